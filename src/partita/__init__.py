@@ -1,0 +1,43 @@
+"""partita: from posterior draws of clusterings to a clustering you can report.
+
+Point estimates that minimise a posterior expected loss, with a proof of how
+good they are, and credible balls around them, after Wade and Ghahramani,
+"Bayesian cluster analysis: Point estimation and credible balls".
+
+Names load on first use, so ``import partita`` is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Draws": "partitions.draws",
+    "canonical": "partitions.labels",
+    "n_clusters": "partitions.labels",
+    "cluster_sizes": "partitions.labels",
+    "cross_table": "partitions.labels",
+    "PartitaError": "errors",
+}
+"""Public name to the module that defines it."""
+
+_SUBMODULES = ()
+
+__all__ = ["__version__", *_HOME, *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"partita.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _SUBMODULES:
+        return importlib.import_module(f"partita.{name}")
+    raise AttributeError(f"module 'partita' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,55 @@
+"""Run independent pieces of work in threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from partita.errors import InvalidInputError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Threads to use: ``None`` means every available core, negative counts from the end."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = cores or 1
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise InvalidInputError(
+            "n_jobs=0 was given; expected a positive number of threads, "
+            "-1 for every core, or None for the default."
+        )
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
+    """Results of ``function`` over ``tasks``, in order, whatever the number of threads.
+
+    Work runs in plain threads, because kernels release the GIL and joblib's
+    start costs more than a small kernel. A backend chosen by the user through
+    ``joblib.parallel_config`` is honoured.
+    """
+    work = list(tasks)
+    if n_jobs is None and _joblib_is_configured():
+        import joblib
+
+        return list(joblib.Parallel()(joblib.delayed(function)(task) for task in work))
+    threads = min(count_jobs(n_jobs), len(work))
+    if threads <= 1:
+        return [function(task) for task in work]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, work))
+
+
+def _joblib_is_configured() -> bool:
+    if "joblib" not in sys.modules:
+        return False
+    from joblib.parallel import get_active_backend
+
+    return get_active_backend()[1] is not None

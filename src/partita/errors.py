@@ -1,0 +1,45 @@
+"""Every error partita raises on purpose.
+
+Each says what came, what was expected and what to do. All derive from
+:class:`PartitaError`, and from the built-in a caller would look for.
+"""
+
+
+class PartitaError(Exception):
+    """Base class of all errors raised on purpose."""
+
+
+class InvalidInputError(PartitaError, ValueError):
+    """An argument has a value that cannot be used."""
+
+
+class InvalidLabelsError(InvalidInputError):
+    """Cluster labels or draws are missing, ragged, not whole, or of the wrong shape."""
+
+
+class InvalidWeightsError(InvalidInputError):
+    """Weights of draws are negative, zero, missing, or of the wrong length."""
+
+
+class InvalidDataError(InvalidInputError):
+    """Observations given to a sampler cannot be used by the chosen kernel."""
+
+
+class UnknownNameError(InvalidInputError):
+    """A loss, method, kernel or file suffix of that name does not exist."""
+
+
+class NotSupportedError(PartitaError, TypeError):
+    """The combination asked for has no meaning, such as a ball under a loss that is no metric."""
+
+
+class FileFormatError(PartitaError, ValueError):
+    """A file is empty, truncated, unsafe or not in the format its name promises."""
+
+
+class MissingDependencyError(PartitaError, ImportError):
+    """An optional library is needed; the message names the extra that installs it."""
+
+
+class MemoryLimitError(PartitaError, MemoryError):
+    """The result would not fit into memory; the message names the alternative."""

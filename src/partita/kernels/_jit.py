@@ -1,0 +1,40 @@
+"""The two decorators that compile a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    """Compile without the GIL, cached on disk where a cache directory can be written.
+
+    Numba refuses ``cache=True`` at decoration time when neither the package
+    directory nor the user's cache directory is writable; such an install must
+    still import, so it compiles anew in each process.
+    """
+    options |= {"nogil": True, "error_model": "numpy"}
+    try:
+        compiled = numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        compiled = numba.njit(**options)(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile with IEEE arithmetic: sums run in the order written, on every machine."""
+    return _compile(function)
+
+
+def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile with reordered sums, which lets them vectorise.
+
+    For searches whose result is evaluated again by a strict kernel; never for
+    a number that is reported.
+    """
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
