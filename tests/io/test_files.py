@@ -1,0 +1,144 @@
+"""Atomic writing and optional libraries."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import stat
+
+import pytest
+
+from partita._files import (
+    FileAccessError,
+    FileMissingError,
+    FileOverwriteError,
+    atomic_path,
+    write_bytes,
+    write_text,
+)
+from partita._optional import require
+from partita.errors import MissingDependencyError, PartitaError
+
+
+def test_writes_text_and_bytes(tmp_path):
+    write_text(tmp_path / "a.txt", "é\n")
+    write_bytes(tmp_path / "b.bin", b"\x00\x01")
+    assert (tmp_path / "a.txt").read_bytes() == "é\n".encode()
+    assert (tmp_path / "b.bin").read_bytes() == b"\x00\x01"
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.bin"]
+
+
+def test_existing_file_is_kept_unless_told(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    with pytest.raises(FileOverwriteError, match="overwrite=True") as caught:
+        write_text(target, "new")
+    assert isinstance(caught.value, PartitaError)
+    assert isinstance(caught.value, FileExistsError)
+    assert target.read_text() == "old"
+    write_text(target, "new", overwrite=True)
+    assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+
+    def interrupted():
+        with atomic_path(target, overwrite=True) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_file_that_appears_meanwhile_is_kept(tmp_path):
+    target = tmp_path / "a.txt"
+
+    def raced():
+        with atomic_path(target) as temporary:
+            temporary.write_text("mine")
+            target.write_text("theirs")
+
+    with pytest.raises(FileOverwriteError):
+        raced()
+    assert target.read_text() == "theirs"
+
+
+def test_suffix_is_last_and_mode_is_kept(tmp_path):
+    target = tmp_path / "a.npy"
+    target.write_bytes(b"")
+    target.chmod(0o640)
+    with atomic_path(target, overwrite=True) as temporary:
+        assert temporary.suffix == ".npy"
+        temporary.write_bytes(b"x")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_directories_are_replaced_whole(tmp_path):
+    target = tmp_path / "a.zarr"
+    for content in ("one", "two"):
+        with atomic_path(target, overwrite=True) as temporary:
+            temporary.mkdir()
+            (temporary / content).write_text("")
+        assert os.listdir(target) == [content]
+    assert os.listdir(tmp_path) == ["a.zarr"]
+
+
+def test_a_file_never_replaces_a_directory(tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(FileAccessError, match="directory"):
+        write_text(tmp_path / "out", "x", overwrite=True)
+
+
+def test_symbolic_links_are_followed(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    write_text(tmp_path / "link.txt", "new", overwrite=True)
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_missing_directory(tmp_path):
+    with pytest.raises(FileMissingError, match="does not exist"):
+        write_text(tmp_path / "nowhere" / "a.txt", "x")
+
+
+def test_devices_are_written_directly():
+    write_text(os.devnull, "x")
+
+
+def test_permission_is_reported(tmp_path):
+    def refused():
+        with atomic_path(tmp_path / "a.txt"):
+            raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(FileAccessError, match="Permission denied"):
+        refused()
+
+
+def test_require_returns_the_module():
+    assert require("json", extra="plot") is importlib.import_module("json")
+
+
+def test_require_names_the_extra():
+    with pytest.raises(MissingDependencyError, match=r'pip install "partita\[parquet\]"') as caught:
+        require("no_such_library.part", extra="parquet", purpose="reading .parquet files")
+    assert "reading .parquet files needs no_such_library, which is not installed" in str(
+        caught.value
+    )
+    with pytest.raises(MissingDependencyError, match="this needs no_such_library, which is not"):
+        require("no_such_library", extra="parquet")
+
+
+def test_require_tells_a_broken_library_from_a_missing_one(monkeypatch):
+    def broken(name):
+        raise ImportError("libfoo.so: cannot open")
+
+    monkeypatch.setattr(importlib, "import_module", broken)
+    with pytest.raises(MissingDependencyError, match=r"fails to import \(libfoo.so"):
+        require("pyarrow", extra="parquet", purpose="reading")
