@@ -1,0 +1,200 @@
+"""Distances between partitions and expected losses of candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._parallel import run
+from partita.errors import InvalidInputError
+from partita.losses.base import Loss
+from partita.losses.registry import as_loss
+from partita.partitions.draws import Draws
+from partita.partitions.labels import as_matrix, as_vector
+
+
+def distance(a: ArrayLike, b: ArrayLike, loss: str | Loss = "vi") -> float:
+    """Loss of reporting partition a when b is the truth.
+
+    For the metrics the order does not matter; for generalised losses (``a``
+    other than 1) the first is the estimate and the second the truth, as in
+    :func:`expected_loss`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n_items,)
+        Labels of any kind; only equality counts.
+    loss : str or Loss, default "vi"
+
+    Notes
+    -----
+    O(N + K_a K_b).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> round(pt.distance([1, 1, 2, 2], [1, 1, 1, 2]), 4)
+    1.1887
+    """
+    estimate = as_vector(a, what="a")
+    truth = Draws(as_vector(b, n_items=estimate.size, what="b")[None, :])
+    return float(as_loss(loss).distances(estimate, truth, n_jobs=1)[0])
+
+
+def pairwise_distances(
+    A: ArrayLike | Draws,
+    B: ArrayLike | Draws | None = None,
+    loss: str | Loss = "vi",
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Losses between every partition of A (estimates) and every one of B (truths).
+
+    Parameters
+    ----------
+    A : Draws or array_like, shape (n, n_items)
+    B : Draws or array_like, shape (m, n_items), optional
+        A itself when omitted.
+    loss : str or Loss, default "vi"
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float, shape (n, m)
+
+    Notes
+    -----
+    O(n m (N + K²)) time, no temporary beyond the result.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.pairwise_distances([[0, 0, 1, 1], [0, 0, 0, 0]], loss="binder")
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    measure = as_loss(loss)
+    estimates = _as_draws(A, "A")
+    truths = estimates if B is None else _as_draws(B, "B")
+    if truths.n_items != estimates.n_items:
+        raise InvalidInputError(
+            f"A has {estimates.n_items} items and B has {truths.n_items}; "
+            "both must partition the same items."
+        )
+    symmetric = truths is estimates and measure.is_metric
+    out = np.empty((estimates.n_draws, truths.n_draws))
+    for block in truths.blocks():
+        _fill_columns(out, block, measure, estimates, truths, symmetric, n_jobs)
+    if symmetric:
+        upper = np.triu_indices(estimates.n_draws, 1)
+        out.T[upper] = out[upper]
+    return out
+
+
+def _fill_columns(
+    out: NDArray[np.float64],
+    block: slice,
+    measure: Loss,
+    estimates: Draws,
+    truths: Draws,
+    symmetric: bool,
+    n_jobs: int | None,
+) -> None:
+    """Distances of all estimates to one block of truths; on and above the diagonal if symmetric."""
+    from partita.kernels.distances import distances
+
+    terms = measure.terms(truths.n_items)
+    rows, counts = truths.rows(block.start, block.stop), truths.n_clusters[block]
+
+    def fill(part: slice) -> None:
+        for r, estimate in enumerate(estimates.rows(part.start, part.stop), part.start):
+            skip = max(0, r - block.start) if symmetric else 0
+            out[r, block.start + skip : block.stop] = distances(
+                estimate, rows[skip:], counts[skip:], terms, measure.form, measure.split_price
+            )
+
+    # Many small parts, because with symmetry the early rows are the long ones.
+    run(fill, estimates.blocks(max(1, estimates.n_draws // 64)), n_jobs)
+
+
+def expected_loss(
+    candidates: ArrayLike,
+    draws: ArrayLike | Draws | None = None,
+    loss: str | Loss = "vi",
+    *,
+    similarity: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Posterior expected loss of each candidate: the weighted mean of its losses over the draws.
+
+    Parameters
+    ----------
+    candidates : array_like, shape (n_items,) or (n_candidates, n_items)
+    draws : Draws or array_like, shape (n_draws, n_items)
+    loss : str or Loss, default "vi"
+    similarity : array_like, shape (n_items, n_items), keyword only
+        A posterior similarity matrix instead of draws, for the losses that
+        need no more: "binder", "vi_lb", "ompear".
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of float, shape (n_candidates,)
+
+    Notes
+    -----
+    O(M (N + K²)) per candidate from draws; O(N²) from a similarity matrix.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> pt.expected_loss([[0, 0, 1, 1], [0, 0, 0, 0]], draws)
+    array([0.59436094, 0.90563906])
+    """
+    measure = as_loss(loss)
+    if (draws is None) == (similarity is None):
+        raise InvalidInputError(
+            "give either draws or similarity=..., "
+            + ("not both." if draws is not None else "one is needed.")
+        )
+    if similarity is not None:
+        matrix = as_similarity(similarity)
+        rows = as_matrix(candidates, n_items=len(matrix), what="candidates")
+        return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
+    posterior = _as_draws(draws, "draws")
+    rows = as_matrix(candidates, n_items=posterior.n_items, what="candidates")
+    return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
+
+
+def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
+    """A valid posterior similarity matrix, or an error that says what is wrong with it."""
+    values = np.asarray(matrix)
+    if values.dtype.kind not in "fiub" or values.ndim != 2:
+        raise InvalidInputError(
+            f"similarity has shape {values.shape} and dtype {values.dtype}; expected a square "
+            "matrix of probabilities."
+        )
+    values = values.astype(np.float64)
+    if values.shape[0] != values.shape[1]:
+        raise InvalidInputError(
+            f"similarity has shape {values.shape}, which is not square. "
+            "If these are draws (one row per draw), pass them as draws."
+        )
+    if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + 1e-9:
+        raise InvalidInputError(
+            "similarity must hold probabilities between 0 and 1. "
+            "If these are draws (labels), pass them as draws."
+        )
+    if np.abs(values - values.T).max() > 1e-8 or np.abs(np.diagonal(values) - 1.0).max() > 1e-8:
+        raise InvalidInputError(
+            "similarity must be symmetric with ones on the diagonal; this matrix is not. "
+            "partita.similarity(draws) computes one."
+        )
+    return values
+
+
+def _as_draws(obj: ArrayLike | Draws | None, what: str) -> Draws:
+    return obj if isinstance(obj, Draws) else Draws(as_matrix(np.asarray(obj), what=what))

@@ -1,0 +1,50 @@
+"""Information distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from partita.losses.base import Loss
+
+
+@dataclass(frozen=True, repr=False)
+class ID(Loss):
+    r"""Information distance, in bits: the larger of the two conditional entropies.
+
+    .. math:: L(t, e) = \max\{H(t), H(e)\} - I(t, e) = \max\{H(e \mid t), H(t \mid e)\}
+
+    A metric. Choose it when splitting and merging errors should not add up,
+    and the worse of the two counts.
+
+    Notes
+    -----
+    O(N + K_t K_e) per pair.
+
+    References
+    ----------
+    Vinh, N. X., Epps, J. and Bailey, J. (2010), Information theoretic measures
+    for clusterings comparison. Journal of Machine Learning Research 11.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.distance([0, 0, 1, 1], [0, 1, 0, 1], loss="id")
+    1.0
+    """
+
+    name: ClassVar[str] = "id"
+    title: ClassVar[str] = "information distance"
+    unit: ClassVar[str] = "bits"
+
+    @property
+    def form(self) -> int:
+        """Entropic, the larger of two differences of the three sums."""
+        from partita.kernels.forms import ID as form
+
+        return form
+
+    @property
+    def is_metric(self) -> bool:
+        """A metric."""
+        return True

@@ -1,0 +1,87 @@
+"""One minus the posterior expected adjusted Rand index, to first order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita.losses.base import Loss, pairs_within, thread_blocks
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+
+
+@dataclass(frozen=True, repr=False)
+class OneMinusPEAR(Loss):
+    r"""One minus the first-order posterior expected adjusted Rand index (mcclust's ``maxpear``).
+
+    The numbers of pairs in the adjusted Rand index are replaced by their
+    posterior expectations, so it depends on the similarity matrix p alone:
+
+    .. math:: 1 - \frac{\sum_{i<j} I_{ij} p_{ij} - \epsilon}
+              {\tfrac12 \bigl[\sum_{i<j} I_{ij} + \sum_{i<j} p_{ij}\bigr] - \epsilon},
+              \quad \epsilon = \sum_{i<j} I_{ij} \sum_{i<j} p_{ij} \Big/ \binom N2
+
+    with I_ij = 1 when the estimate joins i and j. Choose it to reproduce
+    mcclust; :class:`OneMinusARI` averages the index itself.
+
+    Notes
+    -----
+    O(M N) from draws, O(N²) from a similarity matrix. It is no metric.
+
+    References
+    ----------
+    Fritsch, A. and Ickstadt, K. (2009), Improved criteria for clustering based
+    on the posterior similarity matrix. Bayesian Analysis 4.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> pt.expected_loss([0, 0, 1, 1], draws, loss="ompear").round(4)
+    array([0.4545])
+    """
+
+    name: ClassVar[str] = "ompear"
+    title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
+    uses_similarity: ClassVar[bool] = True
+
+    @property
+    def form(self) -> int:
+        """For a single draw it is one minus the adjusted Rand index."""
+        from partita.kernels.forms import OMARI
+
+        return OMARI
+
+    def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
+        """Evaluate from the draws, without a similarity matrix."""
+        from partita.kernels.distances import three_sums
+
+        terms = self.terms(draws.n_items)
+        weights = draws.probabilities
+
+        def part(block: slice) -> tuple[float, float, float]:
+            rows, counts = draws.rows(block.start, block.stop), draws.n_clusters[block]
+            joint, truth = np.empty(len(counts)), np.empty(len(counts))
+            own = three_sums(estimate, rows, counts, terms, joint, truth)
+            mass = weights[block]
+            return float((joint * mass).sum()), own, float((truth * mass).sum())
+
+        parts = run(part, thread_blocks(draws), n_jobs)
+        joint = sum(p[0] for p in parts)
+        truth = sum(p[2] for p in parts)
+        return self._value(joint, parts[0][1], truth, draws.n_items)
+
+    def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
+        """Evaluate from the similarity matrix."""
+        own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
+        joint = float(pairs_within(estimate, similarity).sum())
+        return self._value(joint, own, float(similarity.sum()), estimate.size)
+
+    def _value(self, joint: float, own: float, truth: float, n_items: int) -> float:
+        from partita.kernels.forms import combine
+
+        return combine(self.form, 1.0, joint, own, truth, n_items)
