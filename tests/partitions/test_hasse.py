@@ -1,0 +1,69 @@
+"""The stretched Hasse diagram."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, UnknownNameError
+from reference import partitions as twin
+
+PAPER = {
+    "vi": {0.0: 1, 0.811: 4, 1.0: 3, 1.5: 6, 2.0: 1},
+    "binder": {0.0: 1, 0.375: 4, 0.5: 3, 0.625: 6, 0.75: 1},
+}
+"""Heights of the paper's figures for four items, and how many partitions stand at each."""
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+def test_heights_of_four_items_are_the_papers(loss):
+    heights = pt.hasse_diagram(4, loss=loss).heights
+    values, counts = np.unique(np.round(heights, 3), return_counts=True)
+    assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == PAPER[loss]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_edges_are_the_covering_relation(n):
+    everything = twin.every_partition(n)
+    diagram = pt.hasse_diagram(n)
+    nodes = diagram.nodes.tolist()
+    assert sorted(nodes) == everything
+    drawn = {(lower, upper) for lower, upper in diagram.edges.tolist()}
+    assert len(drawn) == len(diagram.edges)
+    if n <= 4:
+        expected = {
+            (i, j)
+            for i, a in enumerate(nodes)
+            for j, b in enumerate(nodes)
+            if twin.is_cover(a, b, everything)
+        }
+    else:
+        expected = {(i, nodes.index(c.tolist())) for i, a in enumerate(nodes) for c in pt.covers(a)}
+    assert drawn == expected
+
+
+def test_the_drawing_goes_from_one_cluster_down_to_singletons():
+    diagram = pt.hasse_diagram(5, loss="binder")
+    assert diagram.positions[0].tolist() == [0.0, 0.0]
+    assert diagram.names()[0] == "{1,2,3,4,5}"
+    assert diagram.names()[-1] == "{1}{2}{3}{4}{5}"
+    x, y = diagram.positions.T
+    assert np.array_equal(y, -diagram.heights)
+    lower, upper = diagram.edges.T
+    assert (y[lower] < y[upper]).all()
+    assert len({*zip(x.tolist(), y.tolist(), strict=True)}) == len(diagram.nodes)
+
+
+def test_the_largest_diagram():
+    diagram = pt.hasse_diagram(8)
+    assert len(diagram.nodes) == pt.bell_number(8)
+    assert diagram.heights.max() == pytest.approx(3.0)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(UnknownNameError, match="'vi' or 'binder'"):
+        pt.hasse_diagram(4, loss="nid")
+    for n in (0, 9, 2.0):
+        with pytest.raises(InvalidInputError, match="1 to 8"):
+            pt.hasse_diagram(n)

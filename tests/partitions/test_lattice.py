@@ -1,0 +1,104 @@
+"""The lattice of partitions: laws, and the definitions enumerated."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import partita as pt
+from partita.errors import InvalidLabelsError
+from reference import partitions as twin
+from strategies import label_vectors, same_items
+
+FOUR = twin.every_partition(4)
+
+
+def equal(a, b) -> bool:
+    return np.array_equal(a, b)
+
+
+@given(same_items(3))
+def test_lattice_axioms(triple):
+    a, b, c = triple
+    for operation in (pt.meet, pt.join):
+        assert equal(operation(a, a), pt.canonical(a))
+        assert equal(operation(a, b), operation(b, a))
+        assert equal(operation(a, operation(b, c)), operation(operation(a, b), c))
+    assert equal(pt.meet(a, pt.join(a, b)), pt.canonical(a))
+    assert equal(pt.join(a, pt.meet(a, b)), pt.canonical(a))
+
+
+@given(same_items(3))
+def test_refines_is_a_partial_order_consistent_with_meet_and_join(triple):
+    a, b, c = triple
+    assert pt.refines(a, a)
+    assert pt.refines(a, b) == twin.below(a, b)
+    assert pt.refines(a, b) == equal(pt.meet(a, b), pt.canonical(a))
+    assert pt.refines(a, b) == equal(pt.join(a, b), pt.canonical(b))
+    if pt.refines(a, b) and pt.refines(b, a):
+        assert equal(pt.canonical(a), pt.canonical(b))
+    lower, upper = pt.meet(a, b), pt.join(b, c)
+    assert pt.refines(lower, b)
+    assert pt.refines(b, upper)
+    assert pt.refines(lower, upper)
+
+
+@given(same_items(2, most=40), st.randoms(use_true_random=False))
+def test_labels_do_not_matter(pair, random):
+    a, b = pair
+    names = list(range(-3, 60))
+    random.shuffle(names)
+    renamed = [names[label] for label in a]
+    assert equal(pt.meet(a, b), pt.meet(renamed, b))
+    assert equal(pt.join(a, b), pt.join(renamed, b))
+    assert pt.refines(a, b) == pt.refines(renamed, b)
+
+
+def test_meet_and_join_are_the_bounds_on_every_pair_of_four_items():
+    for a in FOUR:
+        for b in FOUR:
+            assert pt.meet(a, b).tolist() == twin.greatest_lower_bound(a, b, FOUR)
+            assert pt.join(a, b).tolist() == twin.least_upper_bound(a, b, FOUR)
+
+
+def test_covers_and_covered_by_are_the_covering_relation_on_four_items():
+    for a in FOUR:
+        up = [c.tolist() for c in pt.covers(a)]
+        down = [c.tolist() for c in pt.covered_by(a)]
+        assert sorted(up) == [c for c in FOUR if twin.is_cover(a, c, FOUR)]
+        assert sorted(down) == [c for c in FOUR if twin.is_cover(c, a, FOUR)]
+
+
+@given(st.integers(1, 9).flatmap(label_vectors))
+def test_neighbours_are_counted_and_distinct(labels):
+    sizes = pt.cluster_sizes(labels)
+    k = sizes.size
+    up = [tuple(c.tolist()) for c in pt.covers(labels)]
+    down = [tuple(c.tolist()) for c in pt.covered_by(labels)]
+    assert len(up) == len(set(up)) == k * (k - 1) // 2
+    assert len(down) == len(set(down)) == sum(2 ** (int(n) - 1) - 1 for n in sizes)
+    assert all(pt.refines(labels, c) and pt.n_clusters(c) == k - 1 for c in up)
+    assert all(pt.refines(c, labels) and pt.n_clusters(c) == k + 1 for c in down)
+
+
+def test_neighbours_are_lazy():
+    # One cluster of 300 items covers 2^299 − 1 partitions, all singletons have 44,850 covers.
+    first = next(pt.covered_by(np.zeros(300, int)))
+    assert pt.cluster_sizes(first).tolist() == [1, 299]
+    assert len(list(islice(pt.covers(np.arange(300)), 3))) == 3
+
+
+def test_closest_neighbours_of_the_extremes():
+    assert list(pt.closest_neighbours([0])) == []
+    assert [c.tolist() for c in pt.closest_neighbours([0, 1])] == [[0, 0]]
+    assert [c.tolist() for c in pt.closest_neighbours([0, 0])] == [[0, 1]]
+
+
+def test_partitions_of_different_items_are_refused():
+    for function in (pt.meet, pt.join, pt.refines):
+        with pytest.raises(InvalidLabelsError, match="b have 2 items, but 3 were expected"):
+            function([0, 0, 1], [0, 1])
