@@ -49,5 +49,8 @@ def combine(form: int, a: float, joint: float, estimate: float, truth: float, n:
         mean = 0.5 * (truth + estimate) - n
         chance = (truth - n) * (estimate - n) / pairs if n > 1 else 0.0
         below = mean - chance
-        value = (mean - (joint - n)) / below if below > 0.0 else 0.0
+        # One cluster against itself is 0/0. Where the sums are means over draws they carry
+        # rounding, and a denominator of that size would turn 0 into 1; the smallest genuine
+        # one, a single item out of place in one of many draws, is far larger.
+        value = (mean - (joint - n)) / below if below > 1e-14 * (truth + estimate) else 0.0
     return max(value, 0.0)

@@ -82,7 +82,7 @@ class Loss(ABC):
 
     def __repr__(self) -> str:
         changed = [
-            f"{field.name}={getattr(self, field.name):g}"
+            f"{field.name}={getattr(self, field.name)!r}"
             for field in fields(self)
             if getattr(self, field.name) != field.default
         ]

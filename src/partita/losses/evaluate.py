@@ -155,15 +155,14 @@ def expected_loss(
     array([0.59436094, 0.90563906])
     """
     measure = as_loss(loss)
-    if (draws is None) == (similarity is None):
-        raise InvalidInputError(
-            "give either draws or similarity=..., "
-            + ("not both." if draws is not None else "one is needed.")
-        )
+    if draws is not None and similarity is not None:
+        raise InvalidInputError("give either draws or similarity=..., not both.")
     if similarity is not None:
         matrix = as_similarity(similarity)
         rows = as_matrix(candidates, n_items=len(matrix), what="candidates")
         return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
+    if draws is None:
+        raise InvalidInputError("give either draws or similarity=..., one is needed.")
     posterior = _as_draws(draws, "draws")
     rows = as_matrix(candidates, n_items=posterior.n_items, what="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
@@ -171,11 +170,21 @@ def expected_loss(
 
 def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
     """A valid posterior similarity matrix, or an error that says what is wrong with it."""
-    values = np.asarray(matrix)
-    if values.dtype.kind not in "fiub" or values.ndim != 2:
+    if isinstance(matrix, Draws):
+        raise InvalidInputError(
+            "similarity is a Draws object; expected a square matrix of probabilities. "
+            "Pass the draws as draws, without similarity=."
+        )
+    try:
+        values = np.asarray(matrix)
+    except ValueError:
+        raise InvalidInputError(
+            "similarity has rows of different lengths; expected a square matrix of probabilities."
+        ) from None
+    if values.dtype.kind not in "fiub" or values.ndim != 2 or values.size == 0:
         raise InvalidInputError(
             f"similarity has shape {values.shape} and dtype {values.dtype}; expected a square "
-            "matrix of probabilities."
+            "matrix of probabilities, one row and one column per item."
         )
     values = values.astype(np.float64)
     if values.shape[0] != values.shape[1]:
@@ -196,5 +205,5 @@ def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
     return values
 
 
-def _as_draws(obj: ArrayLike | Draws | None, what: str) -> Draws:
-    return obj if isinstance(obj, Draws) else Draws(as_matrix(np.asarray(obj), what=what))
+def _as_draws(obj: ArrayLike | Draws, what: str) -> Draws:
+    return obj if isinstance(obj, Draws) else Draws(as_matrix(obj, what=what))

@@ -114,8 +114,14 @@ def as_matrix(labels: ArrayLike, *, n_items: int | None = None, what: str = "lab
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
     from partita.kernels.labels import canonicalise_rows
 
-    values = np.asarray(getattr(labels, "labels", labels))
-    if values.ndim == 1 and values.dtype.kind != "O":
+    try:
+        values = np.asarray(getattr(labels, "labels", labels))
+    except ValueError:
+        raise InvalidLabelsError(
+            f"{what} have rows of different lengths; each partition must label every item."
+        ) from None
+    # A vector of objects is one partition (a column of strings) unless it holds rows of its own.
+    if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
         values = values[None, :]
     if values.ndim != 2:
         raise InvalidLabelsError(
