@@ -43,6 +43,7 @@ _HOME = {
     "random_partition": "partitions.random",
     "hasse_diagram": "partitions.hasse",
     "HasseDiagram": "partitions.hasse",
+    "similarity": "partitions.similarity",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""

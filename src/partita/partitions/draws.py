@@ -255,7 +255,7 @@ class Draws:
 
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
-        columns = self._columns(items)
+        columns = self.item_positions(items)
         labels, counts = _canonicalise(self._labels[:, columns])
         names = self._item_names
         return Draws._from_canonical(
@@ -266,7 +266,8 @@ class Draws:
             item_names=None if names is None else [names[i] for i in columns.tolist()],
         )
 
-    def _columns(self, items: ArrayLike) -> NDArray[np.int64]:
+    def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
+        """Positions of items given by position, mask or name; each may appear once."""
         wanted = np.atleast_1d(np.asarray(items))
         if wanted.dtype.kind in "UO":
             if self._item_names is None:

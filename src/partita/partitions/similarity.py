@@ -1,0 +1,176 @@
+"""The posterior similarity matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from partita._memory import require_memory
+from partita._parallel import run
+from partita.errors import InvalidInputError
+from partita.partitions.draws import Draws
+
+_BLOCK_ROWS = 16
+"""Rows of one task: even, for the kernel takes rows in pairs, and small, to balance threads."""
+
+_CHUNK_LABELS = 1 << 23
+"""Labels handed to a kernel at a time: what a call needs beyond its result."""
+
+_CODES = 1 << 16
+"""Different labels that the kernels can tell apart."""
+
+
+def similarity(
+    draws: Draws | ArrayLike,
+    *,
+    rows: slice | ArrayLike | None = None,
+    n_jobs: int | None = None,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.float64]:
+    """Posterior similarity matrix: how probable it is that two items share a cluster.
+
+    p_ij = Σ_m w_m · 1(c_mi = c_mj), with w_m = 1/M for unweighted draws, where
+    each entry is then a count divided by M, exactly.
+
+    To look at and to order items by; Binder's loss, the lower bound of VI and
+    PEAR need no more than it. The exact expected VI cannot be computed from
+    it, and needs no N × N matrix: see ``expected_loss`` and ``estimate``.
+
+    Parameters
+    ----------
+    draws : Draws or array_like, shape (n_draws, n_items)
+    rows : slice, positions, mask or names of items, optional
+        Only these rows, without the rest of the matrix in memory.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+    dtype : {float64, float32}
+        float32 halves the memory.
+
+    Returns
+    -------
+    ndarray, shape (n_items, n_items) or (n_rows, n_items)
+        Symmetric, with exact ones for each item with itself.
+
+    Raises
+    ------
+    MemoryLimitError
+        Before the matrix would exceed the available memory.
+
+    Notes
+    -----
+    O(M N²/2) comparisons, in vector registers and in threads; weights make it
+    three times slower. Beyond the result it needs some 16 MB, or 1 kB per item
+    where that is more.
+
+    References
+    ----------
+    Binder (1978), Bayesian cluster analysis, Biometrika 65.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1]])
+    >>> pt.similarity(draws)
+    array([[1.  , 0.75, 0.25],
+           [0.75, 1.  , 0.5 ],
+           [0.25, 0.5 , 1.  ]])
+    >>> pt.similarity(draws, rows=[2])
+    array([[0.25, 0.5 , 1.  ]])
+    """
+    posterior = draws if isinstance(draws, Draws) else Draws(draws)
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InvalidInputError(f"dtype={kind}; expected float64 or float32.")
+    n_items = posterior.n_items
+    wanted = np.arange(n_items) if rows is None else _positions(posterior, rows)
+    what, instead = f"the similarity matrix of {n_items:,} items", "rows=slice(0, 1000)"
+    if rows is not None:
+        what, instead = f"the block of {wanted.size:,} × {n_items:,} similarities", "fewer rows"
+    require_memory(
+        wanted.size * n_items * kind.itemsize,
+        what,
+        f"Ask for a part of it with {instead}"
+        + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
+    )
+    out = np.zeros((wanted.size, n_items), kind)
+    for group in _groups(posterior, wanted):
+        _accumulate(posterior, wanted[group], out[group], symmetric=rows is None, n_jobs=n_jobs)
+    run(lambda block: _finish(out, wanted, block, symmetric=rows is None), _blocks(out), n_jobs)
+    return out
+
+
+def _positions(draws: Draws, rows: slice | ArrayLike) -> NDArray[np.int64]:
+    if isinstance(rows, slice):
+        rows = np.arange(draws.n_items)[rows]
+    return draws.item_positions(rows)
+
+
+def _blocks(rows: NDArray[Any]) -> Iterator[slice]:
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        yield slice(start, min(start + _BLOCK_ROWS, len(rows)))
+
+
+def _groups(draws: Draws, wanted: NDArray[np.int64]) -> Iterator[slice]:
+    """All rows at once, unless labels must be renamed to be told apart in 16 bits.
+
+    A group ends where a block of rows ends: rows of one block start at one column.
+    """
+    step = wanted.size if _fits(draws) else (_CODES - 1) // _BLOCK_ROWS * _BLOCK_ROWS
+    for start in range(0, wanted.size, step):
+        yield slice(start, min(start + step, wanted.size))
+
+
+def _fits(draws: Draws) -> bool:
+    return int(draws.n_clusters.max()) <= _CODES
+
+
+def _accumulate(
+    draws: Draws,
+    rows: NDArray[np.int64],
+    out: NDArray[Any],
+    *,
+    symmetric: bool,
+    n_jobs: int | None,
+) -> None:
+    """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
+    from partita.kernels.similarity import count_together, weigh_together
+
+    # At least 512 draws, so that the inner loop over draws stays long for many items.
+    for chunk in draws.blocks(max(512, _CHUNK_LABELS // draws.n_items)):
+        labels = draws.labels[chunk] if _fits(draws) else _renamed(draws.labels[chunk], rows)
+        weights = None if draws.weights is None else draws.weights[chunk]
+        # Counting runs along the draws of one item, weighing along the items of one draw.
+        words = (labels.T if weights is None else labels).astype(np.uint16, order="C")
+
+        def add(block: slice, words: Any = words, weights: Any = weights) -> None:
+            first = int(rows[block.start]) if symmetric else 0
+            part = out[block, first:]
+            if weights is None:
+                count_together(words, rows[block], first, part)
+            else:
+                weigh_together(words, weights, rows[block], first, part)
+
+        run(add, _blocks(out), n_jobs)
+
+
+def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Labels by which the given items are still told apart from all others: 0 is "none of them"."""
+    codes = np.empty(labels.shape, np.uint16)
+    for draw, renamed in zip(labels, codes, strict=True):
+        name = np.zeros(int(draw.max()) + 1, np.uint16)
+        name[draw[rows]] = np.arange(1, rows.size + 1)
+        renamed[:] = name[draw]
+    return codes
+
+
+def _finish(out: NDArray[Any], rows: NDArray[np.int64], block: slice, *, symmetric: bool) -> None:
+    """Turn sums into shares, and mirror them if only the upper triangle was filled."""
+    first = block.start if symmetric else 0
+    part = out[block, first:]
+    # An item is with itself in every draw: its own sum is the total, in the same rounding.
+    part /= out[np.arange(block.start, block.stop), rows[block]][:, None]
+    if symmetric:
+        out[block.stop :, block] = out[block, block.stop :].T

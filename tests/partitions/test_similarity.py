@@ -1,0 +1,193 @@
+"""The posterior similarity matrix against its slow twin, and its promises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from partita import _memory
+from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
+from partita.partitions import similarity as module
+from reference import similarity as twin
+
+GROUND_TRUTH = Path(__file__).parents[3] / "shared" / "ground_truth.json"
+
+
+def simulated(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, n_clusters, (n_draws, n_items))
+
+
+def by_columns(labels: np.ndarray) -> np.ndarray:
+    return np.array([(labels == labels[:, [i]]).mean(axis=0) for i in range(labels.shape[1])])
+
+
+tables = st.integers(1, 20).flatmap(
+    lambda n: st.lists(st.lists(st.integers(0, 5), min_size=n, max_size=n), min_size=1, max_size=9)
+)
+
+
+@given(tables)
+@settings(deadline=None)
+def test_unweighted_entries_are_counts_over_draws_exactly(table):
+    exact = np.array([[float(p) for p in row] for row in twin.together(table)])
+    assert np.array_equal(pt.similarity(table), exact)
+
+
+@given(tables, st.data())
+@settings(deadline=None)
+def test_weighted_entries_are_shares_of_the_weight(table, data):
+    weights = data.draw(st.lists(st.floats(1e-3, 1e3), min_size=len(table), max_size=len(table)))
+    exact = np.array([[float(p) for p in row] for row in twin.together(table, weights)])
+    got = pt.similarity(pt.Draws(table, weights=weights))
+    # Sums of at most nine terms: a few units in the last place.
+    np.testing.assert_allclose(got, exact, rtol=0, atol=1e-14)
+    assert np.array_equal(got, got.T)
+    assert (np.diagonal(got) == 1.0).all()
+    assert got.max() <= 1.0
+    assert (got[exact == 1] == 1.0).all()
+
+
+@pytest.mark.parametrize("n_draws", [1, 3, 4095, 4096, 4097, 9000])
+def test_counts_survive_every_boundary_of_the_passes_over_draws(n_draws):
+    labels = simulated(n_draws, 7, 3)
+    assert np.array_equal(pt.similarity(labels), by_columns(labels))
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 15, 16, 17, 63, 64, 65, 130])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_number_of_items(n_items, weighted):
+    labels = simulated(30, n_items, 4)
+    weights = np.full(30, 2.0) if weighted else None
+    got = pt.similarity(pt.Draws(labels, weights=weights))
+    np.testing.assert_allclose(
+        got, by_columns(labels), rtol=0, atol=1e-15 * (30 if weighted else 0)
+    )
+    assert np.array_equal(got, got.T)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_chunks_of_draws_add_up(monkeypatch, weighted):
+    labels = simulated(1300, 40, 6)
+    weights = np.linspace(1, 2, 1300) if weighted else None
+    draws = pt.Draws(labels, weights=weights)
+    whole = pt.similarity(draws)
+    monkeypatch.setattr(module, "_CHUNK_LABELS", 1)  # 512 draws at a time
+    np.testing.assert_allclose(pt.similarity(draws), whole, rtol=1e-13 if weighted else 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_number_of_threads_does_not_matter(weighted):
+    weights = np.random.default_rng(1).random(500) + 0.1 if weighted else None
+    draws = pt.Draws(simulated(500, 90, 5), weights=weights)
+    assert np.array_equal(pt.similarity(draws, n_jobs=1), pt.similarity(draws, n_jobs=4))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "rows", [slice(0, 1), slice(5, 40), slice(None, None, 7), [3], [49, 0, 17], np.arange(50) > 30]
+)
+def test_a_block_of_rows_is_that_part_of_the_matrix(rows, weighted):
+    weights = np.random.default_rng(1).random(60) + 0.1 if weighted else None
+    draws = pt.Draws(simulated(60, 50, 5), weights=weights)
+    assert np.array_equal(pt.similarity(draws, rows=rows), pt.similarity(draws)[rows])
+
+
+def test_rows_by_name():
+    draws = pt.Draws([[0, 0, 1], [0, 1, 1]], item_names=["a", "b", "c"])
+    assert pt.similarity(draws, rows=["c"]).tolist() == [[0.0, 0.5, 1.0]]
+
+
+@pytest.mark.parametrize("rows", [[0, 3], [-4], slice(5, 5), [1, 1], ["a"]])
+def test_rows_that_are_not_there_are_refused(rows):
+    with pytest.raises(InvalidInputError):
+        pt.similarity([[0, 0, 1]], rows=rows)
+
+
+def test_more_than_256_clusters():
+    labels = np.stack([np.arange(300), np.arange(300) // 2, np.zeros(300, int)])
+    assert np.array_equal(pt.similarity(labels), by_columns(labels))
+
+
+def test_more_than_65536_clusters():
+    n = 70_000
+    draws = pt.Draws(np.stack([np.arange(n), np.arange(n) % 69_999, np.zeros(n, int)]))
+    assert draws.labels.dtype == np.uint32
+    block = pt.similarity(draws, rows=[0, 5, n - 1])
+    # Items 4464 and 70,000 would share a label in 16 bits; only 0 and the last share one here.
+    expected = np.full((3, n), 1 / 3)
+    expected[0, 0] = expected[1, 5] = expected[2, n - 1] = 1.0
+    expected[0, n - 1] = expected[2, 0] = 2 / 3
+    np.testing.assert_array_equal(block, expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_too_many_for_the_kernels_are_renamed_in_groups(monkeypatch, weighted):
+    labels = simulated(25, 55, 40)
+    draws = pt.Draws(labels, weights=np.full(25, 1.0) if weighted else None)
+    whole, part = pt.similarity(draws), pt.similarity(draws, rows=[30, 2, 11, 7, 8, 9])
+    monkeypatch.setattr(module, "_CODES", 20)  # groups of 16 rows
+    assert np.array_equal(pt.similarity(draws), whole)
+    assert np.array_equal(pt.similarity(draws, rows=[30, 2, 11, 7, 8, 9]), part)
+
+
+def test_float32_holds_the_rounded_matrix():
+    draws = pt.Draws(simulated(700, 21, 4), weights=np.linspace(1, 3, 700))
+    single = pt.similarity(draws, dtype=np.float32)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, pt.similarity(draws), rtol=0, atol=2**-23)
+    with pytest.raises(InvalidInputError, match="float64 or float32"):
+        pt.similarity(draws, dtype=int)
+
+
+def test_too_large_a_matrix_is_refused_with_the_alternative(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 20)
+    draws = pt.Draws(np.zeros((2, 1000), int))
+    with pytest.raises(MemoryLimitError, match=r"1,000 items needs 7\.6 MiB, but 1\.0 MiB.*rows="):
+        pt.similarity(draws)
+    with pytest.raises(MemoryLimitError, match=r"500 × 1,000 similarities.*fewer rows"):
+        pt.similarity(draws, rows=slice(0, 500))
+    assert pt.similarity(draws, rows=slice(0, 100)).shape == (100, 1000)
+
+
+def test_a_matrix_beyond_this_machine_is_refused_at_once():
+    # 3 million items: 65 TiB of matrix from 6 MB of draws.
+    with pytest.raises(MemoryLimitError, match=r"65\.5 TiB"):
+        pt.similarity(pt.Draws(np.zeros((2, 3_000_000), np.uint8)))
+
+
+def test_a_similarity_matrix_is_not_taken_for_draws():
+    with pytest.raises(InvalidLabelsError, match="similarity matrix"):
+        pt.similarity([[1.0, 0.5], [0.5, 1.0]])
+
+
+def test_the_recorded_matrix():
+    if not GROUND_TRUTH.exists():
+        pytest.skip(f"{GROUND_TRUTH} is not there")
+    records = json.loads(GROUND_TRUTH.read_text())
+    found = [r for r in records if r.get("function") == "psm"]
+    assert found
+    for record in found:
+        got = pt.similarity(record["arguments"]["x"])
+        np.testing.assert_allclose(got, record["value"], rtol=0, atol=1e-10)
+
+
+def test_memory_of_a_container_is_read(tmp_path):
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("700\n")
+    (tmp_path / "memory.stat").write_text("anon 500\ninactive_file 150\n")
+    pair = str(tmp_path / "memory.max"), str(tmp_path / "memory.current")
+    assert _memory._container_memory(*pair) == 450
+    (tmp_path / "memory.max").write_text("max\n")
+    assert _memory._container_memory(*pair) is None
+
+
+def test_sizes_are_readable():
+    assert _memory.readable_size(12) == "12 bytes"
+    assert _memory.readable_size(3 << 30) == "3.0 GiB"
+    assert _memory.readable_size(5000 << 40) == "5,000.0 TiB"
