@@ -12,6 +12,9 @@ from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_matrix, as_vector
 
+_BLOCK_CELLS = 1 << 22
+"""Distances computed before they are copied into the result, which bounds temporaries."""
+
 
 def distance(a: ArrayLike, b: ArrayLike, loss: str | Loss = "vi") -> float:
     """Loss of reporting partition a when b is the truth.
@@ -65,7 +68,7 @@ def pairwise_distances(
 
     Notes
     -----
-    O(n m (N + K²)) time, no temporary beyond the result.
+    O(n m (N + K²)) time; temporaries of 32 MB beside the result.
 
     Examples
     --------
@@ -84,11 +87,11 @@ def pairwise_distances(
         )
     symmetric = truths is estimates and measure.is_metric
     out = np.empty((estimates.n_draws, truths.n_draws))
-    for block in truths.blocks():
+    for block in truths.blocks(max(1, _BLOCK_CELLS // max(estimates.n_draws, truths.n_items))):
         _fill_columns(out, block, measure, estimates, truths, symmetric, n_jobs)
     if symmetric:
-        upper = np.triu_indices(estimates.n_draws, 1)
-        out.T[upper] = out[upper]
+        for r in range(1, estimates.n_draws):
+            out[r, :r] = out[:r, r]
     return out
 
 
@@ -107,15 +110,25 @@ def _fill_columns(
     terms = measure.terms(truths.n_items)
     rows, counts = truths.rows(block.start, block.stop), truths.n_clusters[block]
 
-    def fill(part: slice) -> None:
-        for r, estimate in enumerate(estimates.rows(part.start, part.stop), part.start):
-            skip = max(0, r - block.start) if symmetric else 0
-            out[r, block.start + skip : block.stop] = distances(
+    def columns(part: slice) -> NDArray[np.float64]:
+        first = max(0, part.start - block.start) if symmetric else 0
+        values = np.zeros((part.stop - part.start, len(counts) - first))
+        for i, estimate in enumerate(estimates.rows(part.start, part.stop)):
+            skip = max(first, part.start + i - block.start) if symmetric else 0
+            values[i, skip - first :] = distances(
                 estimate, rows[skip:], counts[skip:], terms, measure.form, measure.split_price
             )
+        return values
 
-    # Many small parts, because with symmetry the early rows are the long ones.
-    run(fill, estimates.blocks(max(1, estimates.n_draws // 64)), n_jobs)
+    # Many small parts, because with symmetry the early rows are the long ones. Parts come back
+    # instead of being written in place: a process of a user's joblib backend shares no memory.
+    parts = [
+        part
+        for part in estimates.blocks(max(1, estimates.n_draws // 64))
+        if not symmetric or part.start < block.stop
+    ]
+    for part, values in zip(parts, run(columns, parts, n_jobs), strict=True):
+        out[part, block.stop - values.shape[1] : block.stop] = values
 
 
 def expected_loss(
