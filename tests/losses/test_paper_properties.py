@@ -1,0 +1,145 @@
+"""The seven properties of section 3 of the paper, as laws of VI and of Binder's loss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from strategies import label_vectors, same_items
+
+TOLERANCE = 1e-12
+"""Distances are below log2(40) < 6: a handful of sums and differences stay within this."""
+
+losses = pytest.mark.parametrize("loss", ["vi", "binder"])
+
+
+def d(a, b, loss: str) -> float:
+    return pt.distance(a, b, loss=loss)
+
+
+def close(a: float, b: float) -> bool:
+    return abs(a - b) <= TOLERANCE
+
+
+def one(n: int):
+    return np.zeros(n, int)
+
+
+def zero(n: int):
+    return np.arange(n)
+
+
+@losses
+@given(same_items(3, most=40))
+@settings(deadline=None)
+def test_property_1_metric(loss, triple):
+    a, b, c = triple
+    same = np.array_equal(pt.canonical(a), pt.canonical(b))
+    assert d(a, b, loss) >= 0
+    assert d(a, a, loss) == 0
+    assert (d(a, b, loss) == 0) == same
+    # Different partitions differ by at least 2/N (VI) or 2/N² (Binder), far above rounding.
+    assert same or d(a, b, loss) >= 2 / len(a) ** (1 if loss == "vi" else 2) - TOLERANCE
+    assert close(d(a, b, loss), d(b, a, loss))
+    assert d(a, b, loss) <= d(a, c, loss) + d(b, c, loss) + TOLERANCE
+
+
+@losses
+@given(same_items(3, most=40))
+@settings(deadline=None)
+def test_property_2_vertical_alignment(loss, triple):
+    middle, finer, coarser = triple
+    below, above = pt.meet(middle, finer), pt.join(middle, coarser)
+    through = d(above, middle, loss) + d(middle, below, loss)
+    assert close(d(above, below, loss), through)
+
+
+@losses
+@given(same_items(2, most=40))
+@settings(deadline=None)
+def test_property_3_horizontal_alignment(loss, pair):
+    a, b = pair
+    both = pt.meet(a, b)
+    assert close(d(a, b, loss), d(a, both, loss) + d(b, both, loss))
+
+
+@losses
+@given(same_items(2, most=40))
+@settings(deadline=None)
+def test_property_4_bound(loss, pair):
+    a, b = pair
+    n = len(a)
+    bound = math.log2(n) if loss == "vi" else 1 - 1 / n
+    assert close(d(one(n), zero(n), loss), bound)
+    assert d(a, b, loss) <= bound + TOLERANCE
+
+
+@losses
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_property_5_closest_partitions_by_enumeration(loss, n):
+    everything = np.stack(list(pt.all_partitions(n)))
+    between = pt.pairwise_distances(everything, loss=loss)
+    for labels, distances in zip(everything, between, strict=True):
+        others = distances > TOLERANCE
+        nearest = distances[others].min() if others.any() else 0.0
+        expected = everything[others & (distances <= nearest + TOLERANCE)]
+        got = sorted(c.tolist() for c in pt.closest_neighbours(labels))
+        assert got == sorted(expected.tolist())
+
+
+@losses
+@given(st.integers(2, 14).flatmap(label_vectors))
+@settings(deadline=None, max_examples=50)
+def test_property_5_no_neighbour_in_the_lattice_is_closer(loss, labels):
+    closest = [d(c, labels, loss) for c in pt.closest_neighbours(labels)]
+    assert max(closest) - min(closest) <= TOLERANCE
+    sizes = np.sort(pt.cluster_sizes(labels))
+    k = sizes.size
+    merges = [d(c, labels, loss) for c in pt.covers(labels)] if k > 1 else []
+    assert all(closest[0] <= m + TOLERANCE for m in merges)
+    if (sizes == 1).sum() >= 2 or (sizes == 2).any():
+        assert close(closest[0], 2 / len(labels) ** (1 if loss == "vi" else 2))
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_property_6_symmetry(k, size, random):
+    n = k * size
+    labels = list(np.repeat(np.arange(k), size))
+    random.shuffle(labels)
+    up, down = d(one(n), labels, "binder"), d(zero(n), labels, "binder")
+    assert close(up, 1 - 1 / k)
+    assert close(down, 1 / k - 1 / n)
+    if k > 1:
+        assert up > down
+    up, down = d(one(n), labels, "vi"), d(zero(n), labels, "vi")
+    assert close(up, math.log2(k))
+    assert close(down, math.log2(n) - math.log2(k))
+    if k * k <= n:
+        assert up <= down + TOLERANCE
+    if k * k >= n:
+        assert up >= down - TOLERANCE
+
+
+@pytest.mark.parametrize("root", [2, 4, 6, 8, 12])
+def test_property_7_even_and_square(root):
+    n = root * root
+    small = (n - root) // 2
+    labels = np.arange(n) < small
+    assert close(d(one(n), labels, "binder"), d(zero(n), labels, "binder"))
+    # Under VI such a partition is nearer to one cluster as soon as N exceeds 4.
+    if n > 4:
+        assert d(one(n), labels, "vi") < d(zero(n), labels, "vi")
+
+
+@losses
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_heights_of_the_hasse_diagram_are_distances_from_one_cluster(loss, n):
+    diagram = pt.hasse_diagram(n, loss=loss)
+    from_one = pt.pairwise_distances(one(n)[None, :], diagram.nodes, loss=loss)[0]
+    np.testing.assert_allclose(diagram.heights, from_one, rtol=0, atol=TOLERANCE)
