@@ -88,6 +88,19 @@ def test_the_number_of_threads_does_not_matter(weighted):
     assert np.array_equal(pt.similarity(draws, n_jobs=1), pt.similarity(draws, n_jobs=4))
 
 
+def test_batches_of_rows_add_up(monkeypatch):
+    labels = simulated(20, 70, 5)
+    monkeypatch.setattr(module, "_BATCH_CELLS", 2 * 16 * 70)  # two blocks of rows at a time
+    assert np.array_equal(pt.similarity(labels), by_columns(labels))
+
+
+def test_processes_chosen_by_the_user_give_the_same():
+    joblib = pytest.importorskip("joblib")
+    labels = simulated(40, 40, 5)
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert np.array_equal(pt.similarity(labels), by_columns(labels))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "rows", [slice(0, 1), slice(5, 40), slice(None, None, 7), [3], [49, 0, 17], np.arange(50) > 30]

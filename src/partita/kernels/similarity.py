@@ -23,15 +23,15 @@ def count_together(
     items: NDArray[np.uint16],
     rows: NDArray[np.int64],
     first: int,
-    out: NDArray[np.float64],
-) -> None:
-    """Add to out[r, j − first] the number of draws in which items rows[r] and j are together.
+) -> NDArray[np.float64]:
+    """Number of draws in which items rows[r] and j are together, at [r, j − first].
 
     ``items`` holds one row of labels per item, shape (n_items, n_draws); j
     runs from ``first`` to the last item.
     """
     n_items, n_draws = items.shape
     n_rows = rows.size
+    out = np.zeros((n_rows, n_items - first))
     for start in range(0, n_draws, _DRAWS):
         stop = min(start + _DRAWS, n_draws)
         for left in range(first, n_items, _COLUMNS):
@@ -52,6 +52,7 @@ def count_together(
                     out[r, j - first] += with_a
                     if s > r:
                         out[s, j - first] += with_b
+    return out
 
 
 @kernel
@@ -60,26 +61,24 @@ def weigh_together(
     weights: NDArray[np.float64],
     rows: NDArray[np.int64],
     first: int,
-    out: NDArray[np.float64],
-) -> None:
-    """Add to out[r, j − first] the weight of the draws in which items rows[r] and j are together.
+) -> NDArray[np.float64]:
+    """Weight of the draws in which items rows[r] and j are together, at [r, j − first].
 
     ``labels`` holds one row per draw. Each entry sums its weights in the order
     of the draws, so that items always together get equal sums.
     """
     n_draws, n_items = labels.shape
-    tile = np.empty((rows.size, 4 * _COLUMNS))
-    for left in range(first, n_items, tile.shape[1]):
-        right = min(left + tile.shape[1], n_items)
-        tile[:] = 0.0
+    width = 4 * _COLUMNS
+    out = np.zeros((rows.size, n_items - first))
+    # Columns are taken in tiles, so that the sums of a tile stay in cache over all draws.
+    for left in range(first, n_items, width):
+        right = min(left + width, n_items)
         for d in range(n_draws):
             weight = weights[d]
             columns = labels[d, left:right]
             for r in range(rows.size):
                 mine = labels[d, rows[r]]
-                sums = tile[r]
+                sums = out[r, left - first : right - first]
                 for j in range(columns.size):
                     sums[j] += weight if columns[j] == mine else 0.0
-        for r in range(rows.size):
-            for j in range(left, right):
-                out[r, j - first] += tile[r, j - left]
+    return out

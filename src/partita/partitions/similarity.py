@@ -19,6 +19,9 @@ _BLOCK_ROWS = 16
 _CHUNK_LABELS = 1 << 23
 """Labels handed to a kernel at a time: what a call needs beyond its result."""
 
+_BATCH_CELLS = 1 << 22
+"""Sums computed before they are added to the result."""
+
 _CODES = 1 << 16
 """Different labels that the kernels can tell apart."""
 
@@ -62,7 +65,7 @@ def similarity(
     Notes
     -----
     O(M N²/2) comparisons, in vector registers and in threads; weights make it
-    three times slower. Beyond the result it needs some 16 MB, or 1 kB per item
+    three times slower. Beyond the result it needs some 50 MB, or 1 kB per item
     where that is more.
 
     References
@@ -98,7 +101,7 @@ def similarity(
     out = np.zeros((wanted.size, n_items), kind)
     for group in _groups(posterior, wanted):
         _accumulate(posterior, wanted[group], out[group], symmetric=rows is None, n_jobs=n_jobs)
-    run(lambda block: _finish(out, wanted, block, symmetric=rows is None), _blocks(out), n_jobs)
+    _finish(out, wanted, symmetric=rows is None)
     return out
 
 
@@ -108,9 +111,8 @@ def _positions(draws: Draws, rows: slice | ArrayLike) -> NDArray[np.int64]:
     return draws.item_positions(rows)
 
 
-def _blocks(rows: NDArray[Any]) -> Iterator[slice]:
-    for start in range(0, len(rows), _BLOCK_ROWS):
-        yield slice(start, min(start + _BLOCK_ROWS, len(rows)))
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(r, min(r + _BLOCK_ROWS, n_rows)) for r in range(0, n_rows, _BLOCK_ROWS)]
 
 
 def _groups(draws: Draws, wanted: NDArray[np.int64]) -> Iterator[slice]:
@@ -145,15 +147,21 @@ def _accumulate(
         # Counting runs along the draws of one item, weighing along the items of one draw.
         words = (labels.T if weights is None else labels).astype(np.uint16, order="C")
 
-        def add(block: slice, words: Any = words, weights: Any = weights) -> None:
+        def sums(
+            block: slice, words: NDArray[np.uint16] = words, weights: Any = weights
+        ) -> NDArray[np.float64]:
             first = int(rows[block.start]) if symmetric else 0
-            part = out[block, first:]
             if weights is None:
-                count_together(words, rows[block], first, part)
-            else:
-                weigh_together(words, weights, rows[block], first, part)
+                return count_together(words, rows[block], first)
+            return weigh_together(words, weights, rows[block], first)
 
-        run(add, _blocks(out), n_jobs)
+        # Sums come back instead of being added in place: a process of a user's joblib backend
+        # shares no memory. A batch of them is small beside the result.
+        blocks = _blocks(rows.size)
+        size = max(1, _BATCH_CELLS // (_BLOCK_ROWS * draws.n_items))
+        for batch in (blocks[i : i + size] for i in range(0, len(blocks), size)):
+            for block, part in zip(batch, run(sums, batch, n_jobs), strict=True):
+                out[block, draws.n_items - part.shape[1] :] += part
 
 
 def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:
@@ -166,11 +174,11 @@ def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16
     return codes
 
 
-def _finish(out: NDArray[Any], rows: NDArray[np.int64], block: slice, *, symmetric: bool) -> None:
+def _finish(out: NDArray[Any], rows: NDArray[np.int64], *, symmetric: bool) -> None:
     """Turn sums into shares, and mirror them if only the upper triangle was filled."""
-    first = block.start if symmetric else 0
-    part = out[block, first:]
-    # An item is with itself in every draw: its own sum is the total, in the same rounding.
-    part /= out[np.arange(block.start, block.stop), rows[block]][:, None]
-    if symmetric:
-        out[block.stop :, block] = out[block, block.stop :].T
+    for block in _blocks(rows.size):
+        part = out[block, block.start if symmetric else 0 :]
+        # An item is with itself in every draw: its own sum is the total, in the same rounding.
+        part /= out[np.arange(block.start, block.stop), rows[block]][:, None]
+        if symmetric:
+            out[block.stop :, block] = out[block, block.stop :].T
