@@ -1,0 +1,207 @@
+"""Kernels of labels and distances against their slow twins, by value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import fsum, log2
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from partita.kernels.distances import companions, is_dense, sizes_and_order, three_sums
+from partita.kernels.forms import BINDER, VI, term_table
+from partita.kernels.labels import canonicalise_rows, count_clusters, hash_rows
+from partita.losses.registry import LOSSES
+from reference import losses as twin
+from reference.partitions import first_appearance
+from strategies import label_vectors, same_items
+
+PRICES = [0.3, 1.0, 1.7]
+SMALLEST, LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+SLOW = settings(max_examples=40, deadline=None)
+
+
+def spread(n: int, k: int) -> list[int]:
+    """n items dealt to k clusters in turn."""
+    return [i % k for i in range(n)]
+
+
+def dealt(n: int, k: int) -> list[int]:
+    """n items cut into k runs."""
+    return [i * k // n for i in range(n)]
+
+
+def priced(name: str) -> list[pt.VI | pt.Binder]:
+    """The loss at several prices where it has one."""
+    loss = LOSSES[name]
+    return [loss(a=a) for a in PRICES] if name in ("vi", "binder") else [loss()]
+
+
+def twin_distance(loss, estimate, truth) -> float:
+    extra = {"a": loss.a} if loss.name in ("vi", "binder") else {}
+    return twin.DISTANCES[loss.name](estimate, truth, **extra)
+
+
+# ---------------------------------------------------------------- distances
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@SLOW
+@given(pair=same_items(2, most=14))
+@example(pair=(spread(40, 12), dealt(40, 12)))  # K_e·K_t = 2N + 64: the largest dense table
+@example(pair=(spread(40, 12), dealt(40, 13)))  # one more cluster: items are walked
+@example(pair=(spread(40, 40), dealt(40, 40)))
+@example(pair=(spread(40, 1), dealt(40, 40)))
+def test_distance_equals_twin(name, pair):
+    for loss in priced(name):
+        assert pt.distance(*pair, loss=loss) == pytest.approx(twin_distance(loss, *pair), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=8, deadline=None)
+@given(pair=st.tuples(label_vectors(36), label_vectors(36)))
+def test_distance_equals_twin_with_many_clusters(name, pair):
+    # 36 labels at random fill about 23 clusters each: far beyond the dense table.
+    assert pt.distance(*pair, loss=name) == pytest.approx(twin.DISTANCES[name](*pair), abs=1e-12)
+
+
+def test_both_contingency_branches_are_exercised():
+    assert is_dense(12, 12, 40)
+    assert not is_dense(12, 13, 40)
+    assert not is_dense(23, 23, 36)
+
+
+@SLOW
+@given(rows=same_items(4, most=30))
+@example(rows=(spread(40, 13), dealt(40, 12), spread(40, 40), dealt(40, 1)))
+@example(rows=(spread(40, 20), dealt(40, 40), spread(40, 3), dealt(40, 20)))
+def test_three_sums(rows):
+    # Dense and walked rows follow each other, so scratch left dirty by one would show in the next.
+    estimate, *others = rows
+    draws = pt.Draws([*others, *others[::-1]])
+    for form, term in ((VI, lambda x: x * log2(x)), (BINDER, lambda x: float(x * x))):
+        terms = term_table(form, draws.n_items)
+        assert terms.tolist() == pytest.approx([0.0, *map(term, range(1, draws.n_items + 1))])
+        joint, truth = np.empty(draws.n_draws), np.empty(draws.n_draws)
+        own = three_sums(
+            pt.canonical(estimate),
+            draws.rows(0, draws.n_draws),
+            draws.n_clusters,
+            terms,
+            joint,
+            truth,
+        )
+        assert own == pytest.approx(fsum(map(term, Counter(estimate).values())), abs=1e-9)
+        for r, row in enumerate(draws.labels.tolist()):
+            cells = Counter(zip(estimate, row, strict=True)).values()
+            assert joint[r] == pytest.approx(fsum(map(term, cells)), abs=1e-9)
+            assert truth[r] == pytest.approx(fsum(map(term, Counter(row).values())), abs=1e-9)
+
+
+@SLOW
+@given(labels=same_items(1, most=40))
+@example(labels=(spread(300, 100),))
+def test_equal_partitions_are_at_exactly_zero(labels):
+    # Not nearly: sums run in one order, so ties and balls of radius 0 are safe.
+    shifted = [label + 7 for label in labels[0]]
+    for name in LOSSES:
+        for loss in priced(name):
+            assert pt.distance(labels[0], shifted, loss=loss) == 0.0
+
+
+def test_large_clusters_do_not_overflow():
+    # 70,000² exceeds 32 bits; the values are closed forms of one cluster cut in two halves.
+    one, halves = np.zeros(70_000, np.int64), np.repeat([0, 1], 35_000)
+    assert pt.distance(halves, one, loss="vi") == pytest.approx(1.0, abs=1e-12)
+    assert pt.distance(halves, one, loss="binder") == 0.5
+    assert pt.distance(halves, one, loss="omari") == pytest.approx(1.0, abs=1e-12)
+    singletons = np.arange(70_000)
+    assert pt.distance(singletons, one, loss="id") == pytest.approx(log2(70_000), abs=1e-9)
+    assert pt.distance(singletons, halves, loss="nid") == pytest.approx(
+        1 - 1 / log2(70_000), abs=1e-12
+    )
+
+
+@SLOW
+@given(rows=same_items(4, most=12), weights=st.tuples(*[st.floats(0.01, 10)] * 3))
+@example(
+    rows=(spread(40, 13), dealt(40, 12), spread(40, 40), dealt(40, 1)), weights=(1.0, 2.0, 3.0)
+)
+def test_companions(rows, weights):
+    estimate, *others = rows
+    draws = pt.Draws(others, weights=weights)
+    within, anywhere = np.full(draws.n_items, 2.0), np.full(draws.n_items, 3.0)
+    companions(
+        pt.canonical(estimate),
+        draws.rows(0, 3),
+        draws.n_clusters,
+        draws.probabilities,
+        within,
+        anywhere,
+    )
+    expected = twin.companions(estimate, others, draws.probabilities.tolist())
+    # The kernel adds to what is there, because blocks of draws follow each other.
+    assert (within - 2.0).tolist() == pytest.approx(expected[0], abs=1e-12)
+    assert (anywhere - 3.0).tolist() == pytest.approx(expected[1], abs=1e-12)
+
+
+@given(labels=same_items(1, most=20))
+def test_sizes_and_order(labels):
+    canonical = pt.canonical(labels[0])
+    sizes, order = sizes_and_order(canonical)
+    assert sizes.tolist() == list(Counter(canonical.tolist()).values())
+    assert order.tolist() == sorted(range(canonical.size), key=lambda i: (canonical[i], i))
+
+
+# ---------------------------------------------------------------- labels
+
+
+@st.composite
+def integer_rows(draw):
+    """Rows with labels near each other, far apart, and at the ends of 64 bits."""
+    n = draw(st.integers(1, 9))
+    pools = [
+        st.integers(0, 4),
+        st.integers(-3, 3),
+        st.sampled_from([0, 4 * n + 1023, 4 * n + 1024, 4 * n + 1025]),  # the table's edge
+        st.integers(LARGEST - 3, LARGEST),
+        st.integers(SMALLEST, SMALLEST + 3),
+        st.sampled_from([SMALLEST, -1, 0, 1, LARGEST]),
+        st.integers(SMALLEST, LARGEST),
+    ]
+    one_row = st.sampled_from(pools).flatmap(lambda p: st.lists(p, min_size=n, max_size=n))
+    return draw(st.lists(one_row, min_size=1, max_size=6))
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows=integer_rows())
+def test_canonicalise_rows(rows):
+    values = np.array(rows, np.int64)
+    out = np.full(values.shape, -1, np.int32)
+    most = canonicalise_rows(values, out)
+    expected = [first_appearance(row) for row in rows]
+    assert out.tolist() == expected
+    assert most == max(max(row) + 1 for row in expected)
+    assert count_clusters(out).tolist() == [max(row) + 1 for row in expected]
+    assert values.tolist() == rows
+
+
+def test_canonicalise_many_clusters_in_both_ranges():
+    shuffled = np.random.default_rng(5).permutation(3_000)
+    for scale in (1, 10**6):
+        assert pt.canonical(shuffled * scale).tolist() == list(range(3_000))
+        assert pt.canonical(np.tile(shuffled * scale, 2)).tolist() == [*range(3_000)] * 2
+
+
+@given(rows=same_items(3, most=15))
+def test_hash_rows(rows):
+    canonical = pt.canonical(rows)
+    assert hash_rows(canonical).tolist() == [twin.row_hash(row) for row in canonical.tolist()]
+
+
+def test_hashes_tell_all_partitions_of_eight_items_apart():
+    partitions = np.array(list(pt.all_partitions(8)), np.int32)
+    assert np.unique(hash_rows(partitions)).size == len(partitions) == 4_140
