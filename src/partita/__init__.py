@@ -44,6 +44,16 @@ _HOME = {
     "hasse_diagram": "partitions.hasse",
     "HasseDiagram": "partitions.hasse",
     "similarity": "partitions.similarity",
+    "credible_ball": "credible.ball",
+    "CredibleBall": "credible.ball",
+    "item_uncertainty": "credible.items",
+    "cluster_uncertainty": "credible.clusters",
+    "n_clusters_posterior": "credible.counts",
+    "cluster_sizes_posterior": "credible.counts",
+    "diagnose": "diagnostics.convergence",
+    "Diagnostics": "diagnostics.convergence",
+    "chain_agreement": "diagnostics.agreement",
+    "Summary": "summary.result",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""

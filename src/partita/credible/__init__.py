@@ -1,1 +1,4 @@
-""" """
+"""Uncertainty around a partition: credible balls, items, clusters, and their number.
+
+Imports ``losses``, ``partitions``, ``io`` and ``kernels``.
+"""

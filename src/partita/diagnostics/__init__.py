@@ -1,1 +1,4 @@
-""" """
+"""Did the chains converge? Label-invariant quantities of the draws, and words about them.
+
+Imports ``losses``, ``partitions``, ``io`` and ``kernels``.
+"""

@@ -1,0 +1,46 @@
+"""Monte Carlo error of a radius."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.partitions.chains import by_chain
+from partita.partitions.draws import Draws
+
+_MIN_DRAWS = 4
+"""Draws per chain below which an effective sample size cannot be estimated."""
+
+_ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)
+"""Normal probabilities at −1 and 1: half the interval between them is a standard error."""
+
+
+def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> float:
+    """Standard error of the ``prob`` quantile of the distances; see ``CredibleBall``."""
+    if prob >= 1.0:
+        return float("nan")
+    if draws.weights is not None:
+        return _weighted(distances, draws.weights, prob)
+    chains = by_chain(draws, distances)
+    if chains.shape[1] < _MIN_DRAWS:
+        return float("nan")
+    if np.ptp(chains) == 0.0:
+        return 0.0
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.mcse(chains, method="quantile", prob=prob))
+
+
+def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob: float) -> float:
+    """The quantile's error for independent weighted draws, by the beta law of its mass."""
+    effective = 1.0 / float(np.square(weights).sum())
+    if effective < _MIN_DRAWS:
+        return float("nan")
+    from scipy import stats
+
+    shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
+    masses = np.asarray(stats.beta.ppf(np.array(_ONE_SIGMA), *shape))
+    order = np.argsort(distances)
+    mass = np.cumsum(weights[order])
+    ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)
+    return float(np.diff(distances[order][ends])[0] / 2.0)

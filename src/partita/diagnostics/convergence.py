@@ -1,0 +1,224 @@
+"""Convergence of chains of partitions, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._optional import require
+from partita.diagnostics.agreement import ChainAgreement, chain_agreement
+from partita.diagnostics.functionals import functionals, trace_functionals
+from partita.diagnostics.words import notes_for, warnings_for
+from partita.io.convert import as_draws
+from partita.partitions.chains import by_chain
+from partita.partitions.draws import Draws
+from partita.partitions.labels import as_vector
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MIN_DRAWS = 8
+"""Draws per chain below which nothing is estimated: a quarter of a chain needs two."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnostics:
+    """Convergence of label-invariant quantities of the draws. Made by :func:`diagnose`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The quantities: n_clusters, entropy, largest_cluster, and where known
+        vi_to_estimate, concentration, log_posterior.
+    mean, sd, mcse : ndarray of float, shape (n_names,)
+        Posterior mean, standard deviation, and Monte Carlo standard error of the mean.
+    ess_bulk, ess_tail : ndarray of float, shape (n_names,)
+        Effective sample sizes for the mean and for the 5% and 95% quantiles.
+    rhat : ndarray of float, shape (n_names,)
+        Rank-normalised split R-hat; NaN where undefined.
+    n_chains, n_draws : int
+    agreement : ChainAgreement or None
+        Between chains; None when there is one chain or draws are weighted.
+    warnings : tuple of str
+        What is wrong and what to do; empty when nothing is.
+    notes : tuple of str
+        How numbers were made when it was not the usual way.
+    """
+
+    names: tuple[str, ...]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    mcse: NDArray[np.float64]
+    ess_bulk: NDArray[np.float64]
+    ess_tail: NDArray[np.float64]
+    rhat: NDArray[np.float64]
+    n_chains: int
+    n_draws: int
+    agreement: ChainAgreement | None
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to warn about."""
+        return not self.warnings
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per quantity."""
+        pandas = require("pandas", extra="parquet", purpose="a table of diagnostics")
+        columns = ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "rhat")
+        index = pandas.Index(list(self.names), name="quantity")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {column: getattr(self, column) for column in columns}, index=index
+        )
+        return frame
+
+    def __repr__(self) -> str:
+        state = "nothing to warn about" if self.ok else f"{len(self.warnings)} warnings"
+        return (
+            f"<Diagnostics: {self.n_chains} chain(s), {self.n_draws:,} draws, "
+            f"{len(self.names)} quantities, {state}>"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'mcse':>9}{'ESS':>8}{'tail':>8}{'R-hat':>8}"]
+        for j, name in enumerate(self.names):
+            lines.append(
+                f"{name:<16}{self.mean[j]:>10.4g}{self.sd[j]:>9.3g}{self.mcse[j]:>9.2g}"
+                f"{self.ess_bulk[j]:>8.0f}{self.ess_tail[j]:>8.0f}{self.rhat[j]:>8.3f}"
+            )
+        lines += [f"! {text}" for text in self.warnings]
+        lines += [f"  {text}" for text in self.notes]
+        return "\n".join(lines)
+
+
+def diagnose(
+    draws: Any,
+    *,
+    estimate: ArrayLike | Any | None = None,
+    rng: int | np.random.SeedSequence | np.random.Generator = 0,
+    n_jobs: int | None = None,
+) -> Diagnostics:
+    """Check whether the chains behind the draws converged.
+
+    Labels mean nothing across draws, so R-hat and effective sample sizes are
+    computed for quantities that do not depend on them: the number of clusters,
+    the entropy, the size of the largest cluster, the VI distance to an
+    estimate, and, for sampler output, the concentration and the log posterior.
+
+    Parameters
+    ----------
+    draws : Draws, sampler output with ``.draws`` and ``.trace``, or anything as_draws accepts
+    estimate : array_like, shape (n_items,), or an estimate, optional
+        Adds the VI distance to it.
+    rng : int, SeedSequence or Generator, default 0
+        Chooses the pairs of items compared between chains when there are many.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    Diagnostics
+        Numbers, and warnings in words.
+
+    Notes
+    -----
+    R-hat compares halves of each chain after rank normalisation; a single
+    chain is cut into quarters instead, and a note says so: one chain cannot
+    show a mode it never visited. Chains of different length are cut to the
+    shortest at their beginning. Weighted draws have no order: they get Kish's
+    effective number and no R-hat. O(M·N), and O(M·5000) between chains.
+
+    References
+    ----------
+    Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C.
+    (2021), Rank-normalization, folding, and localization: An improved R-hat.
+    Bayesian Analysis 16.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> labels = np.random.default_rng(0).integers(0, 3, size=(2_000, 12))
+    >>> draws = pt.Draws(labels, chain=np.repeat([0, 1, 2, 3], 500))
+    >>> pt.diagnose(draws).ok
+    True
+    """
+    trace = getattr(draws, "trace", None)
+    clean = as_draws(draws.draws if trace is not None else draws)
+    labels = None
+    if estimate is not None:
+        labels = as_vector(estimate, n_items=clean.n_items, what="the estimate")
+    values = functionals(clean, estimate=labels, n_jobs=n_jobs)
+    if trace is not None:
+        values |= trace_functionals(trace, clean.n_draws)
+    return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
+
+
+def diagnose_values(
+    values: dict[str, NDArray[np.float64]],
+    draws: Draws,
+    *,
+    rng: int | np.random.SeedSequence | np.random.Generator = 0,
+    n_jobs: int | None = None,
+) -> Diagnostics:
+    """Diagnostics of functionals already computed."""
+    measure = _weighted if draws.weights is not None else _chained
+    table = np.array([measure(draws, column) for column in values.values()]).T
+    mean, sd, mcse, ess_bulk, ess_tail, rhat = table
+    agreement = None
+    if draws.weights is None and draws.n_chains > 1:
+        agreement = chain_agreement(draws, rng=rng, n_jobs=n_jobs)
+    names = tuple(values)
+    return Diagnostics(
+        names=names,
+        mean=mean,
+        sd=sd,
+        mcse=mcse,
+        ess_bulk=ess_bulk,
+        ess_tail=ess_tail,
+        rhat=rhat,
+        n_chains=draws.n_chains,
+        n_draws=draws.n_draws,
+        agreement=agreement,
+        warnings=warnings_for(names, ess_bulk, ess_tail, rhat, agreement, draws),
+        notes=notes_for(draws, agreement),
+    )
+
+
+def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
+    """Mean, sd, mcse, bulk and tail ESS, R-hat, all over the same draws."""
+    chains = by_chain(draws, column)
+    mean = float(column.mean())
+    sd = float(column.std(ddof=1)) if column.size > 1 else float("nan")
+    nothing = float("nan")
+    if chains.shape[1] < _MIN_DRAWS:
+        return mean, sd, nothing, nothing, nothing, nothing
+    if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
+        return mean, 0.0, 0.0, float(column.size), float(column.size), nothing
+    from arviz_stats.base import array_stats
+
+    pieces = chains
+    if chains.shape[0] == 1:
+        half = chains.shape[1] // 2
+        pieces = np.stack([chains[0, :half], chains[0, -half:]])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (
+            mean,
+            sd,
+            float(array_stats.mcse(chains, method="mean")),
+            float(array_stats.ess(chains, method="bulk")),
+            float(array_stats.ess(chains, method="tail", prob=(0.05, 0.95))),
+            float(array_stats.rhat(pieces, method="rank")),
+        )
+
+
+def _weighted(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
+    """The same for weighted draws, as far as it has a meaning."""
+    weights = draws.probabilities
+    effective = 1.0 / float(np.square(weights).sum())
+    mean = float(weights @ column)
+    sd = float(np.sqrt(weights @ np.square(column - mean)))
+    return mean, sd, sd / effective**0.5, effective, effective, float("nan")

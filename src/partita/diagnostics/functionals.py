@@ -1,0 +1,54 @@
+"""Numbers that describe a draw whatever its labels are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.losses.vi import VI
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.partitions.shapes import shapes_of
+
+
+def functionals(
+    draws: Draws,
+    *,
+    estimate: Labels | None = None,
+    distances: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, NDArray[np.float64]]:
+    """One value per draw of each functional, by name.
+
+    Number of clusters, entropy in bits, size of the largest cluster, and with
+    an estimate the VI distance to it (``distances`` when already computed).
+    """
+    entropy, largest = shapes_of(draws, 1, n_jobs)
+    values = {
+        "n_clusters": draws.n_clusters.astype(np.float64),
+        "entropy": entropy,
+        "largest_cluster": largest[:, 0].astype(np.float64),
+    }
+    if distances is None and estimate is not None:
+        distances = VI().distances(estimate, draws, n_jobs)
+    if distances is not None:
+        values["vi_to_estimate"] = distances
+    return values
+
+
+def trace_functionals(trace: Any, n_draws: int) -> dict[str, NDArray[np.float64]]:
+    """Concentration and log posterior of sampler output, where its trace has them."""
+    values = {}
+    for name in ("concentration", "log_posterior"):
+        if name not in trace:
+            continue
+        column = np.asarray(trace[name], np.float64).reshape(-1)
+        if column.size != n_draws:
+            raise InvalidInputError(
+                f"trace[{name!r}] has {column.size} values; expected one per draw ({n_draws})."
+            )
+        values[name] = column
+    return values

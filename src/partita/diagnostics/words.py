@@ -1,0 +1,103 @@
+"""What the diagnostics mean, and what to do about it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.diagnostics.agreement import ChainAgreement
+from partita.partitions.draws import Draws
+
+MAX_RHAT = 1.01
+MIN_ESS = 400.0
+MAX_AVERAGE_SD = 0.05
+MAX_SD = 0.25
+"""Limits beyond which a warning is given; R-hat and ESS after Vehtari et al. (2021)."""
+
+PROSE = {
+    "n_clusters": "the number of clusters",
+    "entropy": "the entropy",
+    "largest_cluster": "the size of the largest cluster",
+    "vi_to_estimate": "the distance to the estimate",
+    "concentration": "the concentration",
+    "log_posterior": "the log posterior",
+}
+"""Functionals as they are called in sentences."""
+
+
+def warnings_for(
+    names: tuple[str, ...],
+    ess_bulk: NDArray[np.float64],
+    ess_tail: NDArray[np.float64],
+    rhat: NDArray[np.float64],
+    agreement: ChainAgreement | None,
+    draws: Draws,
+) -> tuple[str, ...]:
+    """Sentences that say what is wrong and what to do."""
+    texts = []
+    ess = np.fmin(ess_bulk, ess_tail)
+    if np.isnan(ess).all():
+        texts.append(
+            "There are too few draws per chain to check convergence. Draw at least a few hundred."
+        )
+    worst = _worst(rhat, largest=True)
+    if worst is not None and rhat[worst] > MAX_RHAT:
+        parts = "The chains have" if draws.n_chains > 1 else "The parts of the chain have"
+        texts.append(
+            f"{parts} not mixed: R-hat of {PROSE[names[worst]]} is {rhat[worst]:.3f} "
+            f"(above {MAX_RHAT}). Run longer, drop more burn-in, or start from other places; "
+            "do not report these results yet."
+        )
+    worst = _worst(ess, largest=False)
+    if worst is not None and ess[worst] < MIN_ESS:
+        advice = (
+            "Use more draws or weights that vary less."
+            if draws.weights is not None
+            else "Run longer; thinning does not help."
+        )
+        texts.append(
+            f"The effective sample size of {PROSE[names[worst]]} is only {ess[worst]:.0f} "
+            f"(below {MIN_ESS:.0f}), so its summaries are noisy. {advice}"
+        )
+    if agreement is not None and (
+        agreement.average_sd > MAX_AVERAGE_SD or agreement.maximal_sd > MAX_SD
+    ):
+        texts.append(
+            "The chains disagree on which items belong together: the pair probabilities differ "
+            f"between chains by {agreement.average_sd:.3f} on average and up to "
+            f"{agreement.maximal_sd:.3f} (standard deviations). Compare the chains' estimates "
+            "one by one with select_chains, and run longer."
+        )
+    return tuple(texts)
+
+
+def notes_for(draws: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]:
+    """Sentences that say how numbers were made when it was not the usual way."""
+    texts = []
+    if draws.weights is not None:
+        texts.append(
+            "Draws are weighted: effective sizes are Kish's 1/Σw², and R-hat is not defined."
+        )
+    elif draws.n_chains == 1:
+        texts.append(
+            "One chain: R-hat compares its quarters, and cannot show a mode it never visited. "
+            "Run several chains."
+        )
+    if draws.chain is not None and draws.weights is None:
+        lengths = np.unique(draws.chain, return_counts=True)[1]
+        if lengths.min() != lengths.max():
+            texts.append(
+                f"Chains differ in length ({lengths.min():,} to {lengths.max():,} draws); the "
+                "longer ones were cut at their beginning."
+            )
+    if agreement is not None and not agreement.all_pairs:
+        texts.append(
+            f"Agreement between chains was measured on {agreement.n_pairs:,} random pairs of items."
+        )
+    return tuple(texts)
+
+
+def _worst(values: NDArray[np.float64], *, largest: bool) -> int | None:
+    if np.isnan(values).all():
+        return None
+    return int(np.nanargmax(values) if largest else np.nanargmin(values))

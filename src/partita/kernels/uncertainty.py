@@ -1,0 +1,116 @@
+"""What draws say about each item and cluster of an estimate, and shapes of partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import kernel
+
+
+@kernel
+def compare_with_estimate(
+    sizes: NDArray[np.int64],
+    order: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    k_rows: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    logs: NDArray[np.float64],
+    jaccard: float,
+    companions: NDArray[np.float64],
+    information: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    unchanged: NDArray[np.float64],
+    similar: NDArray[np.float64],
+) -> None:
+    """Add what each row says about an estimate, given by its sizes and items by cluster.
+
+    Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
+    estimate's cluster k:
+    companions[k, i] += w·|C(i) ∩ E_k|, item i itself included;
+    information[i] += w·(log2|C(i)| + log2|E(i)| − 2·log2|C(i) ∩ E(i)|);
+    alone[i] += w where |C(i)| = 1;
+    unchanged[k] += w where E_k is a cluster of the row;
+    similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard.
+    """
+    n = order.size
+    k_most = 1
+    for r in range(k_rows.size):
+        k_most = max(k_most, k_rows[r])
+    size_of = np.zeros(k_most, np.int32)
+    shared = np.zeros(k_most, np.int32)
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        weight = weights[r]
+        size_of[: k_rows[r]] = 0
+        for i in range(n):
+            size_of[row[i]] += 1
+        for i in range(n):
+            if size_of[row[i]] == 1:
+                alone[i] += weight
+        start = 0
+        for k in range(sizes.size):
+            stop = start + sizes[k]
+            for p in range(start, stop):
+                shared[row[order[p]]] += 1
+            for i in range(n):
+                companions[k, i] += weight * shared[row[i]]
+            closest = 0.0
+            for p in range(start, stop):
+                i = order[p]
+                cell = shared[row[i]]
+                other = size_of[row[i]]
+                information[i] += weight * (logs[other] + logs[sizes[k]] - 2.0 * logs[cell])
+                closest = max(closest, cell / (sizes[k] + other - cell))
+            if closest == 1.0:
+                unchanged[k] += weight
+            if closest >= jaccard:
+                similar[k] += weight
+            for p in range(start, stop):
+                shared[row[order[p]]] = 0
+            start = stop
+
+
+@kernel
+def shapes(
+    rows: NDArray[np.int32],
+    k_rows: NDArray[np.int64],
+    terms: NDArray[np.float64],
+    entropy: NDArray[np.float64],
+    ranked: NDArray[np.int32],
+) -> None:
+    """Entropy in bits of each row, and its cluster sizes from largest to smallest.
+
+    terms holds x·log2(x). Only as many sizes are kept as ``ranked`` has columns;
+    missing clusters have size 0.
+    """
+    n = rows.shape[1]
+    kept = ranked.shape[1]
+    for r in range(rows.shape[0]):
+        count = np.zeros(k_rows[r], np.int32)
+        for i in range(n):
+            count[rows[r, i]] += 1
+        total = 0.0
+        for k in range(count.size):
+            total += terms[count[k]]
+        # log2 N as terms[N]/N, so that a single cluster has entropy exactly 0.
+        entropy[r] = max((terms[n] - total) / n, 0.0)
+        if kept == 1:
+            ranked[r, 0] = count.max()
+        else:
+            count.sort()
+            for k in range(kept):
+                ranked[r, k] = count[count.size - 1 - k] if k < count.size else 0
+
+
+@kernel
+def count_together(
+    rows: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """In how many rows the two items of each pair share a cluster."""
+    counts = np.zeros(first.size, np.int64)
+    for r in range(rows.shape[0]):
+        for p in range(first.size):
+            if rows[r, first[p]] == rows[r, second[p]]:
+                counts[p] += 1
+    return counts
