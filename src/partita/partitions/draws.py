@@ -409,7 +409,7 @@ def _canonicalise(
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
-        most = canonicalise_rows(integers(values[start:stop], "draws"), block)
+        most = canonicalise_rows(integers(values[start:stop], "draws", first_draw=start), block)
         counts[start:stop] = count_clusters(block)
         needed = smallest_unsigned(max(most - 1, 0))
         if needed.itemsize > labels.dtype.itemsize:

@@ -13,38 +13,42 @@ Labels = NDArray[np.int32]
 """One partition: canonical labels, 0-based in order of first appearance."""
 
 
-def integers(values: NDArray[Any], what: str = "labels") -> NDArray[np.int64]:
+def integers(
+    values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
+) -> NDArray[np.int64]:
     """Labels of any accepted kind as int64, with equal labels exactly where they were equal.
 
     Integers, booleans, whole-valued floats (CmdStan writes 1-based floats) and
     strings are accepted; missing, fractional or infinite labels are refused.
+    ``first_draw`` is the number of the first row, for messages about a block.
     """
     kind = values.dtype.kind
     if kind in "iub":
         return values.astype(np.int64)
     if kind == "f":
-        return _whole_floats(values, what)
+        return _whole_floats(values, what, first_draw)
     if kind in "UST":
         if values.size and np.any(values == ""):
             raise InvalidLabelsError(
-                f"{what} contain an empty string at {_first(values == '')}; every item needs a "
-                "label in every draw. Drop the item or the draw, or give it a label of its own."
+                f"{what} contain an empty string at {_first(values == '', first_draw)}; every "
+                "item needs a label in every draw. Drop the item or the draw, or give it a label "
+                "of its own."
             )
         return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
     if kind == "O":
-        return _objects(values, what)
+        return _objects(values, what, first_draw)
     raise InvalidLabelsError(
         f"{what} have dtype {values.dtype}; expected integers, whole-valued floats, "
         "booleans or strings."
     )
 
 
-def _whole_floats(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
     missing = np.isnan(values)
     if missing.any():
         raise InvalidLabelsError(
-            f"{what} contain NaN at {_first(missing)}; every item needs a label in every draw. "
-            "Drop the item or the draw before partita sees it."
+            f"{what} contain NaN at {_first(missing, first_draw)}; every item needs a label in "
+            "every draw. Drop the item or the draw before partita sees it."
         )
     with np.errstate(invalid="ignore"):
         whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**63)
@@ -57,26 +61,30 @@ def _whole_floats(values: NDArray[Any], what: str) -> NDArray[np.int64]:
                 " The array is square, symmetric and within [0, 1]: if it is a posterior "
                 "similarity matrix, pass it as similarity=..., not as draws."
             )
+        where = (first[0] + first_draw, *first[1:])
         raise InvalidLabelsError(
-            f"{what} must be whole numbers, but {what}[{_index(first)}] is "
+            f"{what} must be whole numbers, but {what}[{_index(where)}] is "
             f"{float(values[first])!r}.{hint}"
         )
     return values.astype(np.int64)
 
 
-def _objects(values: NDArray[Any], what: str) -> NDArray[np.int64]:
+def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
     flat = values.ravel()
     missing = np.array(
         [v is None or v != v or str(v) in ("<NA>", "NaT") for v in flat], dtype=bool
     ).reshape(values.shape)
     if missing.any():
         raise InvalidLabelsError(
-            f"{what} contain a missing value at {_first(missing)}; every item needs a label in "
-            "every draw. Drop the item or the draw before partita sees it."
+            f"{what} contain a missing value at {_first(missing, first_draw)}; every item needs a "
+            "label in every draw. Drop the item or the draw before partita sees it."
         )
     kinds = {str if isinstance(v, str) else type(v) for v in flat}
     if kinds == {str}:
-        return integers(flat.astype(str).reshape(values.shape), what)
+        return integers(flat.astype(str).reshape(values.shape), what, first_draw=first_draw)
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        # Not through floats, which would merge different labels above 2^53.
+        return np.unique(flat, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
     try:
         numbers = flat.astype(np.float64)
     except (TypeError, ValueError):
@@ -85,18 +93,18 @@ def _objects(values: NDArray[Any], what: str) -> NDArray[np.int64]:
             f"{what} mix or hold objects of type {names}; expected integers, whole-valued floats, "
             "booleans or strings of one kind."
         ) from None
-    return _whole_floats(numbers.reshape(values.shape), what)
+    return _whole_floats(numbers.reshape(values.shape), what, first_draw)
 
 
 def _index(position: tuple[int, ...]) -> str:
     return ", ".join(str(i) for i in position)
 
 
-def _first(mask: NDArray[np.bool_]) -> str:
+def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
     position = tuple(int(i[0]) for i in np.nonzero(mask))
     if len(position) == 1:
         return f"item {position[0]}"
-    return f"draw {position[0]}, item {position[1]}"
+    return f"draw {position[0] + first_draw}, item {position[1]}"
 
 
 def as_vector(labels: ArrayLike, *, n_items: int | None = None, what: str = "labels") -> Labels:

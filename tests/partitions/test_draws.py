@@ -1,0 +1,340 @@
+"""The container of draws."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.partitions import draws as module
+from reference.partitions import first_appearance
+
+tables = st.integers(1, 8).flatmap(
+    lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=1, max_size=8)
+)
+
+
+@given(tables)
+@settings(deadline=None)
+def test_labels_are_canonical_whatever_came(table):
+    draws = pt.Draws(table)
+    assert draws.labels.tolist() == [first_appearance(row) for row in table]
+    assert draws.n_clusters.tolist() == [len(set(row)) for row in table]
+    assert (draws.n_draws, draws.n_items) == np.shape(table)
+    assert len(draws) == draws.n_draws
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [[5, 5, -7], [10**18, -(10**18), 10**18]],
+        [[2.0, 2.0, 7.0], [1.0, 0.0, 1.0]],
+        [[True, True, False], [True, False, True]],
+        [["b", "b", "a"], ["x", "y", "x"]],
+        np.array([["b", "b", "a"], ["x", "y", "x"]], dtype=object),
+        np.array([[3, 3, 1], [4, 2, 4]], dtype=np.int8)[:, ::1],
+        [[2**70, 2**70, 2**70 + 1], [-1, 2**64, -1]],
+        np.array([[2**53 + 1, 2**53 + 1, 2**53], [1, 0, 1]], dtype=object),
+        np.asfortranarray([[3, 3, 1], [4, 2, 4]]),
+    ],
+)
+def test_every_kind_of_label(labels):
+    assert pt.Draws(labels).labels.tolist() == [[0, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "dtype"),
+    [(1, np.uint8), (256, np.uint8), (257, np.uint16), (65536, np.uint16), (65537, np.uint32)],
+)
+def test_the_dtype_is_the_smallest_that_holds_the_labels(n_clusters, dtype):
+    draws = pt.Draws(np.stack([np.zeros(n_clusters, int), np.arange(n_clusters)]))
+    assert draws.labels.dtype == dtype
+    assert draws.labels[1, -1] == n_clusters - 1
+
+
+def test_the_dtype_grows_in_a_later_block(monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_LABELS", 300)
+    table = np.stack([np.arange(300) // 2, np.arange(300), np.zeros(300, int)])
+    assert np.array_equal(pt.Draws(table).labels, table)
+    assert pt.Draws(table).labels.dtype == np.uint16
+
+
+def test_nothing_can_be_changed():
+    labels = np.array([[0, 1], [1, 1]])
+    weights, chain = np.array([1.0, 3.0]), np.array([0, 1])
+    draws = pt.Draws(labels, weights=weights, chain=chain, item_names=["a", "b"])
+    labels[:], weights[:], chain[:] = 7, 7, 7
+    assert draws.labels.tolist() == [[0, 1], [0, 0]]
+    assert draws.weights.tolist() == [0.25, 0.75]
+    assert draws.chain.tolist() == [0, 1]
+    for array in (draws.labels, draws.weights, draws.chain, draws.n_clusters):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError, match="immutable"):
+        draws.weights = None
+    with pytest.raises(AttributeError, match="immutable"):
+        draws.note = "x"
+    assert isinstance(draws.item_names, tuple)
+
+
+def test_a_block_is_all_that_is_held_in_a_larger_dtype():
+    table = np.random.default_rng(0).integers(0, 50, (15_000, 2_000), dtype=np.uint8)
+    pt.Draws(table[:1])  # compile first
+    tracemalloc.start()
+    draws = pt.Draws(table)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert draws.labels.nbytes == table.nbytes
+    # Beside the result: one block of 4.2 million labels as int64 and as int32, 50 MB. The whole
+    # matrix as int64 would take 240 MB.
+    assert peak < table.nbytes + 60e6
+
+
+@given(tables, st.data())
+@settings(deadline=None)
+def test_unique_merges_equal_partitions_and_keeps_their_mass(table, data):
+    table += table[: data.draw(st.integers(0, len(table)))]
+    masses = data.draw(st.lists(st.integers(1, 9), min_size=len(table), max_size=len(table)))
+    draws = pt.Draws(table, weights=masses)
+    expected: dict[tuple, int] = {}
+    for row, mass in zip(table, masses, strict=True):
+        key = tuple(first_appearance(row))
+        expected[key] = expected.get(key, 0) + mass
+    merged = draws.unique()
+    assert [tuple(row) for row in merged.labels.tolist()] == list(expected)
+    np.testing.assert_allclose(merged.weights, np.array([*expected.values()]) / sum(masses))
+    index, mass = draws.unique_index()
+    assert np.array_equal(merged.labels[index], draws.labels)
+    np.testing.assert_allclose(mass, merged.weights)
+
+
+def test_unique_survives_colliding_hashes(monkeypatch):
+    import partita.kernels.labels as kernels
+
+    monkeypatch.setattr(kernels, "hash_rows", lambda rows: np.zeros(len(rows), np.uint64))
+    merged = pt.Draws([[0, 1, 1], [0, 0, 0], [0, 1, 1], [0, 1, 2]]).unique()
+    assert merged.labels.tolist() == [[0, 1, 1], [0, 0, 0], [0, 1, 2]]
+    np.testing.assert_allclose(merged.weights, [0.5, 0.25, 0.25])
+
+
+def numbered(n_draws: int, **kwargs) -> pt.Draws:
+    """Draws that can be told apart: draw m puts the first m + 1 of its items together."""
+    return pt.Draws(np.arange(n_draws + 1) > np.arange(n_draws)[:, None], **kwargs)
+
+
+def which(draws: pt.Draws) -> list[int]:
+    return ((draws.labels == 0).sum(axis=1) - 1).tolist()
+
+
+def test_drop_and_thin_without_chains():
+    draws = numbered(7)
+    assert which(draws.drop(0)) == [0, 1, 2, 3, 4, 5, 6]
+    assert which(draws.drop(5)) == [5, 6]
+    assert which(draws.thin(3)) == [0, 3, 6]
+    assert which(draws.drop(1).thin(2)) == [1, 3, 5]
+    with pytest.raises(InvalidInputError, match="leaves nothing"):
+        draws.drop(7)
+    for bad in (-1, 1.5, True):
+        with pytest.raises(InvalidInputError, match="whole number"):
+            draws.drop(bad)
+    with pytest.raises(InvalidInputError, match="at least 1"):
+        draws.thin(0)
+
+
+def test_drop_and_thin_act_on_each_chain():
+    draws = numbered(8, chain=["b", "a", "a", "b", "b", "a", "a", "a"])
+    assert which(draws.drop(2)) == [4, 5, 6, 7]
+    assert which(draws.thin(2)) == [0, 1, 4, 5, 7]
+    assert draws.drop(2).chain.tolist() == ["b", "a", "a", "a"]
+    # A chain shorter than the burn-in disappears; the others stay.
+    assert which(draws.drop(3)) == [6, 7]
+
+
+def test_weights_are_scaled_again_after_selection():
+    draws = numbered(4, weights=[1, 1, 2, 4])
+    assert draws.weights.tolist() == [0.125, 0.125, 0.25, 0.5]
+    np.testing.assert_allclose(draws.drop(2).weights, [1 / 3, 2 / 3])
+    assert numbered(4).drop(2).weights is None
+    np.testing.assert_allclose(numbered(4).probabilities, 0.25)
+
+
+def test_selection_of_chains():
+    draws = numbered(5, chain=[0, 0, 2, 2, 5])
+    assert which(draws.select_chains(2)) == [2, 3]
+    assert which(draws.select_chains([5, 0])) == [0, 1, 4]
+    assert draws.n_chains == 3
+    with pytest.raises(InvalidInputError, match="no chain 1; the chains are"):
+        draws.select_chains([0, 1])
+    with pytest.raises(InvalidInputError, match="no chain ids"):
+        numbered(3).select_chains(0)
+
+
+def test_selection_of_items_by_position_mask_and_name():
+    draws = pt.Draws([[0, 1, 1, 2], [0, 0, 1, 0]], item_names=list("abcd"), weights=[1, 3])
+    for items in ([3, 1], [-1, 1], ["d", "b"], np.array(["d", "b"], dtype=object)):
+        part = draws.select_items(items)
+        assert part.labels.tolist() == [[0, 1], [0, 0]]
+        assert part.item_names == ("d", "b")
+        assert part.weights.tolist() == [0.25, 0.75]
+    part = draws.select_items([False, True, False, True])
+    assert part.item_names == ("b", "d")
+    assert part.n_clusters.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("items", "message"),
+    [
+        ([4], "0 … 3"),
+        ([-5], "0 … 3"),
+        ([], "no items"),
+        ([1, 1], "twice"),
+        ([1, -3], "twice"),
+        ([True, False], "length 2; expected 4"),
+        (["x"], "no item named 'x'"),
+    ],
+)
+def test_items_that_are_not_there(items, message):
+    draws = pt.Draws([[0, 1, 1, 2]], item_names=list("abcd"))
+    with pytest.raises(InvalidInputError, match=message):
+        draws.select_items(items)
+
+
+def test_items_by_name_need_names():
+    with pytest.raises(InvalidInputError, match="carry no item names"):
+        pt.Draws([[0, 1]]).select_items(["a"])
+
+
+def test_concatenation_keeps_the_share_of_each_part():
+    a, b = pt.Draws([[0, 1], [0, 0]], weights=[1, 3]), pt.Draws([[0, 1]] * 6)
+    both = pt.Draws.concat([a, b])
+    assert both.labels.tolist() == [[0, 1], [0, 0]] + [[0, 1]] * 6
+    np.testing.assert_allclose(both.weights, [0.0625, 0.1875] + [0.125] * 6)
+    assert pt.Draws.concat([b, b]).weights is None
+
+
+def test_concatenation_of_chains():
+    plain, early, late = pt.Draws([[0]]), numbered_chain(0), numbered_chain(7)
+    assert pt.Draws.concat([early, late]).chain.tolist() == [0, 0, 7, 7]
+    assert pt.Draws.concat([early, early]).chain.tolist() == [0, 0, 1, 1]
+    assert pt.Draws.concat([plain, late, plain]).chain.tolist() == [0, 1, 1, 2]
+    assert pt.Draws.concat([plain]).chain is None
+
+
+def numbered_chain(name: int) -> pt.Draws:
+    return pt.Draws([[0], [0]], chain=[name, name])
+
+
+def test_concatenation_widens_the_dtype():
+    narrow, wide = pt.Draws(np.zeros((1, 300), int)), pt.Draws(np.arange(300)[None, :])
+    both = pt.Draws.concat([narrow, wide])
+    assert both.labels.dtype == np.uint16
+    assert both.labels[1, -1] == 299
+
+
+def test_only_draws_of_the_same_items_are_concatenated():
+    with pytest.raises(InvalidInputError, match="nothing"):
+        pt.Draws.concat([])
+    with pytest.raises(InvalidLabelsError, match="different items"):
+        pt.Draws.concat([pt.Draws([[0]]), pt.Draws([[0, 1]])])
+    with pytest.raises(InvalidLabelsError, match="different items"):
+        pt.Draws.concat([pt.Draws([[0]], item_names=["a"]), pt.Draws([[0]], item_names=["b"])])
+
+
+def test_repr_says_what_is_there():
+    assert repr(pt.Draws(np.zeros((1000, 3), int))) == (
+        "<Draws: 1,000 draws of 3 items, 1 clusters each>"
+    )
+    full = pt.Draws([[0, 1], [0, 0]], weights=[1, 2], chain=[0, 1], item_names=["a", "b"])
+    assert repr(full) == (
+        "<Draws: 2 draws of 2 items, 1 to 2 clusters, 2 chains, weighted, named items>"
+    )
+
+
+def test_equality_and_pickle():
+    draws = pt.Draws([[0, 1], [0, 0]], weights=[1, 2], chain=[0, 1], item_names=["a", "b"])
+    copy = pickle.loads(pickle.dumps(draws))
+    assert copy == draws
+    assert not copy.labels.flags.writeable
+    assert draws != pt.Draws([[0, 1], [0, 0]])
+    assert pt.Draws([[0, 1]]) == pt.Draws([["x", "y"]])
+    assert pt.Draws([[0, 1]]) != 3
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(draws)
+
+
+def test_rows_and_blocks_are_what_kernels_take():
+    draws = pt.Draws(np.arange(12).reshape(4, 3) % 5)
+    assert draws.rows(1, 3).dtype == np.int32
+    assert np.array_equal(draws.rows(1, 3), draws.labels[1:3])
+    assert [(b.start, b.stop) for b in draws.blocks(3)] == [(0, 3), (3, 4)]
+    assert [(b.start, b.stop) for b in draws.blocks()] == [(0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], "shape"),
+        (np.empty((0, 3)), "no draws"),
+        (np.empty((3, 0)), "no items"),
+        ([0, 1, 1], r"labels\[None, :\]"),
+        (np.zeros((2, 2, 2), int), "as_draws"),
+        ([[0, 1], [0]], "different lengths"),
+        ([[0.0, np.nan]], "NaN at draw 0, item 1"),
+        ([[0.0, 1.0], [1.5, 0.0]], "whole numbers"),
+        ([[0.0, np.inf]], "whole numbers"),
+        ([["a", ""]], "empty string"),
+        (np.array([["a", None]], dtype=object), "missing value"),
+        (np.array([[1 + 2j]]), "complex"),
+        ([[1.0, 0.5], [0.5, 1.0]], "similarity matrix"),
+    ],
+)
+def test_labels_that_cannot_be_used(labels, message):
+    with pytest.raises(InvalidLabelsError, match=message):
+        pt.Draws(labels)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "shape"),
+        ([1.0, 2.0, 3.0], "shape"),
+        ([1.0, -1.0], "negative"),
+        ([1.0, 0.0], "zero"),
+        ([0.0, 0.0], "all weights are zero"),
+        ([1.0, np.nan], "finite"),
+        ([1.0, np.inf], "finite"),
+        (["a", "b"], "numbers"),
+    ],
+)
+def test_weights_that_cannot_be_used(weights, message):
+    with pytest.raises(InvalidWeightsError, match=message):
+        pt.Draws([[0, 1], [0, 0]], weights=weights)
+
+
+@pytest.mark.parametrize("chain", [[0], [0.5, 1.0], [[0, 1]]])
+def test_chains_that_cannot_be_used(chain):
+    with pytest.raises(InvalidInputError, match="chain"):
+        pt.Draws([[0, 1], [0, 0]], chain=chain)
+
+
+@pytest.mark.parametrize(("names", "message"), [(["a"], "1 item names"), (["a", "a"], "twice")])
+def test_names_that_cannot_be_used(names, message):
+    with pytest.raises(InvalidInputError, match=message):
+        pt.Draws([[0, 1]], item_names=names)
+
+
+def test_a_bad_label_deep_in_the_matrix_is_named_by_its_own_position(monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_LABELS", 10)
+    table = np.zeros((50, 2))
+    table[37, 1] = np.nan
+    with pytest.raises(InvalidLabelsError, match="draw 37, item 1"):
+        pt.Draws(table)
+    table[37, 1] = 0.5
+    with pytest.raises(InvalidLabelsError, match=r"draws\[37, 1\]"):
+        pt.Draws(table)
