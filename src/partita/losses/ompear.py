@@ -42,7 +42,7 @@ class OneMinusPEAR(Loss):
     >>> import partita as pt
     >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]])
     >>> pt.expected_loss([0, 0, 1, 1], draws, loss="ompear").round(4)
-    array([0.4545])
+    array([0.5294])
     """
 
     name: ClassVar[str] = "ompear"

@@ -42,7 +42,7 @@ class VILowerBound(Loss):
     >>> import partita as pt
     >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]])
     >>> pt.expected_loss([0, 0, 1, 1], draws, loss="vi_lb").round(4)
-    array([0.346])
+    array([0.5527])
     """
 
     name: ClassVar[str] = "vi_lb"

@@ -1,0 +1,175 @@
+"""One contract for every loss in the registry: a value that measures two partitions."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import doctest
+import importlib
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import partita as pt
+from loss_instances import INSTANCES, PRICED, every_loss, every_name
+from partita.losses.base import Loss
+from partita.losses.registry import LOSSES, as_loss
+from reference.partitions import every_partition
+from strategies import same_items
+
+METRICS = [loss for loss in INSTANCES if loss.is_metric]
+
+
+# ---------------------------------------------------------------- a value
+
+
+def test_the_registry_is_complete():
+    assert list(LOSSES) == ["vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear"]
+    for name, loss in LOSSES.items():
+        assert loss.name == name
+        assert getattr(pt, loss.__name__) is loss
+    assert {loss for loss in Loss.__subclasses__() if loss.__module__.startswith("partita")} == set(
+        LOSSES.values()
+    )
+
+
+@every_loss
+def test_is_frozen(loss):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        loss.a = 0.5
+    assert dataclasses.is_dataclass(loss)
+
+
+@every_loss
+def test_is_compared_and_hashed_by_value(loss):
+    same = copy.deepcopy(loss)
+    assert same == loss
+    assert hash(same) == hash(loss)
+    assert pickle.loads(pickle.dumps(loss)) == loss
+    assert [other for other in INSTANCES if other == loss] == [loss]
+
+
+@every_loss
+def test_repr_makes_the_loss_again(loss):
+    names = {cls.__name__: getattr(pt, cls.__name__) for cls in LOSSES.values()}
+    assert eval(repr(loss), names) == loss
+    assert str(loss) == loss.title
+
+
+def test_repr_names_only_what_differs_from_the_default():
+    assert [repr(loss()) for loss in LOSSES.values()] == [
+        f"{loss.__name__}()" for loss in LOSSES.values()
+    ]
+    assert repr(pt.VI(a=0.5)) == "VI(a=0.5)"
+    assert pt.Binder(a=1) == pt.Binder(a=np.float32(1.0)) == pt.Binder()
+
+
+@every_name
+def test_is_named_by_string_class_and_object(name):
+    loss = LOSSES[name]
+    for given_as in (name, name.upper(), name.title(), loss, loss()):
+        assert as_loss(given_as) == loss()
+        assert pt.distance([0, 0, 1], [0, 1, 1], given_as) == pt.distance(
+            [0, 0, 1], [0, 1, 1], loss()
+        )
+
+
+@every_name
+def test_documentation(name):
+    text = LOSSES[name].__doc__
+    for part in (".. math::", "Notes\n", "References\n", "Examples\n", ">>> import partita as pt"):
+        assert part in text
+    assert "O(" in text
+    assert LOSSES[name].unit == ("bits" if name in ("vi", "vi_lb", "id") else "")
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["evaluate", "vi", "binder", "vi_lower_bound", "nvi", "id", "nid", "omari", "ompear"],
+)
+def test_examples_in_docstrings_run(module):
+    result = doctest.testmod(importlib.import_module(f"partita.losses.{module}"))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+# ---------------------------------------------------------------- a measure
+
+
+@pytest.mark.parametrize("loss", METRICS, ids=repr)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_metric_axioms_on_all_triples(loss, n):
+    table = pt.pairwise_distances(np.array(every_partition(n)), np.array(every_partition(n)), loss)
+    assert (table.diagonal() == 0).all()
+    assert (table[~np.eye(len(table), dtype=bool)] > 1e-9).all()
+    assert table == pytest.approx(table.T, abs=1e-12)
+    detour = (table[:, :, None] + table[None, :, :]).min(axis=1)
+    assert (table <= detour + 1e-12).all()
+
+
+def test_which_losses_are_metrics():
+    assert {loss.name for loss in METRICS} == {"vi", "binder", "nvi", "id", "nid"}
+    assert {loss.split_price for loss in METRICS} == {1.0}
+
+
+@pytest.mark.parametrize(
+    "loss", [x for x in INSTANCES if not x.is_metric and x.name in PRICED], ids=repr
+)
+def test_generalised_losses_price_splitting(loss):
+    # The first argument is the estimate: splitting the true single cluster costs a.
+    split, merged = pt.distance([0, 1], [0, 0], loss), pt.distance([0, 0], [0, 1], loss)
+    assert split / merged == pytest.approx(loss.a / (2 - loss.a))
+    assert split + merged == pytest.approx(2 * pt.distance([0, 1], [0, 0], loss.name))
+
+
+@pytest.mark.parametrize("loss", [pt.OneMinusARI(), pt.VILowerBound()], ids=repr)
+@given(pair=same_items(2))
+def test_other_losses_are_symmetric_too(loss, pair):
+    a, b = pair
+    assert pt.distance(a, b, loss) == pytest.approx(pt.distance(b, a, loss), abs=1e-12)
+
+
+@pytest.mark.parametrize("a", [0, 2, -1, 3.5, math.nan, math.inf, "1", None, [1]])
+@pytest.mark.parametrize("name", PRICED)
+def test_price_outside_the_open_interval(name, a):
+    with pytest.raises(pt.PartitaError, match="strictly between 0 and 2"):
+        LOSSES[name](a=a)
+
+
+@every_loss
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 50])
+def test_equal_trivial_partitions_are_at_zero(loss, n):
+    for labels in (np.zeros(n, int), np.arange(n)):
+        assert pt.distance(labels, labels, loss) == 0.0
+        for n_draws in (1, 3, 6, 10, 49):  # 1/n_draws sums to a little more or less than 1
+            draws = np.tile(labels, (n_draws, 1))
+            weights = np.linspace(0.3, 1.7, n_draws)
+            for posterior in (pt.Draws(draws), pt.Draws(draws, weights=weights)):
+                assert pt.expected_loss(labels, posterior, loss) == pytest.approx(0, abs=1e-14)
+            if loss.uses_similarity:
+                p = pt.similarity(pt.Draws(draws, weights=weights))
+                assert pt.expected_loss(labels, loss=loss, similarity=p) == pytest.approx(
+                    0, abs=1e-14
+                )
+
+
+@every_name
+@pytest.mark.parametrize("n", [2, 3, 6, 50])
+def test_one_cluster_against_singletons(name, n):
+    bits = ("vi", "vi_lb", "id")
+    value = math.log2(n) if name in bits else 1 - 1 / n if name == "binder" else 1.0
+    assert pt.distance(np.zeros(n, int), np.arange(n), name) == pytest.approx(value, abs=1e-12)
+    assert pt.distance(np.arange(n), np.zeros(n, int), name) == pytest.approx(value, abs=1e-12)
+
+
+@every_loss
+def test_every_pair_of_small_partitions_has_a_value(loss):
+    for n in (1, 2, 3, 4):
+        everything = np.array(every_partition(n))
+        table = pt.pairwise_distances(everything, loss=loss)
+        assert np.isfinite(table).all()
+        assert (table >= 0).all()
+        assert ((table == 0) == np.eye(len(table), dtype=bool)).all()
