@@ -54,6 +54,9 @@ _HOME = {
     "Diagnostics": "diagnostics.convergence",
     "chain_agreement": "diagnostics.agreement",
     "Summary": "summary.result",
+    "as_draws": "io.convert",
+    "read_draws": "io.files",
+    "write_draws": "io.files",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""

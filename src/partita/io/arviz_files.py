@@ -1,0 +1,115 @@
+"""NetCDF files and zarr stores in the layout of ArviZ."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita._optional import require
+from partita.errors import FileFormatError, InvalidInputError, PartitaError
+from partita.io.named import CHAIN_FROM, draws_from_named
+from partita.io.options import ReadOptions
+from partita.partitions.draws import Draws
+
+
+def read_netcdf(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a netCDF-4 file."""
+    return _read(path, options, engine="h5netcdf")
+
+
+def read_zarr(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a zarr store, a directory."""
+    return _read(path, options, engine="zarr")
+
+
+def write_netcdf(draws: Draws, path: Path) -> None:
+    """Write a netCDF-4 file that ArviZ opens, labels in ``posterior``."""
+    require("h5netcdf", extra="arviz", purpose="writing .nc files")
+    _tree(draws).to_netcdf(path, engine="h5netcdf")
+
+
+def write_zarr(draws: Draws, path: Path) -> None:
+    """Write a zarr store, labels in ``posterior``."""
+    require("zarr", extra="arviz", purpose="writing .zarr stores")
+    # Format 2: the versions of zarr that ArviZ 0.x accepts read no other.
+    _tree(draws).to_zarr(path, zarr_format=2, consolidated=False)
+
+
+def _read(path: Path, options: ReadOptions, *, engine: str) -> Draws:
+    if options.transpose:
+        raise InvalidInputError(
+            "transpose=True has no meaning for files with named dimensions: chain, draw and item "
+            "are found by name."
+        )
+    purpose = f"reading {path.suffix or path.name} files"
+    xarray = require("xarray", extra="arviz", purpose=purpose)
+    require(engine, extra="arviz", purpose=purpose)
+    with _explained(path), _quiet(), xarray.open_datatree(path, engine=engine) as tree:
+        return draws_from_named(tree, var_name=options.var_name)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except PartitaError:
+        raise
+    except Exception as error:  # each backend has errors of its own for a damaged file
+        raise FileFormatError(
+            f"{path} is damaged, cut short or not what its name says ({error}). Copy or write it "
+            "again, or name its true format with format=...."
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the backends' remarks on how a file was written, which is not the reader's doing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _tree(draws: Draws) -> Any:
+    """Labels as ``posterior/labels`` (chain, draw, item); the rest in ``sample_stats``.
+
+    Chains of equal length, one after another, are the chain dimension. Others
+    are kept as ids of the draws of a single chain, since the layout has no
+    ragged chains.
+    """
+    xarray = require("xarray", extra="arviz", purpose="writing this file")
+    ids, source = _chain_ids(draws)
+    n_chains = len(ids)
+    per_draw = (n_chains, draws.n_draws // n_chains)
+    labels = draws.labels.reshape(*per_draw, draws.n_items)
+    coords: dict[str, Any] = {"chain": ids, "draw": np.arange(per_draw[1])}
+    if draws.item_names is not None:
+        coords["item"] = np.array(draws.item_names, dtype=object)
+    stats: dict[str, Any] = {}
+    if draws.weights is not None:
+        stats["weight"] = (("chain", "draw"), draws.weights.reshape(per_draw))
+    if source == "variable" and draws.chain is not None:
+        chain = draws.chain.astype(object) if draws.chain.dtype.kind == "U" else draws.chain
+        stats["chain_id"] = (("chain", "draw"), chain.reshape(per_draw))
+    variable = (("chain", "draw", "item"), labels, {CHAIN_FROM: source})
+    groups = {"/posterior": xarray.Dataset({"labels": variable}, coords)}
+    if stats:
+        own = {name: coords[name] for name in ("chain", "draw")}
+        groups["/sample_stats"] = xarray.Dataset(stats, own)
+    return xarray.DataTree.from_dict(groups)
+
+
+def _chain_ids(draws: Draws) -> tuple[Any, str]:
+    """Ids along the chain dimension, and where the chain of each draw is found."""
+    if draws.chain is None:
+        return np.arange(1), "none"
+    _, first = np.unique(draws.chain, return_index=True)
+    ids = draws.chain[np.sort(first)]
+    even = draws.n_draws % len(ids) == 0
+    if not even or not np.array_equal(np.repeat(ids, draws.n_draws // len(ids)), draws.chain):
+        return np.arange(1), "variable"
+    return (ids.astype(object) if ids.dtype.kind == "U" else ids), "dimension"

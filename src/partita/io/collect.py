@@ -1,0 +1,103 @@
+"""Draws from blocks of rows, so that a source is never held whole in a larger dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.errors import InvalidLabelsError
+from partita.partitions.draws import Draws, smallest_unsigned
+from partita.partitions.labels import integers
+
+BLOCK_LABELS = 1 << 22
+"""Labels converted at a time."""
+
+
+def rows_per_block(n_items: int) -> int:
+    """Rows to hand to a :class:`Collector` at a time."""
+    return max(1, BLOCK_LABELS // max(1, n_items))
+
+
+class Collector:
+    """Canonical labels growing by blocks of rows, about one byte per label.
+
+    Parameters
+    ----------
+    n_items : int
+        Columns of every block.
+    expected : int
+        Rows to make room for at first; a good guess saves growing.
+    """
+
+    def __init__(self, n_items: int, expected: int = 0) -> None:
+        self._labels: NDArray[Any] = np.empty((max(1, expected), n_items), np.uint8)
+        self._counts: list[NDArray[np.int64]] = []
+        self.n_rows = 0
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Append rows of labels of any accepted kind."""
+        from partita.kernels.labels import canonicalise_rows, count_clusters
+
+        if not block.shape[0]:
+            return
+        whole = block if block.dtype == np.int64 else self._integers(block)
+        canonical = np.empty(block.shape, np.int32)
+        most = canonicalise_rows(whole, canonical)
+        self._counts.append(count_clusters(canonical))
+        self._make_room(block.shape[0], smallest_unsigned(max(most - 1, 0)))
+        self._labels[self.n_rows : self.n_rows + block.shape[0]] = canonical
+        self.n_rows += block.shape[0]
+
+    def finish(
+        self,
+        *,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+    ) -> Draws:
+        """The draws collected; the collector must not be used afterwards."""
+        if not self.n_rows:
+            raise InvalidLabelsError("there are no draws; at least one row is needed.")
+        self._resize(self.n_rows)
+        return Draws._from_canonical(
+            self._labels,
+            np.concatenate(self._counts),
+            weights=weights,
+            chain=chain,
+            item_names=item_names,
+        )
+
+    def _integers(self, block: NDArray[Any]) -> NDArray[np.int64]:
+        try:
+            return integers(block, "draws")
+        except InvalidLabelsError as error:
+            if not self.n_rows:
+                raise
+            # Positions in the message count from the block's first row.
+            raise InvalidLabelsError(f"after draw {self.n_rows - 1}: {error}") from None
+
+    def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:
+        if dtype.itemsize > self._labels.dtype.itemsize:
+            self._labels = self._labels.astype(dtype)
+        needed = self.n_rows + rows
+        if needed > self._labels.shape[0]:
+            self._resize(max(needed, self._labels.shape[0] * 3 // 2))
+
+    def _resize(self, rows: int) -> None:
+        # In place: a second array of the new size would double the memory for a moment.
+        self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
+
+
+def collect(
+    blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any
+) -> Draws:
+    """Draws from an iterable of blocks; ``fields`` are weights, chain and item_names."""
+    if n_items == 0:
+        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    collector = Collector(n_items, expected)
+    for block in blocks:
+        collector.add(block)
+    return collector.finish(**fields)

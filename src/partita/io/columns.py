@@ -1,0 +1,114 @@
+"""Which columns of a table with named columns are labels of items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from partita.errors import InvalidInputError, InvalidLabelsError
+
+CHAIN, WEIGHT = ".chain", ".weight"
+_IGNORED = frozenset({".iteration", ".draw"})  # R's posterior package adds these
+_BRACKET = re.compile(r"(.+)\[(\d+)\]")
+_DOT = re.compile(r"(.+)\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Positions of the columns that matter, and the items' names if they have any."""
+
+    items: list[int]
+    names: tuple[str, ...] | None
+    chain: int | None
+    weight: int | None
+
+
+def placeholder_names(n_items: int) -> list[str]:
+    """The column names that stand for items without names."""
+    return [f".item{i}" for i in range(1, n_items + 1)]
+
+
+def choose_columns(
+    names: Sequence[str],
+    *,
+    var_name: str | None,
+    is_whole: Callable[[int], bool],
+    one_variable: bool = False,
+) -> Columns:
+    """Sort the columns of a table into items, chain and weight.
+
+    ``.chain`` and ``.weight`` are what they say; ``.iteration`` and ``.draw``
+    are ignored. A table of variables (``var_name`` or ``one_variable`` given, a
+    column ``lp__``, or a column named like ``z[1]``) gives the columns of one
+    indexed variable in the order of its index: ``var_name``, or the only one
+    that is whole in the first draw, as ``is_whole(position)`` tells. In any
+    other table every remaining column is an item of that name, except that
+    ``.item1, .item2, …`` stand for items without names.
+    """
+    names = [str(name) for name in names]
+    chain = names.index(CHAIN) if CHAIN in names else None
+    weight = names.index(WEIGHT) if WEIGHT in names else None
+    rest = [i for i, name in enumerate(names) if i not in (chain, weight) and name not in _IGNORED]
+    if (
+        var_name is not None
+        or one_variable
+        or "lp__" in names
+        or any(_BRACKET.fullmatch(names[i]) for i in rest)
+    ):
+        variables = _indexed(names, rest)
+        chosen = _named(variables, var_name) if var_name else _only_whole(variables, is_whole)
+        return Columns(chosen, None, chain, weight)
+    if not rest:
+        raise InvalidLabelsError(
+            f"there are no items: the table has only the columns {names}. "
+            "Expected one column of labels per item."
+        )
+    item_names = tuple(names[i] for i in rest)
+    unnamed = list(item_names) == placeholder_names(len(rest))
+    return Columns(rest, None if unnamed else item_names, chain, weight)
+
+
+def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[int]]:
+    """Variables with one index that runs from 0 or 1 without gaps, columns in index order."""
+    found: dict[str, dict[int, int]] = {}
+    for position in positions:
+        match = _BRACKET.fullmatch(names[position]) or _DOT.fullmatch(names[position])
+        if match and not _DOT.fullmatch(match[1]):  # mu.1.1 has two indices
+            found.setdefault(match[1], {})[int(match[2])] = position
+    return {
+        name: [by_index[i] for i in sorted(by_index)]
+        for name, by_index in found.items()
+        if sorted(by_index) in (list(range(len(by_index))), list(range(1, len(by_index) + 1)))
+    }
+
+
+def _named(variables: dict[str, list[int]], var_name: str) -> list[int]:
+    if var_name not in variables:
+        raise InvalidInputError(
+            f"var_name={var_name!r} is not an indexed variable of this table; "
+            f"the indexed variables are {_listed(variables)}."
+        )
+    return variables[var_name]
+
+
+def _only_whole(variables: dict[str, list[int]], is_whole: Callable[[int], bool]) -> list[int]:
+    candidates = [name for name, columns in variables.items() if all(map(is_whole, columns))]
+    if len(candidates) == 1:
+        return variables[candidates[0]]
+    if candidates:
+        raise InvalidInputError(
+            "several variables could hold the labels; choose one by var_name=...: "
+            f"{_listed(candidates)}."
+        )
+    raise InvalidInputError(
+        "no variable of this table has one index and whole numbers in its first draw; expected "
+        "columns such as z.1, z.2, … or z[1], z[2], …. "
+        f"The indexed variables are {_listed(variables)}."
+    )
+
+
+def _listed(names: Sequence[str] | dict[str, list[int]]) -> str:
+    shown = [repr(str(name)) for name in names]
+    more = f" and {len(shown) - 20} more" if len(shown) > 20 else ""
+    return (", ".join(shown[:20]) or "none") + more

@@ -1,0 +1,204 @@
+"""Draws from files and into files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from partita._files import PathLike, atomic_path
+from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from partita.io.columns import CHAIN, WEIGHT, choose_columns
+from partita.io.options import ReadOptions
+from partita.io.registry import Format, find_format
+from partita.io.source import Source, check_file, is_stream
+from partita.partitions.draws import Draws
+
+
+def read_draws(
+    path: Source | Sequence[Source],
+    *,
+    format: str | None = None,
+    transpose: bool = False,
+    var_name: str | None = None,
+    header: bool | None = None,
+    sep: str | None = None,
+    strings: bool = False,
+) -> Draws:
+    """Read draws of a partition from a file: one row per draw, one column per item.
+
+    Parameters
+    ----------
+    path : path, "-", open file, or a sequence of these
+        ``"-"`` is standard input. Several files are several chains of the same items.
+    format : str, optional
+        ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``npy``, ``npz``, ``parquet``,
+        ``netcdf``, ``zarr``, ``rds`` or ``rdata``. Told from the suffix when omitted
+        (.csv .csv.gz .tsv .tsv.gz .npy .npz .parquet .pq .nc .nc4 .zarr .rds .RData .rda);
+        csv for open files and standard input.
+    transpose : bool
+        The file has one row per item and one column per draw.
+    var_name : str, optional
+        The variable that holds the labels, in files that hold several: ``z`` for the columns
+        ``z.1, z.2, …`` or ``z[1], z[2], …``, for an array of an ArviZ or npz file, or for an
+        object of an RData file. When omitted there must be exactly one that fits.
+    header : bool, optional
+        Whether the first row of a text file is a header. When omitted it is one if no cell of
+        it is a number, and a draw if all are; where it mixes both, or counts 0, 1, 2, … or
+        1, 2, 3, … as column numbers do, an error asks. Quoted cells are not numbers.
+    sep : str, optional
+        The character between cells of a text file, if not the format's own.
+    strings : bool
+        Labels of a text file are text, not numbers; ``header`` must then be given.
+
+    Returns
+    -------
+    Draws
+
+    Notes
+    -----
+    Text is UTF-8. Blank lines and lines that start with ``#`` are passed over. Under a header,
+    the columns ``.chain`` and ``.weight`` are the chain and weight of each draw; a first column
+    with an empty heading, or one without any heading, holds row names (as R and pandas write
+    them). A table with a column ``lp__`` or columns named like ``z[1]`` is a table of variables:
+    one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
+    first draw. In npz files the array ``labels`` is read, or else the only matrix. Pickled
+    objects are never loaded.
+
+    Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte
+    per label while no draw has more than 256 clusters. Text takes about 10 ns per label.
+
+    Examples
+    --------
+    >>> import io
+    >>> import partita as pt
+    >>> pt.read_draws(io.StringIO("a,b,c\\n1,1,2\\n5,5,5\\n"))
+    <Draws: 2 draws of 3 items, 1 to 2 clusters, named items>
+
+    See Also
+    --------
+    as_draws : the same for objects in memory.
+    write_draws : the way back.
+    """
+    options = ReadOptions(transpose, var_name, header, sep, strings)
+    if isinstance(path, (list, tuple)):
+        if not path:
+            raise InvalidInputError("an empty list of files was given; expected at least one.")
+        return Draws.concat([_read_one(each, format, options) for each in path])
+    return _read_one(path, format, options)  # type: ignore[arg-type]
+
+
+def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
+    stream = is_stream(path)
+    chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
+    if not chosen.text:
+        if stream:
+            raise NotSupportedError(
+                f"format {chosen.name!r} cannot be read from a stream; give the path of a file."
+            )
+        if extra := options.text_only():
+            raise InvalidInputError(
+                f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
+            )
+        path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
+    draws: Draws = chosen.reader()(path, options)
+    return draws
+
+
+def write_draws(
+    draws: Any,
+    path: PathLike | IO[Any],
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write draws to a file that :func:`read_draws` reads back as equal draws.
+
+    Parameters
+    ----------
+    draws : Draws, or anything as_draws accepts
+    path : path, "-" or a file opened for bytes
+        ``"-"`` is standard output. The file appears only when it is complete.
+    format : str, optional
+        As for :func:`read_draws`; ``txt`` and ``cmdstan`` cannot be written.
+    overwrite : bool
+        Replace a file that exists; otherwise that is an error.
+
+    Notes
+    -----
+    Labels are written in canonical form (0-based in order of first appearance; 1-based in R's
+    formats). Weights, chain ids and item names are kept: as columns ``.chain`` and ``.weight``
+    and headings in tables (``.item1, .item2, …`` stand for items without names), as arrays in
+    npz, as dimensions and ``sample_stats`` in the ArviZ layout of netCDF and zarr. npy holds
+    labels alone, and draws that have more are refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1], [0, 1, 1]], item_names=["a", "b", "c"])
+    >>> file = Path(tempfile.mkdtemp()) / "draws.csv"
+    >>> pt.write_draws(draws, file)
+    >>> pt.read_draws(file) == draws
+    True
+    """
+    from partita.io.convert import as_draws
+
+    value = as_draws(draws)
+    stream = path == "-" or hasattr(path, "write")
+    chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
+    writer = chosen.writer()
+    _check_holds(value, chosen)
+    if stream:
+        if not chosen.text:
+            raise NotSupportedError(
+                f"format {chosen.name!r} cannot be written to a stream; give a path."
+            )
+        writer(value, sys.stdout.buffer if path == "-" else path)
+        return
+    with atomic_path(path, overwrite=overwrite) as temporary:  # type: ignore[arg-type]
+        writer(value, temporary)
+
+
+def _check_holds(draws: Draws, chosen: Format) -> None:
+    """Refuse what the file could not give back."""
+    parts = {"weights": draws.weights, "chain": draws.chain, "item_names": draws.item_names}
+    lost = [name for name, part in parts.items() if part is not None and name not in chosen.holds]
+    if lost:
+        raise NotSupportedError(
+            f"format {chosen.name!r} cannot hold {' and '.join(lost)}; choose another, "
+            "such as npz, or write Draws(draws.labels)."
+        )
+    names = draws.item_names or ()
+    chains = (
+        draws.chain.tolist() if draws.chain is not None and draws.chain.dtype.kind == "U" else []
+    )
+    for name in {*names, *chains}:
+        if not _is_plain(name):
+            raise InvalidInputError(
+                f"the name {name!r} has control characters or cannot be written as UTF-8; "
+                "rename the item or chain."
+            )
+    if names and chosen.table and not _survive_as_columns(names):
+        raise InvalidInputError(
+            f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
+            f"else: {CHAIN}, {WEIGHT}, lp__, z[1] and .item1, .item2, … have a meaning of their "
+            "own as headings. Rename the items, or write npz, netCDF or zarr."
+        )
+
+
+def _survive_as_columns(names: tuple[str, ...]) -> bool:
+    try:
+        columns = choose_columns(names, var_name=None, is_whole=lambda _: True)
+    except (InvalidInputError, InvalidLabelsError):
+        return False
+    return columns.names == names
+
+
+def _is_plain(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return not any(ord(character) < 32 or ord(character) == 127 for character in name)

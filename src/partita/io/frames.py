@@ -1,0 +1,203 @@
+"""Tables with named columns in memory: pandas, polars and Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.io.arrays import draws_from_array
+from partita.io.collect import collect, rows_per_block
+from partita.io.columns import choose_columns, placeholder_names
+from partita.partitions.draws import Draws
+
+
+class Table(Protocol):
+    """What a library's table must tell to become draws."""
+
+    names: list[str]
+    n_rows: int
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of ``step`` rows."""
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+
+    def chain(self) -> NDArray[Any] | None:
+        """Chain ids that the table keeps outside its columns."""
+
+
+def draws_from_table(table: Table, *, var_name: str | None = None) -> Draws:
+    """Draws from a table with one row per draw; ``choose_columns`` tells which are items."""
+    if not table.n_rows:
+        raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    columns = choose_columns(
+        table.names,
+        var_name=var_name,
+        is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
+    )
+    blocks = table.blocks(columns.items, rows_per_block(len(columns.items)))
+    chain = table.chain() if columns.chain is None else table.column(columns.chain)
+    return collect(
+        blocks,
+        len(columns.items),
+        expected=table.n_rows,
+        weights=None if columns.weight is None else table.column(columns.weight),
+        chain=None if chain is None else clean_ids(chain),
+        item_names=columns.names,
+    )
+
+
+def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None = None) -> Draws:
+    """Draws from a pandas or polars DataFrame or an Arrow table."""
+    library = type(obj).__module__.partition(".")[0]
+    kind = f"{library} {type(obj).__name__}"
+    if len(getattr(obj, "shape", ())) != 2:
+        hint = " Call .collect() first." if type(obj).__name__ == "LazyFrame" else ""
+        raise InvalidLabelsError(
+            f"a {kind} was given; expected a table with one row per draw and one column per "
+            f"item.{hint}"
+        )
+    table: Table
+    if library == "pandas":
+        table = PandasTable(obj.T if transpose else obj)
+    elif not transpose:
+        table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
+    else:
+        if var_name is not None:
+            raise InvalidInputError("var_name=... names columns; it has no meaning transposed.")
+        table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
+        return draws_from_items(table)
+    return draws_from_table(table, var_name=var_name)
+
+
+def draws_from_items(table: Table) -> Draws:
+    """Draws from a table with one row per item and one column per draw."""
+    everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
+    return draws_from_array(everything, transpose=True)
+
+
+class PandasTable:
+    """A pandas DataFrame; a default range of columns means items without names."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.n_rows = len(frame)
+        heads = frame.columns.tolist()
+        default = heads == list(range(len(heads)))
+        self.names = placeholder_names(len(heads)) if default else [str(h) for h in heads]
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of rows."""
+        for start in range(0, self.n_rows, step):
+            yield self._labels(columns, start, start + step)
+
+    def _labels(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        block = self._frame.iloc[start:stop, columns]
+        missing = block.isna().to_numpy()
+        if missing.any():
+            draw, item = (int(i[0]) for i in np.nonzero(missing))
+            raise InvalidLabelsError(
+                f"the label in row {start + draw}, column {self.names[columns[item]]!r} is "
+                "missing; every item needs a label in every draw. Drop the item or the draw."
+            )
+        kinds = {getattr(dtype, "kind", "O") for dtype in block.dtypes}
+        # Nullable integers would otherwise come out as Python objects.
+        if kinds <= set("iub"):
+            return np.asarray(block.to_numpy(dtype=np.int64))
+        return np.asarray(block.to_numpy(dtype=np.float64 if kinds <= set("iubf") else object))
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return np.asarray(self._frame.iloc[:, position].to_numpy())
+
+    def chain(self) -> NDArray[Any] | None:
+        """The index level named chain."""
+        if "chain" not in self._frame.index.names:
+            return None
+        return np.asarray(self._frame.index.get_level_values("chain"))
+
+
+class PolarsTable:
+    """A polars DataFrame."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.n_rows, self.names = frame.height, list(frame.columns)
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of rows."""
+        for start in range(0, self.n_rows, step):
+            rows = self._frame.slice(start, step)
+            yield stack_columns(rows.to_series(i).to_numpy() for i in columns)
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return np.asarray(self._frame.to_series(position).to_numpy())
+
+    def chain(self) -> NDArray[Any] | None:
+        """Nothing: polars keeps no index."""
+        return None
+
+
+class ArrowTable:
+    """A pyarrow Table or RecordBatch."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.n_rows, self.names = table.num_rows, list(table.column_names)
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of rows."""
+        for start in range(0, self.n_rows, step):
+            rows = self._table.slice(start, step)
+            yield stack_columns(arrow_values(rows.column(i)) for i in columns)
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return arrow_values(self._table.column(position))
+
+    def chain(self) -> NDArray[Any] | None:
+        """Nothing: Arrow keeps no index."""
+        return None
+
+
+def arrow_values(column: Any) -> NDArray[Any]:
+    """An Arrow column as NumPy; integers with nulls become floats with NaN."""
+    if hasattr(column, "chunks"):
+        return np.asarray(column.to_numpy())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def stack_columns(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Columns side by side; text and numbers are never made one by conversion."""
+    parts = list(columns)
+    if any(part.dtype.kind in "OUT" for part in parts):
+        parts = [part.astype(object) for part in parts]
+    return np.column_stack(parts)
+
+
+def clean_ids(values: NDArray[Any]) -> NDArray[Any]:
+    """Chain ids as integers where all are whole numbers, else as strings."""
+    if values.dtype.kind in "iuU":
+        return values
+    if values.dtype.kind in "OT" and any(isinstance(value, str) for value in values):
+        return np.array([str(value) for value in values])
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if not (numbers == np.floor(numbers)).all():
+        raise InvalidInputError("chain ids must be whole numbers or text, one per draw.")
+    return numbers.astype(np.int64)
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return float(value).is_integer()
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,162 @@
+"""Arrays with named dimensions: xarray, and ArviZ objects of both generations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.io.collect import collect, rows_per_block
+from partita.io.frames import clean_ids
+from partita.partitions.draws import Draws
+
+_DRAW_NAMES = ("draw", "sample", "iteration")
+CHAIN_FROM = "partita_chain"
+"""Attribute of arrays that partita wrote: where the chain ids are."""
+
+
+def draws_from_named(obj: Any, *, var_name: str | None = None) -> Draws:
+    """Draws from a DataArray, Dataset, DataTree or InferenceData, by dimension name."""
+    if type(obj).__name__ == "DataArray":
+        if var_name is not None and var_name != obj.name:
+            raise InvalidInputError(
+                f"var_name={var_name!r} was given for a DataArray named {obj.name!r}; a DataArray "
+                "is a single variable."
+            )
+        return _draws_from_array(obj)
+    if type(obj).__name__ == "Dataset":
+        return _draws_from_array(_choose(obj, var_name))
+    posterior, stats = _groups(obj)
+    array = _choose(posterior, var_name)
+    if CHAIN_FROM in array.attrs:
+        return _draws_of_partita(array, stats)
+    return _draws_from_array(array)
+
+
+def _groups(tree: Any) -> tuple[Any, Any]:
+    """The posterior and the sample statistics of a tree, as Datasets."""
+    names = list(tree.children) if hasattr(tree, "children") else list(tree.groups())
+    found = [
+        _dataset(tree[name]) if name in names else None for name in ("posterior", "sample_stats")
+    ]
+    if found[0] is None:
+        root = getattr(tree, "dataset", None)
+        if root is None or not len(root.data_vars):
+            raise InvalidInputError(
+                f"there is no group 'posterior'; the groups are {', '.join(names) or 'none'}. "
+                "Pass the Dataset that holds the labels."
+            )
+        found[0] = root
+    return found[0], found[1]
+
+
+def _dataset(group: Any) -> Any:
+    return group.dataset if hasattr(group, "dataset") else group
+
+
+def _dims(array: Any) -> tuple[str | None, str, str]:
+    """Names of the chain, draw and item dimensions."""
+    dims = [str(dim) for dim in array.dims]
+    draw = [dim for dim in dims if dim in _DRAW_NAMES]
+    item = [dim for dim in dims if dim != "chain" and dim not in draw]
+    if len(draw) != 1 or len(item) != 1:
+        raise InvalidInputError(
+            f"the dimensions are ({', '.join(dims)}); expected (chain, draw, item), (draw, item) "
+            "or (sample, item) in any order, with 'chain' and 'draw' or 'sample' so named and any "
+            "name for the item. Rename them with .rename(...)."
+        )
+    return ("chain" if "chain" in dims else None), draw[0], item[0]
+
+
+def _fits(array: Any) -> bool:
+    """Whether labels could be in this variable: the right dimensions, whole in the first draw."""
+    try:
+        chain, draw, _ = _dims(array)
+    except InvalidInputError:
+        return False
+    if array.dtype.kind in "iub":
+        return True
+    if array.dtype.kind != "f" or 0 in array.shape:
+        return False
+    first = array.isel({dim: 0 for dim in (chain, draw) if dim}).values
+    return bool((first == np.floor(first)).all())
+
+
+def _choose(dataset: Any, var_name: str | None) -> Any:
+    names = [str(name) for name in dataset.data_vars]
+    if var_name is not None:
+        if var_name not in names:
+            raise InvalidInputError(
+                f"there is no variable {var_name!r}; "
+                f"the variables are {', '.join(names) or 'none'}."
+            )
+        return dataset[var_name]
+    candidates = [name for name in names if _fits(dataset[name])]
+    if len(candidates) == 1:
+        return dataset[candidates[0]]
+    problem = (
+        f"several variables could hold the labels: {', '.join(candidates)}"
+        if candidates
+        else "no variable has the dimensions (chain, draw, item) and whole numbers"
+    )
+    raise InvalidInputError(
+        f"{problem}. Choose one with var_name=...; the variables are {', '.join(names) or 'none'}."
+    )
+
+
+def _draws_from_array(array: Any) -> Draws:
+    chain, draw, item = _dims(array)
+    n_draws = array.sizes[draw]
+    ids: NDArray[Any] | None = None
+    if chain is not None:
+        per_chain = array["chain"].values
+        ids = np.repeat(clean_ids(np.asarray(per_chain)), n_draws)
+    elif "chain" in array.coords and array.coords["chain"].dims == (draw,):
+        ids = clean_ids(np.asarray(array.coords["chain"].values))
+    rows = n_draws * (array.sizes[chain] if chain else 1)
+    names = _item_names(array, item)
+    blocks = _blocks(array, chain, draw, item)
+    return collect(blocks, array.sizes[item], expected=rows, chain=ids, item_names=names)
+
+
+def _blocks(array: Any, chain: str | None, draw: str, item: str) -> Iterator[NDArray[Any]]:
+    """Rows in blocks, so that a file-backed or dask array is never loaded whole."""
+    step = rows_per_block(array.sizes[item])
+    parts = (
+        [array] if chain is None else [array.isel({chain: i}) for i in range(array.sizes[chain])]
+    )
+    for part in parts:
+        for start in range(0, array.sizes[draw], step):
+            yield part.isel({draw: slice(start, start + step)}).transpose(draw, item).values
+
+
+def _item_names(array: Any, item: str) -> list[str] | None:
+    """The coordinate of the items, unless it only counts them."""
+    if item not in array.coords:
+        return None
+    values = array.coords[item].values
+    if values.dtype.kind in "iu" and np.array_equal(values, np.arange(values.size)):
+        return None
+    return [str(value) for value in values.tolist()]
+
+
+def _draws_of_partita(array: Any, stats: Any) -> Draws:
+    """What ``write_draws`` wrote: with weights, and with chains of any shape or none."""
+    from partita.io.arrays import with_fields
+
+    draws = _draws_from_array(array)
+    source = array.attrs[CHAIN_FROM]
+    weights = stats["weight"].values.ravel() if stats is not None and "weight" in stats else None
+    if source == "dimension":
+        return with_fields(draws, weights=weights)
+    chain = None if source == "none" else clean_ids(stats["chain_id"].values.ravel())
+    return Draws._from_canonical(
+        draws.labels,
+        draws.n_clusters,
+        weights=weights,
+        chain=chain,
+        item_names=draws.item_names,
+    )

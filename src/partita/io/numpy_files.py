@@ -1,0 +1,146 @@
+"""NumPy's npy and npz files. Pickled objects inside are refused, never loaded."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from partita.errors import FileFormatError, InvalidInputError, NotSupportedError
+from partita.io.arrays import draws_from_array
+from partita.io.collect import collect, rows_per_block
+from partita.io.options import ReadOptions
+from partita.partitions.draws import Draws
+
+_FIELDS = ("weights", "chain", "item_names")
+
+
+def read_npy(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a memory-mapped npy file."""
+    if options.var_name is not None:
+        raise InvalidInputError("var_name=... was given, but an npy file holds a single array.")
+    with _explained(path, "npy"), path.open("rb") as stream:
+        shape, _, dtype = _read_header(stream, path.name)
+        missing = stream.tell() + prod(shape) * dtype.itemsize - path.stat().st_size
+        if missing > 0:
+            raise FileFormatError(
+                f"{path} is cut short: {missing} bytes of its {shape} array are missing. "
+                "Copy or write it again."
+            )
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    return draws_from_array(values, transpose=options.transpose)
+
+
+def write_npy(draws: Draws, path: Path) -> None:
+    """Write the labels alone."""
+    np.save(path, draws.labels, allow_pickle=False)
+
+
+def read_npz(path: Path, options: ReadOptions) -> Draws:
+    """Draws from the array ``labels`` of an npz file, or from its only matrix."""
+    with _explained(path, "npz"), zipfile.ZipFile(path) as archive:
+        shapes = {}
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                shapes[member.removesuffix(".npy")] = _read_header(stream, member)[0]
+        key = _choose_key(shapes, options.var_name, path)
+        fields = {
+            name: _read_member(archive, name)
+            for name in _FIELDS
+            if name in shapes and key == "labels"
+        }
+        if "item_names" in fields:
+            fields["item_names"] = fields["item_names"].tolist()
+        return _read_labels(archive, key, options.transpose, fields)
+
+
+def write_npz(draws: Draws, path: Path) -> None:
+    """Write labels, weights, chain and item_names, those that are there, compressed."""
+    arrays: dict[str, Any] = {"labels": draws.labels}
+    for name in _FIELDS:
+        value = getattr(draws, name)
+        if value is not None:
+            arrays[name] = np.array(value)
+    np.savez_compressed(path, **arrays)
+
+
+@contextmanager
+def _explained(path: Path, kind: str) -> Iterator[None]:
+    """Errors of NumPy and zipfile as one that says what to do."""
+    try:
+        yield
+    except (FileFormatError, InvalidInputError, NotSupportedError):
+        raise
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise FileFormatError(
+            f"{path} is damaged, cut short or no {kind} file ({error}). Copy or write it again, "
+            "or name its true format with format=...."
+        ) from error
+
+
+def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = read(stream)
+    if dtype.hasobject:
+        raise FileFormatError(
+            f"{name} holds pickled Python objects, which can run code when loaded and are never "
+            "read. Save the labels as integers: numpy.save(file, labels.astype(int))."
+        )
+    return shape, fortran, dtype
+
+
+def _choose_key(shapes: dict[str, tuple[int, ...]], var_name: str | None, path: Path) -> str:
+    listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items()) or "none"
+    if var_name is not None:
+        if var_name not in shapes:
+            raise InvalidInputError(f"{path} has no array {var_name!r}; its arrays are: {listed}.")
+        return var_name
+    if "labels" in shapes:
+        return "labels"
+    matrices = [key for key, shape in shapes.items() if len(shape) in (2, 3)]
+    if len(matrices) != 1:
+        raise InvalidInputError(
+            f"{path} has no array 'labels' and {len(matrices)} matrices, so the draws must be "
+            f"named with var_name=.... Its arrays are: {listed}."
+        )
+    return matrices[0]
+
+
+def _read_member(archive: zipfile.ZipFile, key: str) -> NDArray[Any]:
+    with archive.open(f"{key}.npy") as stream:
+        return np.asarray(npy.read_array(stream, allow_pickle=False))
+
+
+def _read_labels(
+    archive: zipfile.ZipFile, key: str, transpose: bool, fields: dict[str, Any]
+) -> Draws:
+    """The labels in blocks of rows where their order in the file allows it, else at once."""
+    with archive.open(f"{key}.npy") as stream:
+        shape, fortran, dtype = _read_header(stream, key)
+        if len(shape) == 2 and not fortran and not transpose:
+            blocks = _row_blocks(stream, shape, dtype)
+            return collect(blocks, shape[1], expected=shape[0], **fields)
+    return draws_from_array(_read_member(archive, key), transpose=transpose, **fields)
+
+
+def _row_blocks(
+    stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[NDArray[Any]]:
+    n_rows, n_items = shape
+    step = rows_per_block(n_items)
+    for start in range(0, n_rows, step):
+        rows = min(step, n_rows - start)
+        size = rows * n_items * dtype.itemsize
+        content = stream.read(size)
+        if len(content) < size:
+            raise FileFormatError("the array 'labels' is cut short. Copy or write the file again.")
+        yield np.frombuffer(content, dtype).reshape(rows, n_items)

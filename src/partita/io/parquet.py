@@ -1,0 +1,92 @@
+"""Parquet files: one column per item, ``.chain`` and ``.weight`` beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._optional import require
+from partita.errors import FileFormatError, InvalidInputError
+from partita.io.collect import rows_per_block
+from partita.io.columns import CHAIN, WEIGHT, placeholder_names
+from partita.io.frames import arrow_values, draws_from_items, draws_from_table, stack_columns
+from partita.io.options import ReadOptions
+from partita.partitions.draws import Draws
+
+
+def read(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a parquet file, in blocks of rows."""
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
+    arrow = require("pyarrow", extra="parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            table = _ParquetTable(file)
+            if not options.transpose:
+                return draws_from_table(table, var_name=options.var_name)
+            if options.var_name is not None:
+                raise InvalidInputError("var_name=... names columns; it has no meaning transposed.")
+            return draws_from_items(table)
+    except (arrow.ArrowException, OSError) as error:
+        raise FileFormatError(
+            f"{path} is damaged, cut short or no parquet file ({error}). Copy or write it again, "
+            "or name its true format with format=...."
+        ) from error
+
+
+def write(draws: Draws, path: Path) -> None:
+    """Write one column per item, in row groups."""
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="writing .parquet files")
+    arrow = require("pyarrow", extra="parquet")
+    names = draws.item_names or placeholder_names(draws.n_items)
+    extra = {
+        name: values
+        for name, values in ((CHAIN, draws.chain), (WEIGHT, draws.weights))
+        if values is not None
+    }
+
+    def table(rows: slice) -> Any:
+        columns = [values[rows] for values in extra.values()]
+        # Columns of the transposed copy are contiguous, as Arrow wants them.
+        columns += list(np.ascontiguousarray(draws.labels[rows].T))
+        arrays = [
+            arrow.array(column.tolist() if column.dtype.kind == "U" else column)
+            for column in columns
+        ]
+        return arrow.Table.from_arrays(arrays, names=[*extra, *names])
+
+    schema = table(slice(0, 1)).schema
+    with parquet.ParquetWriter(path, schema) as writer:
+        for rows in draws.blocks(rows_per_block(draws.n_items)):
+            writer.write_table(table(rows))
+
+
+class _ParquetTable:
+    """A parquet file as a table; the index that pandas stores among the columns is left out."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.n_rows = file.metadata.num_rows
+        metadata = file.schema_arrow.pandas_metadata or {}
+        self._index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+        self.names = [name for name in file.schema_arrow.names if name not in self._index]
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of rows."""
+        wanted = [self.names[i] for i in columns]
+        for batch in self._file.iter_batches(batch_size=step, columns=wanted):
+            yield stack_columns(arrow_values(batch.column(name)) for name in wanted)
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return self._whole(self.names[position])
+
+    def chain(self) -> NDArray[Any] | None:
+        """The level of pandas' index named chain."""
+        return self._whole("chain") if "chain" in self._index else None
+
+    def _whole(self, name: str) -> NDArray[Any]:
+        return arrow_values(self._file.read(columns=[name]).column(name))

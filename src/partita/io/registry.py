@@ -1,0 +1,103 @@
+"""The file formats by name and by suffix."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from partita._files import PathLike
+from partita.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to keep draws in a file.
+
+    ``read`` and ``write`` name functions as ``"module:function"`` below
+    ``partita.io``; they are imported when a file of this format is met.
+    ``holds`` says which parts of Draws besides the labels survive; in a
+    ``table`` items are columns with headings.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: str
+    write: str | None
+    text: bool = False
+    table: bool = False
+    directory: bool = False
+    holds: frozenset[str] = frozenset({"weights", "chain", "item_names"})
+
+    def reader(self) -> Callable[..., Any]:
+        """The function that reads this format."""
+        return _load(self.read)
+
+    def writer(self) -> Callable[..., Any]:
+        """The function that writes this format."""
+        if self.write is None:
+            raise UnknownNameError(
+                f"format {self.name!r} can be read, not written. "
+                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}."
+            )
+        return _load(self.write)
+
+
+_FORMATS = (
+    Format(
+        "csv", (".csv", ".csv.gz"), "text:read_csv", "text_write:write_csv", text=True, table=True
+    ),
+    Format(
+        "tsv", (".tsv", ".tsv.gz"), "text:read_tsv", "text_write:write_tsv", text=True, table=True
+    ),
+    Format("txt", (), "text:read_txt", None, text=True),
+    Format("cmdstan", (), "text:read_cmdstan", None, text=True),
+    Format("npy", (".npy",), "numpy_files:read_npy", "numpy_files:write_npy", holds=frozenset()),
+    Format("npz", (".npz",), "numpy_files:read_npz", "numpy_files:write_npz"),
+    Format("parquet", (".parquet", ".pq"), "parquet:read", "parquet:write", table=True),
+    Format("netcdf", (".nc", ".nc4"), "arviz_files:read_netcdf", "arviz_files:write_netcdf"),
+    Format("zarr", (".zarr",), "arviz_files:read_zarr", "arviz_files:write_zarr", directory=True),
+    Format("rds", (".rds",), "r_files:read_rds", "r_files:write_rds", table=True),
+    Format("rdata", (".rdata", ".rda"), "r_files:read_rdata", "r_files:write_rdata", table=True),
+)
+
+
+def format_names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(each.name for each in _FORMATS)
+
+
+def find_format(name: str | None, path: PathLike | None) -> Format:
+    """The format of that name, or of the path's suffix; csv when there is neither."""
+    if name is not None:
+        for each in _FORMATS:
+            if each.name == name.lower():
+                return each
+        raise UnknownNameError(
+            f"format {name!r} is unknown. Known formats: {_listed(format_names())}."
+        )
+    if path is None:
+        return _FORMATS[0]
+    file_name = Path(path).name.lower()
+    for each in _FORMATS:
+        if file_name.endswith(each.suffixes):
+            return each
+    suffix = Path(path).suffix
+    came = f"its suffix {suffix!r} is unknown" if suffix else "it has no suffix"
+    known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
+    raise UnknownNameError(
+        f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
+        f"Name the format with format=..., one of {_listed(format_names())}."
+    )
+
+
+def _load(place: str) -> Callable[..., Any]:
+    module, _, function = place.partition(":")
+    loaded: Callable[..., Any] = getattr(importlib.import_module(f"partita.io.{module}"), function)
+    return loaded
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(names)

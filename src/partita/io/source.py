@@ -1,0 +1,101 @@
+"""Opening what is to be read, with an error for each way in which that fails."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from partita._files import FileAccessError, FileMissingError, PathLike
+from partita.errors import FileFormatError
+
+Source = PathLike | IO[Any]
+"""A path, ``"-"`` for standard input, or an open file."""
+
+_BLOCK_BYTES = 1 << 22
+
+
+def is_stream(source: object) -> bool:
+    """Whether this is standard input or an open file, which only text formats can read."""
+    return hasattr(source, "read") or source == "-"
+
+
+def check_file(path: PathLike, *, directory: bool = False) -> Path:
+    """The path, when it leads to something that can be read."""
+    place = Path(path)
+    if not place.exists():
+        raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
+    if place.is_dir() and not directory:
+        raise FileAccessError(f"{path} is a directory; expected a file.")
+    if not os.access(place, os.R_OK):
+        raise FileAccessError(f"{path} cannot be read: permission denied.")
+    if place.is_file() and place.stat().st_size == 0:
+        raise FileFormatError(f"{path} is empty; expected draws, one row each.")
+    return place
+
+
+@contextmanager
+def open_bytes(source: Source) -> Iterator[IO[Any]]:
+    """The source opened for reading; a path is closed afterwards, ``.gz`` is unpacked."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield source
+    elif source == "-":
+        yield sys.stdin.buffer
+    else:
+        path = check_file(source)
+        with path.open("rb") as raw:
+            yield gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+
+
+def name_of(source: Source) -> str:
+    """What to call the source in a message."""
+    if source == "-":
+        return "standard input"
+    if hasattr(source, "read"):
+        return str(getattr(source, "name", "the file"))
+    return str(source)
+
+
+def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
+    """The bytes of a text stream in blocks that end with a line.
+
+    A byte-order mark is dropped; UTF-16 and binary content are refused.
+    """
+    pieces: list[bytes] = []
+    first = True
+    while piece := _read_block(stream, name):
+        if first:
+            piece = _check_start(piece, name)
+            first = False
+        if b"\0" in piece:
+            raise FileFormatError(
+                f"{name} contains NUL bytes; it is not text. Name its true format with format=...."
+            )
+        cut = piece.rfind(b"\n") + 1
+        if cut:
+            yield b"".join([*pieces, piece[:cut]])
+            pieces.clear()
+        pieces.append(piece[cut:])
+    if any(pieces):
+        yield b"".join([*pieces, b"\n"])
+
+
+def _read_block(stream: IO[Any], name: str) -> bytes:
+    try:
+        piece: str | bytes = stream.read(_BLOCK_BYTES)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(
+            f"{name} is damaged or cut short ({error}). Copy or write it again."
+        ) from error
+    return piece.encode() if isinstance(piece, str) else piece
+
+
+def _check_start(piece: bytes, name: str) -> bytes:
+    if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileFormatError(f"{name} is UTF-16 text; save it as UTF-8.")
+    return piece.removeprefix(b"\xef\xbb\xbf")

@@ -1,0 +1,79 @@
+"""Comma- and tab-separated text: the writing side."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from partita.io.collect import rows_per_block
+from partita.io.columns import CHAIN, WEIGHT, placeholder_names
+from partita.partitions.draws import Draws
+
+
+def write_csv(draws: Draws, target: Path | IO[Any]) -> None:
+    """Write draws separated by commas, under a header."""
+    _write(draws, target, ",")
+
+
+def write_tsv(draws: Draws, target: Path | IO[Any]) -> None:
+    """Write draws separated by tabs, under a header."""
+    _write(draws, target, "\t")
+
+
+def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
+    if not isinstance(target, Path):
+        target.writelines(_lines(draws, sep))
+    elif target.suffix == ".gz":
+        # No time stamp and no name inside: equal draws give equal files.
+        with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            packed.writelines(_lines(draws, sep))
+    else:
+        with target.open("wb") as stream:
+            stream.writelines(_lines(draws, sep))
+
+
+def _lines(draws: Draws, sep: str) -> Iterator[bytes]:
+    from partita.kernels.text import format_rows
+
+    yield _header(draws, sep)
+    rows = rows_per_block(draws.n_items)
+    room = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
+    for block in draws.blocks(rows):
+        ends = np.empty(block.stop - block.start, np.int64)
+        used = format_rows(draws.rows(block.start, block.stop), ord(sep), room, ends)
+        text = room[:used].tobytes()
+        if draws.chain is None and draws.weights is None:
+            yield text
+            continue
+        starts = [0, *ends[:-1].tolist()]
+        for draw, start, end in zip(range(block.start, block.stop), starts, ends, strict=True):
+            yield _prefix(draws, draw, sep) + text[start:end]
+
+
+def _header(draws: Draws, sep: str) -> bytes:
+    cells = [CHAIN] if draws.chain is not None else []
+    if draws.weights is not None:
+        cells.append(WEIGHT)
+    if draws.item_names is None:
+        cells += placeholder_names(draws.n_items)
+    else:  # in quotes, so that names such as 1, 2, 3 are not taken for labels
+        cells += [_quote(name) for name in draws.item_names]
+    return (sep.join(cells) + "\n").encode()
+
+
+def _prefix(draws: Draws, draw: int, sep: str) -> bytes:
+    cells = []
+    if draws.chain is not None:
+        chain = draws.chain[draw].item()
+        cells.append(_quote(chain) if isinstance(chain, str) else str(chain))
+    if draws.weights is not None:
+        cells.append(repr(float(draws.weights[draw])))
+    return (sep.join(cells) + sep).encode()
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
