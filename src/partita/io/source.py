@@ -49,7 +49,8 @@ def open_bytes(source: Source) -> Iterator[IO[Any]]:
     else:
         path = check_file(source)
         with path.open("rb") as raw:
-            yield gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            stream: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            yield stream
 
 
 def name_of(source: Source) -> str:
