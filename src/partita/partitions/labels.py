@@ -182,6 +182,10 @@ def canonical(labels: ArrayLike) -> Labels:
 def n_clusters(labels: ArrayLike) -> int:
     """Count the clusters of a partition, whatever its labels are.
 
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,)
+
     Examples
     --------
     >>> import partita as pt
@@ -193,6 +197,14 @@ def n_clusters(labels: ArrayLike) -> int:
 
 def cluster_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     """Sizes of the clusters, in order of first appearance.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n_clusters,)
 
     Examples
     --------

@@ -1,0 +1,92 @@
+"""Kernels compile once per machine, and also where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from partita.kernels import _jit
+
+PACKAGE = Path(__file__).parents[1] / "src" / "partita"
+
+COMPUTE = """
+import partita as pt
+from partita.kernels import labels
+assert pt.canonical([5, 5, 2, 9]).tolist() == [0, 0, 1, 2]
+kernel = labels.canonicalise_rows
+stats = kernel.stats
+print(pt.__file__)
+print(type(kernel._cache).__name__)
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def add_one(x: int) -> int:
+    return x + 1
+
+
+@pytest.fixture
+def no_cache_directory(monkeypatch):
+    """Numba as it behaves where no cache directory can be written."""
+    compile_ = numba.njit
+
+    def njit(*args, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function 'f': no locator available for file 'f.py'")
+        return compile_(*args, **options)
+
+    monkeypatch.setattr(numba, "njit", njit)
+
+
+@pytest.mark.parametrize("decorate", [_jit.kernel, _jit.fast_kernel])
+def test_a_kernel_compiles_without_a_cache(no_cache_directory, decorate):
+    compiled = decorate(add_one)
+    assert compiled(1) == 2
+    assert compiled.nopython_signatures
+
+
+def run_copy(site: Path, **environment: str) -> list[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
+    clean.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", COMPUTE],
+        env={**clean, "PYTHONPATH": str(site), **environment},
+        cwd=site,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    where, *rest = done.stdout.splitlines()
+    assert where.startswith(str(site))
+    return rest
+
+
+def copy_package(site: Path) -> None:
+    shutil.copytree(PACKAGE, site / "partita", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def test_an_install_where_nothing_can_be_written_computes(tmp_path):
+    copy_package(tmp_path)
+    # Permissions do not bind root. A file where a directory is wanted binds everyone.
+    obstacle = tmp_path / "obstacle"
+    obstacle.touch()
+    for folder in [p for p in (tmp_path / "partita").rglob("*") if p.is_dir()]:
+        (folder / "__pycache__").touch()
+    nowhere = str(obstacle / "cache")
+    cache, _ = run_copy(tmp_path, HOME=nowhere, XDG_CACHE_HOME=nowhere, NUMBA_CACHE_DIR=nowhere)
+    assert cache == "NullCache"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_the_second_process_compiles_nothing(tmp_path):
+    copy_package(tmp_path)
+    assert run_copy(tmp_path) == ["FunctionCache", "0 1"]
+    assert list((tmp_path / "partita" / "kernels" / "__pycache__").glob("labels.canonicalise*.nbi"))
+    assert run_copy(tmp_path) == ["FunctionCache", "1 0"]

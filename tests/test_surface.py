@@ -1,0 +1,83 @@
+"""The public surface as a surface."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+import partita as pt
+
+HEAVY = ("numba", "scipy", "matplotlib", "pandas", "joblib", "xarray", "bokeh", "sklearn", "rich")
+
+REPORT = """
+import json, sys, time
+start = time.perf_counter()
+import partita
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "modules": sorted(sys.modules)}))
+"""
+
+
+def fresh_import() -> dict:
+    done = subprocess.run(
+        [sys.executable, "-c", REPORT], capture_output=True, text=True, check=True, timeout=60
+    )
+    return json.loads(done.stdout)
+
+
+def test_import_is_light(capsys):
+    reports = [fresh_import() for _ in range(3)]
+    loaded = {name.split(".")[0] for name in reports[0]["modules"]}
+    assert loaded.isdisjoint(HEAVY)
+    assert "partita" in loaded
+    with capsys.disabled():  # a figure, not an assertion: this machine may be busy
+        print(f"\nimport partita: {statistics.median(r['seconds'] for r in reports):.3f} s")
+
+
+@pytest.mark.parametrize("name", pt.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(pt, name) is not None
+
+
+def test_dir_lists_the_public_names():
+    assert dir(pt) == sorted(set(pt.__all__))
+    assert len(set(pt.__all__)) == len(pt.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = pt.nonsense
+
+
+def public(kind):
+    return [(name, thing) for name in pt.__all__ if kind(thing := getattr(pt, name))]
+
+
+def test_every_public_callable_is_documented():
+    undocumented = [name for name, thing in public(callable) if not inspect.getdoc(thing)]
+    assert undocumented == []
+
+
+def test_every_public_function_shows_an_example_and_explains_its_parameters():
+    silent = []
+    for name, function in public(inspect.isfunction):
+        text = inspect.getdoc(function) or ""
+        if ">>> " not in text:
+            silent.append(f"{name}: no example")
+        silent += [f"{name}: {p}" for p in inspect.signature(function).parameters if p not in text]
+    assert silent == []
+
+
+def test_options_are_keyword_only():
+    """Data first, everything else by keyword; the loss, which names the question, may follow."""
+    for name, function in public(inspect.isfunction):
+        parameters = inspect.signature(function).parameters.values()
+        by_position = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        options = {p.name for p in by_position if p.default is not p.empty}
+        assert len(by_position) <= 3, name
+        assert options <= {"B", "draws", "loss"}, name
