@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita import _memory
 from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
+from partita.kernels.similarity import count_together, weigh_together
 from partita.partitions import similarity as module
 from reference import similarity as twin
 
@@ -53,9 +54,10 @@ def test_weighted_entries_are_shares_of_the_weight(table, data):
     assert (got[exact == 1] == 1.0).all()
 
 
-@pytest.mark.parametrize("n_draws", [1, 3, 4095, 4096, 4097, 9000])
+@pytest.mark.parametrize("n_draws", [1, 3, 4095, 4096, 4097, 9000, 70_000])
 def test_counts_survive_every_boundary_of_the_passes_over_draws(n_draws):
     labels = simulated(n_draws, 7, 3)
+    labels[:, 6] = labels[:, 0]  # together in every draw: the largest count there is
     assert np.array_equal(pt.similarity(labels), by_columns(labels))
 
 
@@ -86,6 +88,20 @@ def test_the_number_of_threads_does_not_matter(weighted):
     weights = np.random.default_rng(1).random(500) + 0.1 if weighted else None
     draws = pt.Draws(simulated(500, 90, 5), weights=weights)
     assert np.array_equal(pt.similarity(draws, n_jobs=1), pt.similarity(draws, n_jobs=4))
+
+
+@pytest.mark.parametrize("rows", [[0], [4, 1], [3, 0, 6], list(range(7))])
+@pytest.mark.parametrize("first", [0, 2])
+def test_kernels_sum_what_their_twin_sums(rows, first):
+    labels = simulated(33, 7, 3).astype(np.uint16)
+    weights = np.random.default_rng(2).random(33)
+    items = np.ascontiguousarray(labels.T)
+    shares = np.array([[float(p) for p in row] for row in twin.together(labels.tolist())])
+    counts = count_together(items, np.array(rows), first)
+    assert np.array_equal(counts, np.round(33 * shares)[rows, first:])
+    shares = np.array([[float(p) for p in row] for row in twin.together(labels.tolist(), weights)])
+    sums = weigh_together(labels, weights, np.array(rows), first)
+    np.testing.assert_allclose(sums, (weights.sum() * shares)[rows, first:], rtol=0, atol=1e-13)
 
 
 def test_batches_of_rows_add_up(monkeypatch):
