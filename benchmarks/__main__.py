@@ -63,12 +63,15 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the names of the jobs only")
     options = parser.parse_args()
     jobs = list(find_jobs(options.words))
+    peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))
+    unknown = [job.peer for job in jobs if job.peer is not None and job.peer not in peers]
+    if unknown:
+        parser.error(f"no peer {unknown[0]!r} in {PEERS.name}")
     # The table must not be folded to 80 columns when it goes into a file.
     console = Console() if Console().is_terminal else Console(width=160)
     if not jobs or options.list:
         console.print("\n".join(job.name for job in jobs) or "no job of that name")
         return
-    peers = tomllib.loads(PEERS.read_text())
     table = Table(title="1 u = one run of benchmarks/yardstick.py on this machine, now")
     for column in ("job", "seconds", "u", "target u", "met", "reached", "peers"):
         right = column in ("seconds", "u", "target u")

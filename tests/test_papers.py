@@ -1,0 +1,54 @@
+"""What the project's papers promise exists and runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAPERS = ["README.md", "CONTRIBUTING.md", "VISION.md", "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_files_that_are_named_exist(paper):
+    text = (ROOT / paper).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|benchmarks)/[\w/.]+)`|\]\((\w+\.md)\)", text)
+    missing = [a or b for a, b in named if not (ROOT / (a or b)).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_make_targets_that_are_named_exist(paper):
+    text = (ROOT / paper).read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", text, flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def run_benchmarks(*words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_benchmarks_print_seconds_units_target_and_peers():
+    table = run_benchmarks("similarity, simulated")
+    assert re.search(r"similarity, simulated, 10,000 × 200 *│ *0\.\d{4} *│ *[\d.]+ *│ *1\.3", table)
+    assert "salso psm: 2.6 u" in table
+    assert "mcclust comp.psm: 53 u" in table
+
+
+def test_every_benchmark_names_a_known_peer():
+    names = run_benchmarks("--list").splitlines()
+    assert "similarity, simulated, 10,000 × 200" in names
+    assert len(set(names)) == len(names)
