@@ -216,7 +216,7 @@ def credible_ball(
     clean = as_draws(draws)
     level = clean_prob(prob)
     metric = _metric(center, loss)
-    middle = as_vector(center, n_items=clean.n_items, what="the center")
+    middle = as_vector(center, n_items=clean.n_items, what="labels of the center")
     distances = metric.distances(middle, clean, n_jobs)
     levels = find_levels(distances, clean, tie_tolerance(metric))
     return _ball(middle, metric, level, distances, clean, levels)

@@ -90,10 +90,12 @@ def _most_distant(
     of them are among the tied members and their weights add up to its mass.
     """
     tied = members[levels[members] == levels[members].max()]
-    rows = draws.labels[tied]
-    _, first, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    rows = np.ascontiguousarray(draws.labels[tied])
+    # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
+    keys = rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").reshape(-1)
+    _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
     weights = None if draws.weights is None else draws.weights[tied]
-    mass = np.bincount(copy_of.reshape(-1), weights=weights).astype(np.float64)
+    mass = np.bincount(copy_of, weights=weights).astype(np.float64)
     if weights is None:
         mass /= draws.n_draws
     by_appearance = np.argsort(first)

@@ -122,7 +122,7 @@ def cluster_uncertainty(
     (array([1.  , 0.75]), array([0.75, 0.75]))
     """
     clean = as_draws(draws)
-    labels = as_vector(estimate, n_items=clean.n_items, what="the estimate")
+    labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
     return clusters_from(compare(labels, clean, jaccard=jaccard, n_jobs=n_jobs))
 
 

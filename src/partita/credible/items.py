@@ -134,7 +134,7 @@ def item_uncertainty(
     np.int64(2)
     """
     clean = as_draws(draws)
-    labels = as_vector(estimate, n_items=clean.n_items, what="the estimate")
+    labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
     return items_from(compare(labels, clean, n_jobs=n_jobs), clean.item_names)
 
 

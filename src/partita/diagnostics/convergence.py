@@ -150,7 +150,7 @@ def diagnose(
     clean = as_draws(draws.draws if trace is not None else draws)
     labels = None
     if estimate is not None:
-        labels = as_vector(estimate, n_items=clean.n_items, what="the estimate")
+        labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
     values = functionals(clean, estimate=labels, n_jobs=n_jobs)
     if trace is not None:
         values |= trace_functionals(trace, clean.n_draws)

@@ -1,0 +1,308 @@
+"""Credible balls by the paper's definition: small cases exactly, laws, and bad input."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from reference import uncertainty as twin
+from reference.partitions import every_partition
+from strategies import label_vectors
+
+METRICS = ["vi", "binder", "id"]
+PROBS = ["0.05", "0.3", "0.5", "0.75", "0.9", "0.95", "1"]
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(1, 6))
+    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=12))
+    weights = draw(st.none() | st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))
+    return rows, weights, draw(label_vectors(n))
+
+
+def as_dict(bound):
+    return {
+        tuple(labels): mass
+        for labels, mass in zip(bound.labels.tolist(), bound.mass.tolist(), strict=True)
+    }
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(), st.sampled_from(METRICS), st.sampled_from(PROBS))
+def test_every_part_agrees_with_the_definition(case, metric, prob):
+    rows, weights, center = case
+    ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=float(prob), loss=metric)
+    wanted = twin.ball(rows, center, Fraction(prob), metric, weights)
+    assert ball.radius == pytest.approx(float(wanted["radius"]), abs=1e-8)
+    assert ball.coverage == pytest.approx(float(wanted["coverage"]), abs=1e-12)
+    labels = ball.draws.labels.tolist()
+    inside = {tuple(row) for row, here in zip(labels, ball.inside, strict=True) if here}
+    outside = {tuple(row) for row, here in zip(labels, ball.inside, strict=True) if not here}
+    assert inside == wanted["inside"]
+    assert not inside & outside
+    for name, bound in ball.bounds.items():
+        assert as_dict(bound) == pytest.approx({k: float(v) for k, v in wanted[name].items()})
+        assert bound.n_clusters.tolist() == [len(set(row)) for row in bound.labels.tolist()]
+
+
+@settings(deadline=None)
+@given(cases(), st.sampled_from(METRICS), st.sampled_from(PROBS))
+def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
+    rows, weights, center = case
+    draws = pt.Draws(rows, weights=weights)
+    ball = pt.credible_ball(draws, center, loss=metric).at(float(prob))
+    assert np.array_equal(ball.inside, ball.distances <= ball.radius)
+    for row, here in zip(rows, ball.inside, strict=True):
+        assert ball.contains(row) == here
+        level = ball.credible_level(row)
+        assert ball.at(min(level, 1.0)).contains(row)
+        if not here:
+            assert level > float(prob)
+    assert ball.contains(center)
+
+
+@settings(deadline=None)
+@given(cases(), st.sampled_from(METRICS))
+def test_another_probability_needs_no_new_distances(case, metric):
+    rows, weights, center = case
+    draws = pt.Draws(rows, weights=weights)
+    ball = pt.credible_ball(draws, center, prob=0.5, loss=metric)
+    again, direct = ball.at(0.9), pt.credible_ball(draws, center, prob=0.9, loss=metric)
+    assert again.distances is ball.distances
+    assert (again.radius, again.coverage) == (direct.radius, direct.coverage)
+    assert again.bounds == direct.bounds
+
+
+@settings(deadline=None)
+@given(cases(), st.permutations(range(12)))
+def test_the_order_of_the_draws_does_not_matter(case, order):
+    rows, weights, center = case
+    shuffled = [i for i in order if i < len(rows)]
+    ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=0.5)
+    other = pt.credible_ball(
+        pt.Draws(
+            [rows[i] for i in shuffled],
+            weights=None if weights is None else [weights[i] for i in shuffled],
+        ),
+        center,
+        prob=0.5,
+    )
+    assert other.radius == pytest.approx(ball.radius, abs=1e-12)
+    for name in ball.bounds:
+        assert as_dict(ball.bounds[name]) == pytest.approx(as_dict(other.bounds[name]))
+
+
+def test_merged_draws_have_the_same_ball():
+    rng = np.random.default_rng(1)
+    draws = pt.Draws(rng.integers(0, 2, (500, 5)))
+    for prob in (0.3, 0.5, 0.95):
+        all_draws = pt.credible_ball(draws, draws.labels[0], prob=prob)
+        merged = pt.credible_ball(draws.unique(), draws.labels[0], prob=prob)
+        assert merged.radius == all_draws.radius
+        assert merged.coverage == pytest.approx(all_draws.coverage, abs=1e-12)
+        for name, bound in all_draws.bounds.items():
+            assert as_dict(merged.bounds[name]) == pytest.approx(as_dict(bound))
+
+
+# ------------------------------------------------------------------ the supplement's example
+
+
+FOUR = every_partition(4)
+CENTER = [0, 0, 1, 1]
+FINEST, COARSEST = (0, 1, 2, 3), (0, 0, 0, 0)
+COVERED = {(0, 1, 2, 2), (0, 0, 1, 2)}
+ONE_AND_THREE = {(0, 1, 1, 1), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)}
+TWO_SINGLETONS = {(0, 1, 2, 1), (0, 1, 1, 2), (0, 1, 2, 0), (0, 1, 0, 2)}
+
+
+def rings(metric):
+    """Sets of partitions by which the ball around the centre grows, distance by distance."""
+    distances = pt.pairwise_distances([CENTER], FOUR, metric)[0].round(9)
+    return [
+        {tuple(FOUR[i]) for i in np.flatnonzero(distances == value)}
+        for value in np.unique(distances)
+    ]
+
+
+def ball_of_rings(metric, n_rings):
+    """The ball that consists of the first rings, with all partitions equally likely."""
+    size = sum(len(ring) for ring in rings(metric)[:n_rings])
+    return pt.credible_ball(FOUR, CENTER, prob=size / len(FOUR), loss=metric)
+
+
+def test_rings_of_four_items():
+    assert rings("vi")[1] == rings("binder")[1] == COVERED
+    assert rings("vi")[2] == {FINEST, COARSEST}
+    assert rings("binder")[2] == {FINEST}
+    assert rings("binder")[-1] == {COARSEST, (0, 1, 0, 1), (0, 1, 1, 0)}
+
+
+def test_vi_ball_of_four_items():
+    ball = ball_of_rings("vi", 4)
+    assert set(as_dict(ball.upper)) == {COARSEST}
+    assert set(as_dict(ball.lower)) == {FINEST}
+    assert set(as_dict(ball.horizontal)) == ONE_AND_THREE
+    assert all(mass == pytest.approx(1 / 15) for mass in ball.horizontal.mass)
+
+
+def test_binder_ball_of_four_items():
+    ball = ball_of_rings("binder", 4)
+    assert set(as_dict(ball.upper)) == ONE_AND_THREE
+    assert set(as_dict(ball.lower)) == {FINEST}
+    assert set(as_dict(ball.horizontal)) == ONE_AND_THREE | TWO_SINGLETONS
+
+
+# ------------------------------------------------------------------ corners
+
+
+def test_the_count_is_guarded_against_rounding():
+    # 0.3 * 10 is 3.0000000000000004 in binary when written as 0.1 + 0.2.
+    chain = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2], [0, 1, 2, 3]]
+    draws = [chain[0]] * 3 + [chain[1]] * 2 + [chain[2]] * 2 + [chain[3]] * 3
+    for prob in (0.3, 0.1 + 0.2):
+        assert pt.credible_ball(draws, chain[0], prob=prob).coverage == 0.3
+    assert pt.credible_ball(draws, chain[0], prob=0.31).coverage == 0.5
+
+
+@pytest.mark.parametrize("n_draws", [1, 3, 7, 10, 49, 100, 1000])
+def test_each_count_is_reached_exactly(n_draws):
+    # m draws at distances that all differ: prob = m/M must take m of them.
+    n = 2 * n_draws
+    rows = [[0] * (n - j) + list(range(1, j + 1)) for j in range(n_draws)]
+    ball = pt.credible_ball(rows, [0] * n)
+    for m in range(1, n_draws + 1):
+        assert ball.at(m / n_draws).inside.sum() == m
+
+
+def test_one_draw_one_item_and_everything():
+    one = pt.credible_ball([[0, 0, 1]], [0, 1, 2])
+    assert (one.coverage, one.inside.tolist()) == (1.0, [True])
+    assert one.upper.labels.tolist() == one.horizontal.labels.tolist() == [[0, 0, 1]]
+    single = pt.credible_ball([[4], [7]], [0])
+    assert (single.radius, single.coverage, single.upper.mass.tolist()) == (0.0, 1.0, [1.0])
+    whole = pt.credible_ball([[0, 0], [0, 1]], [0, 0], prob=1)
+    assert whole.coverage == 1.0
+    assert whole.inside.all()
+
+
+def test_clusters_are_counted_not_read_from_labels():
+    ball = pt.credible_ball([[9, 9, 9], [1, 2, 2]], [5, 5, 5], prob=1)
+    assert ball.upper.n_clusters.tolist() == [1]
+    assert ball.lower.n_clusters.tolist() == [2]
+
+
+def test_a_partition_beyond_every_draw_is_in_no_ball():
+    ball = pt.credible_ball([[0, 0, 0], [0, 0, 1]], [0, 0, 0])
+    assert ball.credible_level([0, 1, 2]) == float("inf")
+    assert not ball.at(1.0).contains([0, 1, 2])
+
+
+def test_cross_tables_have_the_centre_in_rows():
+    tables = pt.credible_ball([[0, 0, 1, 2]], [0, 0, 0, 1]).cross_tables()
+    assert tables["upper"][0].tolist() == [[2, 1, 0], [0, 0, 1]]
+
+
+def test_table_and_text():
+    ball = pt.credible_ball(FOUR, CENTER, prob=0.6)
+    frame = ball.to_frame()
+    assert list(frame.columns) == ["bound", "n_clusters", "distance", "mass"]
+    assert len(frame) == len(ball.upper) + len(ball.lower) + len(ball.horizontal)
+    text = repr(ball)
+    assert "0.6 credible ball of variation of information" in text
+    assert all(name in text for name in ("radius", "coverage", *ball.bounds))
+
+
+# ------------------------------------------------------------------ Monte Carlo error
+
+
+def test_error_of_the_radius_is_that_of_independent_draws():
+    # The distances of these draws have a known law; repeat the experiment to see the spread.
+    def radius(seed):
+        labels = np.random.default_rng(seed).integers(0, 3, (2_000, 30))
+        return pt.credible_ball(pt.Draws(labels), np.arange(30) % 3, prob=0.9, n_jobs=1)
+
+    balls = [radius(seed) for seed in range(60)]
+    spread = np.std([ball.radius for ball in balls], ddof=1)
+    reported = np.mean([ball.radius_mcse for ball in balls])
+    # The spread of 60 radii is itself known to about 10%, and the distances are discrete.
+    assert reported == pytest.approx(spread, rel=0.35)
+
+
+def test_error_of_the_radius_grows_with_autocorrelation_and_disagreement():
+    rng = np.random.default_rng(5)
+    labels, center = rng.integers(0, 3, (500, 30)), rng.integers(0, 3, 30)
+    free = pt.credible_ball(pt.Draws(labels), center, prob=0.9)
+    sticky = pt.credible_ball(pt.Draws(np.repeat(labels, 8, axis=0)), center, prob=0.9)
+    # Eightfold copies add no information: the error must not shrink by √8.
+    assert sticky.radius_mcse > 0.7 * free.radius_mcse
+    mixed = np.concatenate([labels, rng.integers(0, 6, (500, 30))])
+    together = pt.credible_ball(pt.Draws(rng.permutation(mixed)), center, prob=0.9)
+    apart = pt.credible_ball(pt.Draws(mixed, chain=np.repeat([0, 1], 500)), center, prob=0.9)
+    assert apart.radius_mcse > 2 * together.radius_mcse
+
+
+def test_error_of_the_radius_of_weighted_draws_is_kishs():
+    rng = np.random.default_rng(6)
+    labels, center = rng.integers(0, 3, (2_000, 30)), np.arange(30) % 3
+    plain = pt.credible_ball(pt.Draws(labels), center, prob=0.9)
+    equal = pt.credible_ball(pt.Draws(labels, weights=np.ones(2_000)), center, prob=0.9)
+    assert equal.radius_mcse == pytest.approx(plain.radius_mcse, rel=0.5)
+    uneven = pt.credible_ball(pt.Draws(labels, weights=rng.pareto(1.0, 2_000) + 0.01), center)
+    assert uneven.radius_mcse > equal.at(0.95).radius_mcse
+
+
+def test_error_of_the_radius_where_it_cannot_be_known():
+    draws = pt.Draws(np.random.default_rng(0).integers(0, 3, (50, 6)))
+    ball = pt.credible_ball(draws, draws.labels[0])
+    assert np.isnan(ball.at(1.0).radius_mcse)
+    assert np.isnan(pt.credible_ball(draws.labels[:3], draws.labels[0]).radius_mcse)
+    assert pt.credible_ball(np.zeros((50, 3), int), [0, 0, 0]).radius_mcse == 0.0
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize("prob", [0, -0.1, 1.0001, 95, float("nan"), "0.9", None, True])
+def test_prob_outside_the_unit_interval_is_refused(prob):
+    with pytest.raises(InvalidInputError, match=r"prob=.*above 0 and at most 1"):
+        pt.credible_ball([[0, 1]], [0, 1], prob=prob)
+    with pytest.raises(InvalidInputError, match="prob="):
+        pt.credible_ball([[0, 1]], [0, 1]).at(prob)
+
+
+def test_a_centre_of_other_length_is_refused():
+    with pytest.raises(
+        InvalidLabelsError, match="labels of the center have 3 items, but 2 were expected"
+    ):
+        pt.credible_ball([[0, 1]], [0, 1, 1])
+    with pytest.raises(InvalidLabelsError, match="1 items, but 2"):
+        pt.credible_ball([[0, 1]], [0, 1]).contains([0])
+
+
+@pytest.mark.parametrize("loss", ["omari", "ompear", "vi_lb", pt.VI(a=0.5), pt.Binder(a=1.5)])
+def test_a_loss_that_is_no_metric_is_refused_with_the_reason(loss):
+    with pytest.raises(NotSupportedError, match="is no metric"):
+        pt.credible_ball([[0, 1]], [0, 1], loss=loss)
+
+
+class Estimate:
+    """What a ball needs to know of an estimate."""
+
+    def __init__(self, labels, loss):
+        self.labels, self.loss = np.asarray(labels), loss
+
+
+def test_the_metric_comes_from_the_estimate():
+    draws = [[0, 1], [0, 0]]
+    assert pt.credible_ball(draws, Estimate([0, 1], pt.Binder())).loss == pt.Binder()
+    assert pt.credible_ball(draws, Estimate([0, 1], pt.VILowerBound())).loss == pt.VI()
+    assert pt.credible_ball(draws, Estimate([0, 1], pt.Binder()), loss="id").loss == pt.ID()
+    with pytest.raises(NotSupportedError, match="is no metric"):
+        pt.credible_ball(draws, Estimate([0, 1], pt.OneMinusARI()))

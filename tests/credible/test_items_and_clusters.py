@@ -1,0 +1,156 @@
+"""Item and cluster uncertainty against similarity matrices, peers' records and laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError
+from reference.ground_truth import load
+from reference.losses import similarity
+from strategies import label_vectors
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(1, 9))
+    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=8))
+    weights = draw(st.none() | st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))
+    return pt.Draws(rows, weights=weights), pt.canonical(draw(label_vectors(n)))
+
+
+def affinity_from_matrix(draws, estimate):
+    """Mean similarity to the other members of each cluster, from the N×N matrix."""
+    weights = None if draws.weights is None else draws.weights.tolist()
+    p = np.array(similarity(draws.labels.tolist(), weights), float)
+    out = np.zeros((estimate.size, estimate.max() + 1))
+    for i in range(estimate.size):
+        for k in range(estimate.max() + 1):
+            others = [j for j in np.flatnonzero(estimate == k) if j != i]
+            if others:
+                out[i, k] = p[i, others].mean()
+            else:  # its own cluster of one
+                together = (draws.labels == draws.labels[:, [i]]).sum(axis=1)
+                out[i, k] = draws.probabilities[together == 1].sum()
+    return out
+
+
+@settings(deadline=None)
+@given(cases())
+def test_membership_is_the_mean_similarity_scaled_to_one(case):
+    draws, estimate = case
+    items = pt.item_uncertainty(draws, estimate)
+    wanted = affinity_from_matrix(draws, estimate)
+    sums = wanted.sum(axis=1, keepdims=True)
+    alone = sums[:, 0] < 1e-12
+    np.testing.assert_allclose(
+        items.membership[~alone], (wanted / np.where(sums > 0, sums, 1))[~alone], atol=1e-10
+    )
+    assert not items.membership[alone].any()
+    everyone = np.arange(estimate.size)
+    assert np.array_equal(items.confidence, items.membership[everyone, estimate])
+    best = items.membership[everyone, items.best]
+    assert np.array_equal(best, items.membership.max(axis=1))
+    assert np.array_equal(items.best[items.confidence == best], estimate[items.confidence == best])
+    if items.membership.shape[1] > 1:
+        assert (items.second != items.best).all()
+        rest = items.membership.copy()
+        rest[everyone, items.best] = -1
+        assert np.array_equal(items.membership[everyone, items.second], rest.max(axis=1))
+    else:
+        assert (items.second == -1).all()
+    assert (np.diff(items.confidence[items.order]) >= 0).all()
+    assert sorted(items.order.tolist()) == list(range(estimate.size))
+
+
+@settings(deadline=None)
+@given(cases())
+def test_contributions_sum_to_the_expected_vi(case):
+    draws, estimate = case
+    items = pt.item_uncertainty(draws, estimate)
+    total = pt.expected_loss(estimate, draws, "vi")[0]
+    assert items.contribution.sum() == pytest.approx(total, abs=1e-12)
+    assert (items.contribution >= -1e-15).all()
+    assert items.share.sum() == pytest.approx(1.0 if total > 0 else 0.0)
+
+
+@pytest.mark.parametrize(
+    "record", [r for r in load() if r["function"] in ("evi.contribution", "evi.wd.contribution")]
+)
+def test_contributions_of_wasabi(record):
+    arguments = record["arguments"]
+    draws = pt.Draws(
+        arguments.get("Zmat", arguments.get("particles")), weights=arguments.get("part.weights")
+    )
+    found = pt.item_uncertainty(draws, arguments["Zhat"]).contribution
+    assert found == pytest.approx(record["value"], abs=1e-12)
+
+
+@pytest.mark.parametrize("record", [r for r in load() if r["function"] == "vi.contribution"])
+def test_contributions_of_one_pair(record):
+    arguments = record["arguments"]
+    found = pt.item_uncertainty([arguments["Z1"]], arguments["Z2"]).contribution
+    assert found == pytest.approx(record["value"], abs=1e-12)
+
+
+@settings(deadline=None)
+@given(cases())
+def test_clusters_against_the_similarity_matrix(case):
+    draws, estimate = case
+    clusters = pt.cluster_uncertainty(draws, estimate)
+    affinity = affinity_from_matrix(draws, estimate)
+    k = estimate.max() + 1
+    between = np.array([affinity[estimate == j].mean(axis=0) for j in range(k)])
+    np.testing.assert_allclose(clusters.between, between, atol=1e-12)
+    np.testing.assert_allclose(clusters.within, between.diagonal(), atol=1e-12)
+    assert clusters.size.tolist() == np.bincount(estimate).tolist()
+    if k == 1:
+        assert clusters.nearest.tolist() == [-1]
+    else:
+        np.fill_diagonal(between, -1)
+        np.testing.assert_allclose(clusters.nearest_similarity, between.max(axis=1), atol=1e-12)
+        assert (clusters.nearest != np.arange(k)).all()
+    assert (clusters.similar >= clusters.unchanged - 1e-15).all()
+
+
+def test_a_cluster_that_comes_back():
+    draws = [[0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 0, 1]]
+    clusters = pt.cluster_uncertainty(draws, [0, 0, 0, 0, 0, 1], jaccard=0.8)
+    assert clusters.unchanged.tolist() == [0.5, 0.5]
+    assert clusters.similar.tolist() == [0.75, 0.5]  # 4 of 5 items overlap by exactly 0.8
+    assert clusters.jaccard == 0.8
+
+
+def test_an_item_never_together_with_any_other():
+    items = pt.item_uncertainty([[0, 1, 1], [0, 1, 1]], [0, 0, 0])
+    assert items.membership[0].tolist() == [0.0]
+    assert items.confidence.tolist() == [0.0, 1.0, 1.0]
+    assert items.order[0] == 0
+
+
+def test_tables_and_names():
+    draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]], item_names=["a", "b", "c", "d"])
+    items = pt.item_uncertainty(draws, [0, 0, 1, 1])
+    frame = items.to_frame()
+    assert frame.index.tolist() == ["a", "b", "c", "d"]
+    assert frame.loc["c", "confidence"] == items.confidence[2]
+    assert "c (0.50)" in repr(items)
+    clusters = pt.cluster_uncertainty(draws, [0, 0, 1, 1])
+    assert clusters.to_frame()["size"].tolist() == [2, 2]
+    assert "2 clusters" in repr(clusters)
+
+
+@pytest.mark.parametrize("jaccard", [0, 1.1, -1, float("nan"), "half", True])
+def test_jaccard_outside_the_unit_interval_is_refused(jaccard):
+    with pytest.raises(InvalidInputError, match="jaccard="):
+        pt.cluster_uncertainty([[0, 1]], [0, 1], jaccard=jaccard)
+
+
+def test_an_estimate_of_other_length_is_refused():
+    with pytest.raises(InvalidLabelsError, match="labels of the estimate have 1 items, but 2"):
+        pt.item_uncertainty([[0, 1]], [0])
+    with pytest.raises(InvalidLabelsError, match="labels of the estimate have 1 items, but 2"):
+        pt.cluster_uncertainty([[0, 1]], [0])

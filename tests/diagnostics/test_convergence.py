@@ -1,0 +1,185 @@
+"""Convergence: numbers against arviz-stats, chains that agree or do not, words, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+import partita as pt
+from partita.errors import InvalidInputError
+
+N_DRAWS, N_ITEMS = 600, 10
+
+
+def chains_of(n_chains, *, n_clusters=3, seed=0):
+    """Independent draws, hence chains that have converged."""
+    labels = np.random.default_rng(seed).integers(0, n_clusters, (n_chains * N_DRAWS, N_ITEMS))
+    return pt.Draws(labels, chain=np.repeat(np.arange(n_chains), N_DRAWS))
+
+
+def test_numbers_are_arvizs_over_chains():
+    draws = chains_of(4)
+    found = pt.diagnose(draws, estimate=draws.labels[0])
+    assert found.names == ("n_clusters", "entropy", "largest_cluster", "vi_to_estimate")
+    distance = pt.pairwise_distances([draws.labels[0]], draws)[0].reshape(4, N_DRAWS)
+    assert found.rhat[3] == array_stats.rhat(distance, method="rank")
+    assert found.ess_bulk[3] == array_stats.ess(distance, method="bulk")
+    assert found.ess_tail[3] == array_stats.ess(distance, method="tail", prob=(0.05, 0.95))
+    assert found.mcse[3] == array_stats.mcse(distance, method="mean")
+    assert found.mean[0] == draws.n_clusters.mean()
+    sizes = [np.bincount(row).max() for row in draws.labels]
+    assert found.mean[2] == pytest.approx(np.mean(sizes))
+    assert found.ok
+    assert found.notes == ()
+
+
+def test_the_order_of_chains_in_the_rows_does_not_matter():
+    draws = chains_of(3)
+    rows = np.arange(3 * N_DRAWS).reshape(3, N_DRAWS).T.reshape(-1)  # chains taking turns
+    turns = pt.Draws(draws.labels[rows], chain=draws.chain[rows])
+    assert np.array_equal(pt.diagnose(draws).rhat, pt.diagnose(turns).rhat)
+
+
+def test_chains_that_disagree_are_told_apart_in_words():
+    halves = [chains_of(1, n_clusters=k, seed=k).labels for k in (2, 5)]
+    draws = pt.Draws(np.concatenate(halves), chain=np.repeat([0, 1], N_DRAWS))
+    found = pt.diagnose(draws)
+    assert not found.ok
+    assert found.rhat[0] > 1.5
+    text = " ".join(found.warnings)
+    assert "not mixed: R-hat of" in text
+    assert "Run longer" in text
+    assert "chains disagree on which items belong together" in text
+    assert "select_chains" in text
+
+
+def test_too_few_effective_draws_are_named():
+    draws = pt.Draws(np.repeat(chains_of(1).labels[:60], 10, axis=0))
+    found = pt.diagnose(draws)
+    assert any("effective sample size" in text and "Run longer" in text for text in found.warnings)
+
+
+def test_one_chain_uses_its_quarters_and_says_so():
+    draws = chains_of(1)
+    found = pt.diagnose(draws)
+    assert np.isfinite(found.rhat).all()
+    assert found.agreement is None
+    assert "One chain: R-hat compares its quarters" in found.notes[0]
+    drifting = pt.Draws(np.sort(draws.labels, axis=0))
+    assert not pt.diagnose(drifting).ok
+
+
+def test_unequal_chains_are_cut_at_their_beginning():
+    draws = chains_of(2)
+    shorter = pt.Draws(draws.labels[100:], chain=draws.chain[100:])
+    same = pt.Draws(
+        np.concatenate([draws.labels[100:N_DRAWS], draws.labels[N_DRAWS + 100 :]]),
+        chain=np.repeat([0, 1], N_DRAWS - 100),
+    )
+    found = pt.diagnose(shorter)
+    assert np.array_equal(found.rhat, pt.diagnose(same).rhat)
+    assert any("differ in length (500 to 600 draws)" in text for text in found.notes)
+
+
+def test_constants_and_few_draws_give_no_warnings_of_numpy():
+    constant = pt.diagnose(pt.Draws(np.zeros((40, 3), int), chain=np.repeat([0, 1], 20)))
+    assert np.isnan(constant.rhat).all()
+    assert constant.sd.tolist() == [0.0] * 3
+    few = pt.diagnose([[0, 1], [0, 0]])
+    assert np.isnan(few.ess_bulk).all()
+    assert "too few draws" in few.warnings[0]
+    assert np.isnan(pt.diagnose([[0, 1]]).sd).all()
+    stuck = np.repeat([[0, 0, 0], [0, 1, 2]], 50, axis=0)
+    assert not pt.diagnose(pt.Draws(stuck, chain=np.repeat([0, 1], 50))).ok
+
+
+def test_weighted_draws_have_kishs_size_and_no_rhat():
+    labels = chains_of(1).labels
+    weights = np.random.default_rng(1).random(N_DRAWS) + 0.1
+    draws = pt.Draws(labels, weights=weights)
+    found = pt.diagnose(draws)
+    assert found.ess_bulk == pytest.approx(np.full(3, 1 / np.square(draws.weights).sum()))
+    assert np.isnan(found.rhat).all()
+    assert found.mean[0] == pytest.approx(draws.weights @ draws.n_clusters)
+    assert "weighted" in found.notes[0]
+
+
+class Fit:
+    """What diagnostics read from sampler output."""
+
+    def __init__(self, draws, trace):
+        self.draws, self.trace = draws, trace
+
+
+def test_sampler_output_adds_its_trace():
+    draws = chains_of(2)
+    rng = np.random.default_rng(2)
+    trace = {"concentration": rng.random(2 * N_DRAWS), "log_posterior": rng.random(2 * N_DRAWS)}
+    found = pt.diagnose(Fit(draws, trace))
+    assert found.names[-2:] == ("concentration", "log_posterior")
+    wanted = array_stats.ess(trace["concentration"].reshape(2, N_DRAWS), method="bulk")
+    assert found.ess_bulk[3] == wanted
+    with pytest.raises(InvalidInputError, match="one per draw"):
+        pt.diagnose(Fit(draws, {"concentration": [1.0]}))
+
+
+# ------------------------------------------------------------------ agreement between chains
+
+
+def test_agreement_is_the_spread_of_pair_probabilities():
+    draws = chains_of(3)
+    per_chain = np.array(
+        [
+            (part[:, :, None] == part[:, None, :]).mean(axis=0)
+            for part in draws.labels.reshape(3, N_DRAWS, N_ITEMS)
+        ]
+    )
+    spread = per_chain.std(axis=0, ddof=1)[np.triu_indices(N_ITEMS, 1)]
+    found = pt.chain_agreement(draws)
+    assert found.average_sd == pytest.approx(spread.mean())
+    assert found.maximal_sd == pytest.approx(spread.max())
+    assert (found.n_pairs, found.all_pairs, found.n_chains) == (45, True, 3)
+
+
+def test_a_subset_of_pairs_has_no_pair_twice():
+    from partita.diagnostics.agreement import _choose_pairs
+
+    for n_items in (3, 10, 100, 100_000):
+        first, second, complete = _choose_pairs(n_items, 50, 7)
+        assert complete == (n_items <= 10)
+        assert (first < second).all()
+        assert (second < n_items).all()
+        assert (first >= 0).all()
+        assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == first.size
+    found = pt.chain_agreement(chains_of(2), max_pairs=20, rng=1)
+    assert (found.n_pairs, found.all_pairs) == (20, False)
+    assert found == pt.chain_agreement(chains_of(2), max_pairs=20, rng=1, n_jobs=1)
+
+
+def test_every_number_of_a_pair_is_its_own():
+    from partita.diagnostics.agreement import _choose_pairs
+
+    first, second, _ = _choose_pairs(12, 65, 0)  # all but one of 66, through the formula
+    assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 65
+
+
+@pytest.mark.parametrize("chain", [None, np.zeros(5, int)])
+def test_agreement_of_one_chain_is_refused(chain):
+    draws = pt.Draws(np.zeros((5, 3), int), chain=chain)
+    with pytest.raises(InvalidInputError, match="needs at least two"):
+        pt.chain_agreement(draws)
+
+
+def test_agreement_without_pairs():
+    draws = pt.Draws([[0], [0]], chain=[0, 1])
+    assert pt.chain_agreement(draws).n_pairs == 0
+    with pytest.raises(InvalidInputError, match="max_pairs=0"):
+        pt.chain_agreement(chains_of(2), max_pairs=0)
+
+
+def test_table_and_text():
+    found = pt.diagnose(chains_of(2))
+    assert found.to_frame().index.tolist() == list(found.names)
+    assert max(len(line) for line in str(found).splitlines()) <= 80
+    assert "nothing to warn about" in repr(found)

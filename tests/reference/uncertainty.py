@@ -1,0 +1,91 @@
+"""Credible balls, item and cluster tables from their definitions, draw by draw."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+
+from reference import losses
+from reference.partitions import blocks, first_appearance
+
+
+def masses_of(draws, weights=None) -> list[Fraction]:
+    """Exact weights that sum to 1."""
+    values = [Fraction(1)] * len(draws) if weights is None else [Fraction(w) for w in weights]
+    return [value / sum(values) for value in values]
+
+
+def distance(name, a, b):
+    """Exact for Binder's loss; entropies rounded to where float sums still agree."""
+    if name == "binder":
+        n = len(a)
+        apart = sum((a[i] == a[j]) != (b[i] == b[j]) for i in range(n) for j in range(n))
+        return Fraction(apart, n * n)
+    return round({"vi": losses.vi, "id": losses.information_distance}[name](a, b), 9)
+
+
+def ball(draws, center, prob: Fraction, name, weights=None) -> dict:
+    """Section 5 of the paper, word by word, over the distinct partitions."""
+    mass: dict = {}
+    for draw, m in zip(draws, masses_of(draws, weights), strict=True):
+        key = tuple(first_appearance(draw))
+        mass[key] = mass.get(key, 0) + m
+    far = {key: distance(name, center, key) for key in mass}
+    radius = min(e for e in far.values() if sum(mass[key] for key in mass if far[key] <= e) >= prob)
+    inside = [key for key in mass if far[key] <= radius]
+    k = {key: len(set(key)) for key in inside}
+
+    def most_distant(keys):
+        top = max(far[key] for key in keys)
+        return {key: mass[key] for key in keys if far[key] == top}
+
+    return {
+        "radius": radius,
+        "coverage": sum(mass[key] for key in inside),
+        "inside": set(inside),
+        "upper": most_distant([key for key in inside if k[key] == min(k.values())]),
+        "lower": most_distant([key for key in inside if k[key] == max(k.values())]),
+        "horizontal": most_distant(inside),
+        "distances": far,
+    }
+
+
+def comparison(draws, estimate, jaccard, weights) -> dict:
+    """What ``compare_with_estimate`` adds up, set by set; one entry of weights per draw."""
+    n = len(estimate)
+    clusters = [{i for i in range(n) if estimate[i] == k} for k in range(len(set(estimate)))]
+    out = {
+        "companions": np.zeros((len(clusters), n)),
+        "information": np.zeros(n),
+        "alone": np.zeros(n),
+        "unchanged": np.zeros(len(clusters)),
+        "similar": np.zeros(len(clusters)),
+    }
+    for draw, w in zip(draws, weights, strict=True):
+        found = blocks(draw)
+        for i in range(n):
+            mine = losses.cluster(draw, i)
+            own = clusters[estimate[i]]
+            for k, members in enumerate(clusters):
+                out["companions"][k, i] += w * len(mine & members)
+            out["information"][i] += w * (
+                log2(len(mine)) + log2(len(own)) - 2 * log2(len(mine & own))
+            )
+            out["alone"][i] += w * (len(mine) == 1)
+        for k, members in enumerate(clusters):
+            overlap = max(Fraction(len(members & b), len(members | b)) for b in found)
+            out["unchanged"][k] += w * (overlap == 1)
+            out["similar"][k] += w * (overlap >= jaccard)
+    return out
+
+
+def shape(draw) -> tuple[float, list[int]]:
+    """Entropy, and cluster sizes from the largest on."""
+    return losses.entropy(draw), sorted((len(block) for block in blocks(draw)), reverse=True)
+
+
+def together(draws, pairs) -> list[int]:
+    """In how many draws each pair of items shares a cluster."""
+    return [sum(draw[i] == draw[j] for draw in draws) for i, j in pairs]
