@@ -13,7 +13,9 @@ def read_whole(cell):
     if not _NUMBER.fullmatch(cell):
         return None
     exact = Decimal(cell)
-    if exact != exact.to_integral_value() or abs(exact) >= 10**18:
+    if exact and exact.adjusted() >= 18:
+        return None
+    if exact != exact.to_integral_value():
         return None
     return int(exact)
 

@@ -183,8 +183,8 @@ def _check_holds(draws: Draws, chosen: Format) -> None:
     if names and chosen.table and not _survive_as_columns(names):
         raise InvalidInputError(
             f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
-            f"else: {CHAIN}, {WEIGHT}, lp__, z[1] and .item1, .item2, … have a meaning of their "
-            "own as headings. Rename the items, or write npz, netCDF or zarr."
+            f"else: {CHAIN}, {WEIGHT}, lp__, z[1], an empty name and .item1, .item2, … have a "
+            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr."
         )
 
 
@@ -193,7 +193,8 @@ def _survive_as_columns(names: tuple[str, ...]) -> bool:
         columns = choose_columns(names, var_name=None, is_whole=lambda _: True)
     except (InvalidInputError, InvalidLabelsError):
         return False
-    return columns.names == names
+    # An empty first heading marks a column of row names.
+    return columns.names == names and "" not in names
 
 
 def _is_plain(name: str) -> bool:

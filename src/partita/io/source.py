@@ -17,7 +17,7 @@ from partita.errors import FileFormatError
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
 
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
 
 
 def is_stream(source: object) -> bool:
