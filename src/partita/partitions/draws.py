@@ -132,7 +132,7 @@ class Draws:
         """The weights, or 1/n_draws for each draw when there are none."""
         if self._weights is not None:
             return self._weights
-        return np.full(self.n_draws, 1.0 / self.n_draws)
+        return _frozen(np.full(self.n_draws, 1.0 / self.n_draws))
 
     @property
     def chain(self) -> NDArray[Any] | None:

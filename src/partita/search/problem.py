@@ -1,0 +1,138 @@
+"""From draws and a loss to the arrays that the compiled search walks with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels import forms
+from partita.kernels.search_counts import number_rows, truth_sums
+from partita.kernels.search_moves import empty_state, fill_state
+from partita.kernels.search_types import (
+    AVERAGED,
+    LANES,
+    PAIRS,
+    PAIRS_LOG,
+    PER_DRAW,
+    Problem,
+    Scratch,
+    State,
+)
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.ompear import OneMinusPEAR
+from partita.losses.vi import VI
+from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+
+
+def problem_from_draws(draws: Draws, loss: Loss) -> Problem:
+    """The search problem of a loss on count tables of the draws.
+
+    Memory: 4 bytes per label, and 12 bytes per cluster of all draws and per
+    cluster of the estimate.
+    """
+    n_draws, n_items = draws.labels.shape
+    terms, steps = _terms(loss, n_items)
+    offsets = np.concatenate(([0], np.cumsum(draws.n_clusters)[:-1]))
+    row_of = np.empty((n_items, n_draws), np.int32)
+    truth = np.empty(n_draws)
+    for block in draws.blocks(max(1, (1 << 18) // n_items)):
+        labels = draws.rows(block.start, block.stop)
+        number_rows(labels, offsets, row_of, block.start)
+        truth_sums(labels, draws.n_clusters[block], terms, truth[block])
+    weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
+    averaged = isinstance(loss, (VI, Binder, OneMinusPEAR))
+    return Problem(
+        kind=AVERAGED if averaged else PER_DRAW,
+        form=loss.form,
+        a=loss.split_price,
+        terms=terms,
+        steps=steps,
+        mean_truth=float((weights * truth).sum()),
+        row_of=row_of,
+        row_draw=np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters),
+        weights=weights,
+        truth=truth,
+        similarity=np.empty((0, 0)),
+    )
+
+
+def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Problem:
+    """The search problem of a loss that depends on the similarity matrix alone."""
+    logarithmic = isinstance(loss, VILowerBound)
+    terms, steps = _terms(loss, len(similarity))
+    sums = similarity.sum(axis=1)
+    return Problem(
+        kind=PAIRS_LOG if logarithmic else PAIRS,
+        form=loss.form,
+        a=loss.split_price,
+        terms=terms,
+        steps=steps,
+        mean_truth=float(np.log2(sums).sum() if logarithmic else sums.sum()),
+        row_of=np.empty((0, 0), np.int32),
+        row_draw=np.empty(0, np.int32),
+        weights=np.empty(0),
+        truth=np.empty(0),
+        similarity=np.ascontiguousarray(similarity),
+    )
+
+
+def _terms(loss: Loss, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    longer = forms.term_table(loss.form, n_items + 1)
+    return longer[:-1].copy(), np.diff(longer)
+
+
+def n_items_of(problem: Problem) -> int:
+    """Number of items of a problem."""
+    return int(problem.steps.size - 1)
+
+
+def new_state(problem: Problem, labels: Labels | None, spare: int = 6) -> State:
+    """A state at the given canonical labels, or empty, with room for ``spare`` more clusters."""
+    n_items = n_items_of(problem)
+    k = 0 if labels is None else int(labels.max()) + 1
+    capacity = padded(k + 2 + spare)
+    counts_rows = problem.row_draw.size
+    by_pairs = problem.kind in (PAIRS, PAIRS_LOG)
+    state = State(
+        slot_of=np.full(n_items, -1, np.int32) if labels is None else labels.astype(np.int32),
+        sizes=np.zeros(capacity, np.int64),
+        k=np.zeros(1, np.int64),
+        counts=np.zeros((counts_rows, capacity), np.int32),
+        gains=np.zeros((counts_rows, capacity)),
+        joint=np.zeros(problem.weights.size),
+        mean_joint=np.zeros(1),
+        within=np.zeros((capacity if by_pairs else 0, n_items)),
+    )
+    if labels is None:
+        empty_state(problem, state)
+    else:
+        fill_state(problem, state)
+    return state
+
+
+def grown(problem: Problem, state: State) -> State:
+    """The same state with twice the room for clusters."""
+    old = state.sizes.size
+    extra = padded(max(old, LANES))
+    wider = {
+        "sizes": np.concatenate((state.sizes, np.zeros(extra, np.int64))),
+        "counts": np.pad(state.counts, ((0, 0), (0, extra))),
+        "gains": np.pad(state.gains, ((0, 0), (0, extra)), constant_values=problem.steps[0]),
+    }
+    if state.within.size:
+        wider["within"] = np.pad(state.within, ((0, extra), (0, 0)))
+    return state._replace(**wider)
+
+
+def new_scratch(problem: Problem, state: State) -> Scratch:
+    """Buffers that fit a state."""
+    capacity = state.sizes.size
+    return Scratch(np.zeros(capacity), np.zeros(capacity), np.zeros(problem.weights.size))
+
+
+def padded(slots: int) -> int:
+    """The number of slots rounded up to full vectors."""
+    return (slots + LANES - 1) // LANES * LANES

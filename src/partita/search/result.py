@@ -1,0 +1,154 @@
+"""What a point estimate reports: the partition, how good it is, and how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.losses.base import Loss
+from partita.partitions.labels import Labels
+
+PROVEN = 1e-9
+"""A gap below this is rounding: the estimate is then a proven minimiser."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of a search and where it ended."""
+
+    origin: str
+    """Where it began: a draw, a sequential allocation, a linkage, the user's partition."""
+    expected_loss: float
+    """Expected loss it reached, on all draws."""
+    n_clusters: int
+    """Number of clusters it reached."""
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """What a search did."""
+
+    starts: tuple[Start, ...]
+    """Where each start began and ended."""
+    agreed: int
+    """How many starts reached the lowest loss."""
+    sweeps: float
+    """Item moves considered, in units of the number of items."""
+    seconds: float
+    """Time spent on the search."""
+    bound_seconds: float
+    """Time spent on the proof."""
+    limits: tuple[str, ...]
+    """Limits that were binding, in words; empty when none was."""
+    interrupted: bool
+    """Whether Ctrl-C or the time limit ended the search; the best so far is reported."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointEstimate:
+    """The partition that minimises the posterior expected loss, as far as it was found.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_items,), read-only
+        Canonical labels of the estimate.
+    expected_loss : float
+        Its posterior expected loss, evaluated anew on all draws: exactly
+        ``pt.expected_loss(labels, draws, loss)``.
+    lower_bound : float or None
+        No partition has a lower expected loss on these draws. None where the
+        loss has no known bound, or none was asked for.
+    gap : float or None
+        (expected_loss − lower_bound) / expected_loss; 0 means proven optimal.
+    loss : Loss
+    method : str
+        The method that found it.
+    ties : ndarray of int32, shape (n_ties, n_items)
+        Every other partition found whose expected loss is the same within
+        1e-10 (relative, or absolute below 1).
+    search : SearchReport
+        Starts, agreement, effort, limits that were binding.
+    item_names : tuple of str, or None
+    """
+
+    labels: Labels
+    expected_loss: float
+    lower_bound: float | None
+    loss: Loss
+    method: str
+    ties: NDArray[np.int32]
+    search: SearchReport
+    item_names: tuple[str, ...] | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of the estimate."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
+        if self.lower_bound is None:
+            return None
+        difference = self.expected_loss - self.lower_bound
+        if difference <= PROVEN * max(self.expected_loss, 1.0):
+            return 0.0
+        return difference / self.expected_loss
+
+    @property
+    def is_proven_optimal(self) -> bool:
+        """Whether the bound shows that no partition does better on these draws."""
+        return self.gap == 0.0
+
+    @property
+    def cluster_sizes(self) -> NDArray[np.int64]:
+        """Sizes of the clusters, in the order of the labels."""
+        return np.bincount(self.labels).astype(np.int64)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        unit = f" {self.loss.unit}" if self.loss.unit else ""
+        sizes = sorted(self.cluster_sizes.tolist(), reverse=True)
+        shown = ", ".join(str(s) for s in sizes[:12]) + (", …" if len(sizes) > 12 else "")
+        lines = [
+            ("clusters", f"{self.n_clusters} of sizes {shown}"),
+            ("expected loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
+            ("proof", self._proof()),
+            ("found by", self._found_by()),
+        ]
+        if len(self.ties):
+            lines.append(("ties", f"{len(self.ties)} other partition(s) at the same loss"))
+        lines.extend(("limit", limit) for limit in self.search.limits)
+        if self.search.interrupted:
+            lines.append(("interrupted", "the search was cut short; this is the best so far"))
+        return lines
+
+    def _proof(self) -> str:
+        if self.lower_bound is None or self.gap is None:
+            return "no lower bound"
+        if self.is_proven_optimal:
+            return "proven optimal for these draws"
+        return f"no partition is below {self.lower_bound:.6g}: gap at most {100 * self.gap:.2g}%"
+
+    def _found_by(self) -> str:
+        n = len(self.search.starts)
+        if n <= 1:
+            return f"{self.method}, {self.search.seconds:.2g} s"
+        return (
+            f"{self.method}, {self.search.agreed} of {n} starts agree, {self.search.seconds:.2g} s"
+        )
+
+    def __repr__(self) -> str:
+        body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
+        return f"<PointEstimate of {self.labels.size:,} items\n{body}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        title = f"Point estimate of {self.labels.size:,} items"
+        return f"<table><caption>{title}</caption>{rows}</table>"

@@ -1,0 +1,197 @@
+"""The workhorse for all losses: item and cluster moves from many starts.
+
+Starts explore a small sample of the draws, where a sweep costs little; the
+best partitions they reach are then polished on all draws. Losses that need
+only the similarity matrix explore with that matrix, whose cost does not grow
+with the number of draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+import numpy as np
+
+from partita.kernels.search_types import PAIRS, PAIRS_LOG, Problem
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.vi import VI
+from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.task import Candidate, Task
+from partita.search.threads import run_until
+from partita.search.walker import Walker
+
+SAMPLE_LABELS = 200_000
+"""Labels in the sample of draws that starts explore; at least SAMPLE_DRAWS draws are taken."""
+SAMPLE_DRAWS = 100
+
+MATRIX_ITEMS = 2_000
+"""Up to so many items, Binder's loss and PEAR are searched with the similarity matrix."""
+
+BATCH = 4
+"""Starts between two looks at how many agree: fixed, so that threads do not change the answer."""
+
+POLISHED = 2
+"""How many different partitions are polished on all draws."""
+
+ROUNDS = 8
+"""Most alternations of cluster moves and sweeps in one walk."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where a start ended on the explored problem."""
+
+    labels: Labels
+    loss: float
+    origin: str
+    looks: int
+
+
+def search(task: Task) -> list[Candidate]:
+    """Explore from many starts until they agree, then polish the best on all draws."""
+    problem, is_sample = _explored(task, task.loss)
+    reached = _explore(task, problem)
+    candidates = [Candidate(r.labels, r.origin) for r in reached]
+    task.keep(candidates)
+    if not is_sample or task.clock.is_up():
+        return candidates
+    polished = _polish(task, _distinct(reached)[:POLISHED])
+    # Starts that explored to a polished partition ended where its polishing ended.
+    ended = dict(polished)
+    return [Candidate(ended.get(r.labels.tobytes(), r.labels), r.origin) for r in reached]
+
+
+def _explored(task: Task, loss: Loss) -> tuple[Problem, bool]:
+    """The problem that starts explore, and whether it is only a sample of the draws."""
+    matrix = task.draws is None or isinstance(loss, VILowerBound)
+    if loss.uses_similarity and (matrix or task.n_items <= MATRIX_ITEMS):
+        return problem_from_similarity(task.similarity, loss), False
+    assert task.draws is not None
+    size = max(SAMPLE_DRAWS, SAMPLE_LABELS // task.n_items)
+    sample = sample_draws(task.draws, size, task.rng)
+    return problem_from_draws(sample, loss), sample.n_draws < task.draws.n_draws
+
+
+def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
+    """A systematic sample of the posterior: spread over the chain, in proportion to weight."""
+    if draws.n_draws <= size:
+        return draws
+    edges = np.cumsum(draws.probabilities)
+    points = (np.arange(size) + rng.random()) / size * edges[-1]
+    index, counts = np.unique(np.searchsorted(edges, points), return_counts=True)
+    index = np.minimum(index, draws.n_draws - 1)
+    return Draws._from_canonical(
+        np.ascontiguousarray(draws.labels[index]), draws.n_clusters[index], weights=counts
+    )
+
+
+def _explore(task: Task, problem: Problem) -> list[Reached]:
+    plan = _plan_starts(task, problem)
+    reached: list[Reached] = []
+    for first in range(0, len(plan), BATCH):
+        batch = plan[first : first + BATCH]
+        swept = run_until(task, lambda s: _descend(task, problem, *s, rounds=0), batch, "sweeping")
+        reached.extend(_move_clusters(task, problem, swept))
+        if task.clock.is_up() or _agree(reached):
+            break
+    return reached
+
+
+def _agree(reached: list[Reached]) -> bool:
+    """Whether at least a batch of starts ended at the best loss."""
+    best = min(r.loss for r in reached)
+    return sum(r.loss <= best + 1e-10 for r in reached) >= BATCH
+
+
+def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[Reached]:
+    """Cluster moves from each different partition of a batch; equal ones share the result."""
+    different = _distinct(swept)
+    generators = task.rng.spawn(len(different))
+    work = [(r.labels, r.origin, g) for r, g in zip(different, generators, strict=True)]
+    moved = run_until(
+        task, lambda s: _descend(task, problem, *s, rounds=ROUNDS), work, "moving clusters"
+    )
+    task.looks += sum(r.looks for r in (*swept, *moved))
+    where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
+    return [replace(where[r.labels.tobytes()], origin=r.origin) for r in swept]
+
+
+def _descend(
+    task: Task,
+    problem: Problem,
+    start: Labels | None,
+    origin: str,
+    rng: np.random.Generator,
+    rounds: int,
+) -> Reached:
+    walker = Walker(
+        problem, start, rng, max_clusters=task.options.max_clusters, stop=task.clock.is_up
+    )
+    walker.descend(rounds)
+    return Reached(walker.labels, walker.loss, origin, walker.looks)
+
+
+def _plan_starts(
+    task: Task, problem: Problem
+) -> list[tuple[Labels | None, str, np.random.Generator]]:
+    """The user's starts, then draws and sequential allocations in turn.
+
+    A loss that is not linear in the sums cannot judge half an allocation, so
+    its other starts are the minimisers of the two losses that can.
+    """
+    options = task.options
+    others = _other_starts(task, problem, options.n_starts)
+    drawn = _random_draws(task, options.n_starts)
+    turns = [pair for both in zip_longest(others, drawn) for pair in both if pair is not None]
+    plan = [(row, "user") for row in options.starts] + turns[: options.n_starts]
+    generators = task.rng.spawn(len(plan))
+    return [(start, origin, g) for (start, origin), g in zip(plan, generators, strict=True)]
+
+
+def _random_draws(task: Task, count: int) -> list[tuple[Labels | None, str]]:
+    draws = task.draws
+    if draws is None:
+        return []
+    chosen = task.rng.choice(
+        draws.n_draws, min(count, draws.n_draws), replace=False, p=draws.probabilities
+    )
+    return [(draws.rows(int(m), int(m) + 1)[0], "draw") for m in chosen]
+
+
+def _other_starts(task: Task, problem: Problem, count: int) -> list[tuple[Labels | None, str]]:
+    linear = isinstance(task.loss, (VI, Binder)) or problem.kind in (PAIRS, PAIRS_LOG)
+    if linear:
+        return [(None, "allocation")] * count
+    related: list[tuple[Labels | None, str]] = []
+    for loss in (VI(), Binder()):
+        nearby, _ = _explored(task, loss)
+        generators = task.rng.spawn(BATCH // 2)
+        work = [(None, f"minimiser of {loss!r}", g) for g in generators]
+        ended = run_until(
+            task, lambda s, p=nearby: _descend(task, p, *s, rounds=1), work, "finding starts"
+        )
+        task.looks += sum(r.looks for r in ended)
+        related.extend((r.labels, r.origin) for r in ended)
+    return related
+
+
+def _distinct(reached: list[Reached]) -> list[Reached]:
+    """Each partition once, lowest loss first."""
+    unique = {r.labels.tobytes(): r for r in reversed(reached)}
+    return sorted(unique.values(), key=lambda r: r.loss)
+
+
+def _polish(task: Task, best: list[Reached]) -> list[tuple[bytes, Labels]]:
+    """Sweep the best partitions on all draws."""
+    assert task.draws is not None
+    problem = problem_from_draws(task.draws, task.loss)
+    generators = task.rng.spawn(len(best))
+    work = [(r.labels, r.origin, g) for r, g in zip(best, generators, strict=True)]
+    ended = run_until(task, lambda s: _descend(task, problem, *s, rounds=0), work, "polishing")
+    task.looks += sum(r.looks for r in ended)
+    return [(r.labels.tobytes(), e.labels) for r, e in zip(best, ended, strict=True)]

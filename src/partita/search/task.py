@@ -1,0 +1,109 @@
+"""What every search method is given, and what it gives back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import count_jobs
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.partitions.similarity import similarity as similarity_of
+
+
+class Candidate(NamedTuple):
+    """A partition that a method proposes."""
+
+    labels: Labels
+    origin: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """The user's wishes for a search, validated."""
+
+    n_starts: int
+    starts: Labels
+    max_clusters: int | None
+    neighbours: int | None
+    max_iter: int
+    n_jobs: int | None
+
+
+class Clock:
+    """Time spent, and whether it is up. Ctrl-C sets ``interrupted`` from the main thread."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.start = time.monotonic()
+        self.deadline = None if time_limit is None else self.start + time_limit
+        self.interrupted = False
+
+    def is_up(self) -> bool:
+        """Whether a search should stop and return the best it has."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            self.interrupted = True
+        return self.interrupted
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return time.monotonic() - self.start
+
+
+@dataclass
+class Task:
+    """One call of ``estimate`` on its way through the methods.
+
+    Holds the distinct draws with their masses (or the similarity matrix that
+    was given instead), the loss, the options, the clock, and what the methods
+    did: candidates, effort, limits.
+    """
+
+    draws: Draws | None
+    given_similarity: NDArray[np.float64] | None
+    loss: Loss
+    options: Options
+    rng: np.random.Generator
+    clock: Clock
+    report: Callable[[str], None] = lambda message: None
+    looks: int = 0
+    limits: list[str] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        if self.draws is not None:
+            return self.draws.n_items
+        assert self.given_similarity is not None
+        return len(self.given_similarity)
+
+    @property
+    def threads(self) -> int:
+        """Threads to use."""
+        return count_jobs(self.options.n_jobs)
+
+    @cached_property
+    def similarity(self) -> NDArray[np.float64]:
+        """The similarity matrix, computed when first needed."""
+        if self.given_similarity is not None:
+            return self.given_similarity
+        assert self.draws is not None
+        return similarity_of(self.draws, n_jobs=self.options.n_jobs)
+
+    def evaluate(self, labels: Labels) -> float:
+        """Expected loss by the strict kernels, independent of any search's running sums."""
+        if self.draws is not None:
+            return self.loss.expected(labels, self.draws, self.options.n_jobs)
+        return self.loss.expected_from_similarity(labels, self.similarity)
+
+    def keep(self, candidates: Sequence[Candidate]) -> None:
+        """Record what a method found, so that an interrupt loses nothing."""
+        self.found.extend(candidates)
