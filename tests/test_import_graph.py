@@ -21,6 +21,7 @@ FLOOR = {
     "_optional": 1,
     "_files": 1,
     "_memory": 1,
+    "_progress": 1,
     "kernels": 1,
     "datasets": 1,
     "partitions": 2,
@@ -119,13 +120,13 @@ def test_numba_is_imported_by_the_decorators_only():
     assert "partita.kernels._jit" in users
 
 
-def test_bottom_modules_need_the_standard_library_only():
+def test_bottom_modules_need_little():
     bottom = {name for name, floor in FLOOR.items() if floor <= 1} - {"kernels", "datasets"}
     for module, path in modules():
         if room(module) in bottom:
             for line, name in imported(path.read_text(encoding="utf-8"), module):
                 first = name.split(".")[0]
-                known = first in sys.stdlib_module_names or first in ("partita", "joblib")
+                known = first in sys.stdlib_module_names or first in ("partita", "joblib", "rich")
                 assert known, f"{module}:{line} imports {name}"
 
 

@@ -55,6 +55,12 @@ def test_the_drawing_goes_from_one_cluster_down_to_singletons():
     assert len({*zip(x.tolist(), y.tolist(), strict=True)}) == len(diagram.nodes)
 
 
+def test_a_loss_may_be_a_value():
+    by_name, by_value = pt.hasse_diagram(3, loss="binder"), pt.hasse_diagram(3, loss=pt.Binder())
+    assert by_value.loss == by_name.loss == "binder"
+    assert np.array_equal(by_value.heights, by_name.heights)
+
+
 def test_the_largest_diagram():
     diagram = pt.hasse_diagram(8)
     assert len(diagram.nodes) == pt.bell_number(8)
@@ -62,8 +68,9 @@ def test_the_largest_diagram():
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(UnknownNameError, match="'vi' or 'binder'"):
-        pt.hasse_diagram(4, loss="nid")
+    for loss in ("nid", pt.NID(), pt.VI(a=0.5), None):
+        with pytest.raises(UnknownNameError, match="'vi' or 'binder'"):
+            pt.hasse_diagram(4, loss=loss)
     for n in (0, 9, 2.0):
         with pytest.raises(InvalidInputError, match="1 to 8"):
             pt.hasse_diagram(n)

@@ -46,7 +46,7 @@ class HasseDiagram:
         return [_name(row) for row in self.nodes]
 
 
-def hasse_diagram(n: int, *, loss: str = "vi") -> HasseDiagram:
+def hasse_diagram(n: int, *, loss: object = "vi") -> HasseDiagram:
     """Hasse diagram of all partitions of n items, with heights stretched by a loss.
 
     The height of c is d(1, c), which is the entropy of c in bits for VI and
@@ -58,7 +58,7 @@ def hasse_diagram(n: int, *, loss: str = "vi") -> HasseDiagram:
     ----------
     n : int
         Number of items, 1 to 8 (4,140 nodes).
-    loss : {"vi", "binder"}
+    loss : {"vi", "binder"}, or VI() or Binder()
 
     Returns
     -------
@@ -81,22 +81,31 @@ def hasse_diagram(n: int, *, loss: str = "vi") -> HasseDiagram:
     >>> diagram.names()[1]
     '{1,2,3}{4}'
     """
-    if loss not in ("vi", "binder"):
-        raise UnknownNameError(
-            f"loss={loss!r}; the Hasse diagram is stretched by 'vi' or 'binder', the losses that "
-            "are aligned with the lattice."
-        )
+    name = _aligned(loss)
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= _MAX_DRAWN:
         raise InvalidInputError(f"n={n!r}; the diagram is made for 1 to {_MAX_DRAWN} items.")
     nodes = np.concatenate(list(partition_blocks(int(n), 1024)))
     sizes = np.stack([(nodes == k).sum(axis=1) for k in range(n)], axis=1)
-    heights = _heights(sizes / n, loss)
+    heights = _heights(sizes / n, name)
     level = nodes.max(axis=1)
     # Highest level first, then by height, so that equal shapes stand side by side.
     order = np.lexsort((np.arange(len(nodes)), heights, level))
     nodes, heights, level = nodes[order], heights[order], level[order]
     positions = np.stack([_spread(level), -heights], axis=1)
-    return HasseDiagram(nodes, _edges(nodes), heights, positions, loss)
+    return HasseDiagram(nodes, _edges(nodes), heights, positions, name)
+
+
+def _aligned(loss: object) -> str:
+    """Name of a loss aligned with the lattice, given by name or by value."""
+    # By attributes, because the losses live one floor up.
+    fair = isinstance(loss, str) or getattr(loss, "a", None) == 1
+    name = str(getattr(loss, "name", loss))
+    if not fair or name not in ("vi", "binder"):
+        raise UnknownNameError(
+            f"loss={loss!r}; the Hasse diagram is stretched by 'vi' or 'binder' (with a=1), the "
+            "losses that are aligned with the lattice."
+        )
+    return name
 
 
 def _heights(shares: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
