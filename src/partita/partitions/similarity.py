@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from partita._memory import require_memory
 from partita._parallel import run
+from partita._progress import Status
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 
@@ -99,8 +100,9 @@ def similarity(
         + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
     )
     out = np.zeros((wanted.size, n_items), kind)
-    for group in _groups(posterior, wanted):
-        _accumulate(posterior, wanted[group], out[group], symmetric=rows is None, n_jobs=n_jobs)
+    with Status("similarity") as status:
+        for group in _groups(posterior, wanted):
+            _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
     _finish(out, wanted, symmetric=rows is None)
     return out
 
@@ -133,9 +135,9 @@ def _accumulate(
     draws: Draws,
     rows: NDArray[np.int64],
     out: NDArray[Any],
-    *,
     symmetric: bool,
     n_jobs: int | None,
+    status: Status,
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
     from partita.kernels.similarity import count_together, weigh_together
@@ -162,6 +164,8 @@ def _accumulate(
         for batch in (blocks[i : i + size] for i in range(0, len(blocks), size)):
             for block, part in zip(batch, run(sums, batch, n_jobs), strict=True):
                 out[block, draws.n_items - part.shape[1] :] += part
+            done = chunk.start + (chunk.stop - chunk.start) * batch[-1].stop // rows.size
+            status.say(f"{done:,} of {draws.n_draws:,} draws")
 
 
 def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:
