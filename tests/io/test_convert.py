@@ -1,0 +1,164 @@
+"""Draws from objects in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError
+
+LABELS = [[4, 4, 9], [9, 4, 4]]
+EXPECTED = pt.Draws(LABELS)
+
+
+def test_draws_are_returned_as_they_are():
+    assert pt.as_draws(EXPECTED) is EXPECTED
+    assert pt.as_draws(EXPECTED, weights=[1, 3]).weights.tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.int8, np.uint64, float, np.float32, str, object, pd.DataFrame]
+)
+def test_labels_of_every_kind(kind):
+    obj = kind(LABELS) if kind in (list, tuple, pd.DataFrame) else np.array(LABELS, dtype=kind)
+    assert pt.as_draws(obj) == EXPECTED
+    assert pt.as_draws(np.array(LABELS) == 9) == EXPECTED
+    assert pt.as_draws([["x", "x", "y"], ["u", "v", "v"]]) == EXPECTED
+
+
+def test_transpose():
+    assert pt.as_draws(np.array(LABELS).T, transpose=True) == EXPECTED
+    chains = np.array([LABELS, LABELS])
+    assert pt.as_draws(chains.swapaxes(1, 2), transpose=True) == pt.as_draws(chains)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_chains_by_the_first_axis(order):
+    values = np.random.default_rng(0).integers(0, 3, (3, 4, 5))
+    draws = pt.as_draws(np.asarray(values, order=order), weights=np.arange(1, 13).reshape(3, 4))
+    assert draws.chain.tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    assert draws.labels.tolist() == pt.Draws(values.reshape(12, 5)).labels.tolist()
+    assert draws.weights.tolist() == (np.arange(1, 13) / 78).tolist()
+    with pytest.raises(InvalidInputError, match="first axis is the chain already"):
+        pt.as_draws(values, chain=[0] * 12)
+
+
+def test_options_of_plain_arrays():
+    draws = pt.as_draws(LABELS, weights=[1, 1], chain=["a", "b"], item_names=["i", "j", "k"])
+    assert draws == pt.Draws(LABELS, weights=[1, 1], chain=["a", "b"], item_names=["i", "j", "k"])
+    with pytest.raises(InvalidInputError, match="var_name='z' was given for a list"):
+        pt.as_draws(LABELS, var_name="z")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables(make):
+    columns = {"a": [4, 9], "b": [4, 4], "c": [9, 4]}
+    named = pt.Draws(LABELS, item_names=["a", "b", "c"])
+    assert pt.as_draws(make(columns)) == named
+    extra = {".chain": ["x", "y"], ".weight": [1.0, 3.0], ".iteration": [1, 2]}
+    assert pt.as_draws(make(columns | extra)) == pt.as_draws(
+        named, chain=["x", "y"], weights=[1, 3]
+    )
+    stan = {"lp__": [0.5, 0.1], "z.1": [4.0, 9.0], "z.3": [9.0, 4.0], "z.2": [4.0, 4.0]}
+    assert pt.as_draws(make(stan)) == EXPECTED
+    assert pt.as_draws(make(stan), var_name="z") == EXPECTED
+    texts = {"a": ["x", "y"], "b": ["x", "x"]}
+    assert pt.as_draws(make(texts)).labels.tolist() == [[0, 0], [0, 1]]
+    assert pt.as_draws(make({"d1": [4, 4, 9], "d2": [9, 4, 4]}), transpose=True) == EXPECTED
+    with pytest.raises(InvalidLabelsError, match="no draws"):
+        pt.as_draws(make(columns)[:0] if make is not pa.table else make(columns).slice(0, 0))
+    with pytest.raises(InvalidLabelsError, match=r"missing|NaN"):
+        pt.as_draws(make({"a": [1, None], "b": [1, 2]}))
+    with pytest.raises(InvalidLabelsError, match="mix or hold"):
+        pt.as_draws(make({"a": [1, 2], "b": ["x", "y"]}))
+
+
+def test_pandas_details():
+    frame = pd.DataFrame(LABELS)
+    assert pt.as_draws(frame) == EXPECTED
+    assert pt.as_draws(frame.astype("Int8")) == EXPECTED
+    assert pt.as_draws(frame.astype({0: float, 1: bool})).n_draws == 2
+    assert pt.as_draws(frame.astype("category")) == EXPECTED
+    assert pt.as_draws(frame.rename(columns=lambda c: 10 * c)).item_names == ("0", "10", "20")
+    items = pd.DataFrame(np.array(LABELS).T, index=["a", "b", "c"])
+    assert pt.as_draws(items, transpose=True).item_names == ("a", "b", "c")
+    frame.index = pd.MultiIndex.from_product([[3, 5], [0]], names=["chain", "draw"])
+    assert pt.as_draws(frame).chain.tolist() == [3, 5]
+    with pytest.raises(InvalidLabelsError, match="row 1, column 'b' is missing"):
+        pt.as_draws(pd.DataFrame({"a": [1, 2], "b": pd.array([1, None], dtype="Int64")}))
+    with pytest.raises(InvalidLabelsError, match="pandas Series"):
+        pt.as_draws(pd.Series([1, 2]))
+
+
+def test_polars_details():
+    with pytest.raises(InvalidLabelsError, match="collect"):
+        pt.as_draws(pl.LazyFrame({"a": [1]}))
+
+
+def test_large_tables_come_in_blocks(monkeypatch):
+    labels = np.random.default_rng(0).integers(0, 600, (50, 7))
+    monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 30)
+    assert pt.as_draws(pd.DataFrame(labels)) == pt.Draws(labels)
+    frame = pd.DataFrame(labels.astype(float))
+    frame.iloc[20, 3] = 0.5
+    with pytest.raises(InvalidLabelsError, match=r"after draw 19: .*0.5"):
+        pt.as_draws(frame)
+
+
+# ------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("obj", "message"),
+    [
+        ([1, 2, 3], r"shape \(3,\).*labels\[None, :\]"),
+        (5, r"shape \(\)"),
+        (np.zeros((2, 2, 2, 2), int), "expected \\(draw, item\\)"),
+        (np.zeros((0, 3), int), "no draws"),
+        (np.zeros((3, 0), int), "no items"),
+        (np.zeros((0, 4, 3), int), "no draws"),
+        ([], "shape"),
+        ([[1, 2], [1]], "different lengths \\(1, 2\\)"),
+        ([[1, 2], 3], "different lengths"),
+        ([[1.0, np.nan]], "NaN at draw 0, item 1"),
+        ([[1, None]], "missing value at draw 0, item 1"),
+        ([["a", np.nan]], "missing value at draw 0, item 1"),
+        ([["a", 1]], "mix or hold objects"),
+        ([["a", ""]], "empty string"),
+        ([[1, 2.5]], "must be whole numbers"),
+        ([[1, np.inf]], "must be whole numbers"),
+        (np.ma.array([[1, 2]], mask=[[False, True]]), r"\[0, 1\] is masked"),
+        ([[1 + 2j]], "dtype complex"),
+        ({"z": LABELS}, "a dict with keys \\['z'\\]"),
+    ],
+)
+def test_bad_labels(obj, message):
+    with pytest.raises(InvalidLabelsError, match=message):
+        pt.as_draws(obj)
+
+
+def test_a_similarity_matrix_is_not_draws():
+    similarity = np.array([[1.0, 0.3], [0.3, 1.0]])
+    with pytest.raises(InvalidLabelsError, match="similarity matrix"):
+        pt.as_draws(similarity)
+    # Whole numbers are labels, whatever they look like: nothing is guessed from values.
+    assert pt.as_draws(np.eye(3)) == pt.Draws(np.eye(3, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -1.0], "negative"),
+        ([1.0, 0.0], "zero"),
+        ([0.0, 0.0], "all weights are zero"),
+        ([1.0], "one per draw"),
+        ([1.0, np.nan], "finite"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        pt.as_draws(LABELS, weights=weights)
