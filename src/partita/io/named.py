@@ -20,14 +20,15 @@ CHAIN_FROM = "partita_chain"
 
 def draws_from_named(obj: Any, *, var_name: str | None = None) -> Draws:
     """Draws from a DataArray, Dataset, DataTree or InferenceData, by dimension name."""
-    if type(obj).__name__ == "DataArray":
+    kinds = {cls.__name__ for cls in type(obj).__mro__}
+    if "DataArray" in kinds:
         if var_name is not None and var_name != obj.name:
             raise InvalidInputError(
                 f"var_name={var_name!r} was given for a DataArray named {obj.name!r}; a DataArray "
                 "is a single variable."
             )
         return _draws_from_array(obj)
-    if type(obj).__name__ == "Dataset":
+    if "Dataset" in kinds:
         return _draws_from_array(_choose(obj, var_name))
     posterior, stats = _groups(obj)
     array = _choose(posterior, var_name)

@@ -1,0 +1,263 @@
+"""Every bad file has an error of its own that says what to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita._files import FileAccessError, FileMissingError
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    InvalidLabelsError,
+    MissingDependencyError,
+    UnknownNameError,
+)
+
+FORMATS = ["csv", "csv.gz", "tsv", "npy", "npz", "parquet", "nc", "rds", "RData"]
+rng = np.random.default_rng(0)
+
+
+class Bomb:
+    """Writes a file when unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+# ------------------------------------------------------------------------- any format
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_empty_file(suffix, tmp_path):
+    (tmp_path / f"a.{suffix}").touch()
+    with pytest.raises(FileFormatError, match="is empty"):
+        pt.read_draws(tmp_path / f"a.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [*FORMATS, "zarr"])
+def test_missing_file(suffix, tmp_path):
+    with pytest.raises(FileMissingError, match="does not exist") as caught:
+        pt.read_draws(tmp_path / f"a.{suffix}")
+    assert isinstance(caught.value, FileNotFoundError)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_directory(suffix, tmp_path):
+    (tmp_path / f"a.{suffix}").mkdir()
+    with pytest.raises(FileAccessError, match="is a directory"):
+        pt.read_draws(tmp_path / f"a.{suffix}")
+
+
+def test_no_permission(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("1,1\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(FileAccessError, match="permission denied"):
+        pt.read_draws(path)
+
+
+@pytest.mark.parametrize("suffix", [*FORMATS[1:2], *FORMATS[3:]])
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
+def test_truncated_file(suffix, share, tmp_path):
+    path = tmp_path / f"a.{suffix}"
+    pt.write_draws(rng.integers(0, 50, (200, 30)), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: max(1, int(share * len(content)))])
+    with pytest.raises(FileFormatError, match=r"damaged|cut short"):
+        pt.read_draws(path)
+
+
+@pytest.mark.parametrize("suffix", FORMATS[1:2] + FORMATS[3:])
+def test_another_format_under_this_name(suffix, tmp_path):
+    (tmp_path / f"a.{suffix}").write_text("1,1,2\n1,2,2\n" * 100)
+    with pytest.raises(FileFormatError, match=r"damaged|not written by R"):
+        pt.read_draws(tmp_path / f"a.{suffix}")
+
+
+def test_zarr_that_is_none(tmp_path):
+    (tmp_path / "a.zarr").mkdir()
+    with pytest.raises((FileFormatError, InvalidInputError), match=r"damaged|no group"):
+        pt.read_draws(tmp_path / "a.zarr")
+    (tmp_path / "b.zarr").write_text("x")
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.read_draws(tmp_path / "b.zarr")
+
+
+def test_unknown_suffix_and_format(tmp_path):
+    for name, problem in (("a.xlsx", "suffix '.xlsx' is unknown"), ("a", "has no suffix")):
+        with pytest.raises(UnknownNameError, match=rf"{problem}.*\.csv.*format="):
+            pt.read_draws(tmp_path / name)
+        with pytest.raises(UnknownNameError, match=problem):
+            pt.write_draws([[0]], tmp_path / name)
+    with pytest.raises(UnknownNameError, match=r"format 'excel' is unknown. Known formats: csv"):
+        pt.read_draws(tmp_path / "a.csv", format="excel")
+    with pytest.raises(UnknownNameError, match=r"suffix '.txt' is unknown"):
+        pt.read_draws(tmp_path / "a.txt")
+
+
+def test_options_of_text_elsewhere(tmp_path):
+    np.save(tmp_path / "a.npy", [[0, 1]])
+    with pytest.raises(InvalidInputError, match="header, sep has a meaning for text"):
+        pt.read_draws(tmp_path / "a.npy", header=True, sep=";")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "library", "extra"),
+    [
+        ("parquet", "pyarrow", "parquet"),
+        ("nc", "h5netcdf", "arviz"),
+        ("nc", "xarray", "arviz"),
+        ("zarr", "zarr", "arviz"),
+        ("rds", "rdata", "r"),
+        ("RData", "rdata", "r"),
+    ],
+)
+def test_missing_library(suffix, library, extra, tmp_path, monkeypatch):
+    path = tmp_path / f"a.{suffix}"
+    pt.write_draws([[0, 1]], path)
+    for name in [n for n in sys.modules if n.partition(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    message = rf'{library}, which is not installed. Run: pip install "partita\[{extra}\]"'
+    with pytest.raises(MissingDependencyError, match=message):
+        pt.read_draws(path)
+    with pytest.raises(MissingDependencyError, match=message):
+        pt.write_draws([[0, 1]], tmp_path / f"b.{suffix}")
+    assert not (tmp_path / f"b.{suffix}").exists()
+
+
+# ------------------------------------------------------------------------- NumPy
+
+
+def test_object_arrays_are_never_unpickled(tmp_path):
+    trap = tmp_path / "trap"
+    bomb = np.array([[Bomb(trap)]], dtype=object)
+    np.save(tmp_path / "a.npy", bomb)
+    np.savez(tmp_path / "a.npz", labels=bomb)
+    np.savez(tmp_path / "b.npz", labels=[[0, 1]], other=bomb)
+    np.savez(tmp_path / "c.npz", labels=[[0]], item_names=np.array(["a"], dtype=object))
+    for name in ("a.npy", "a.npz", "b.npz", "c.npz"):
+        with pytest.raises(FileFormatError, match=r"pickled Python objects.*astype\(int\)"):
+            pt.read_draws(tmp_path / name)
+    (tmp_path / "p.npy").write_bytes(pickle.dumps(Bomb(trap)))
+    (tmp_path / "p.npz").write_bytes(pickle.dumps(Bomb(trap)))
+    for name in ("p.npy", "p.npz"):
+        with pytest.raises(FileFormatError, match="damaged, cut short or no np"):
+            pt.read_draws(tmp_path / name)
+    assert not trap.exists()
+
+
+def test_npy(tmp_path):
+    labels = rng.integers(-5, 5, (40, 6))
+    for values in (labels, np.asfortranarray(labels), labels.astype(">i2"), labels.astype("f4")):
+        np.save(tmp_path / "a.npy", values)
+        assert pt.read_draws(tmp_path / "a.npy") == pt.Draws(labels)
+    np.save(tmp_path / "a.npy", labels.T)
+    assert pt.read_draws(tmp_path / "a.npy", transpose=True) == pt.Draws(labels)
+    np.save(tmp_path / "a.npy", labels.reshape(2, 20, 6))
+    assert pt.read_draws(tmp_path / "a.npy").n_chains == 2
+    np.save(tmp_path / "a.npy", labels[0])
+    with pytest.raises(InvalidLabelsError, match=r"shape \(6,\)"):
+        pt.read_draws(tmp_path / "a.npy")
+    with pytest.raises(InvalidInputError, match="single array"):
+        pt.read_draws(tmp_path / "a.npy", var_name="x")
+    np.save(tmp_path / "a.npy", np.zeros((2, 0), int))
+    with pytest.raises(InvalidLabelsError, match="no items"):
+        pt.read_draws(tmp_path / "a.npy")
+
+
+def test_npz(tmp_path, monkeypatch):
+    labels = rng.integers(-5, 5, (40, 6))
+    monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 50)
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "a.npz", x=labels, y=labels[0])
+        assert pt.read_draws(tmp_path / "a.npz") == pt.Draws(labels)
+        save(tmp_path / "a.npz", labels=np.asfortranarray(labels), other=labels)
+        assert pt.read_draws(tmp_path / "a.npz") == pt.Draws(labels)
+    np.savez(tmp_path / "a.npz", x=labels.T, y=labels)
+    with pytest.raises(InvalidInputError, match=r"2 matrices.*x \(6, 40\), y \(40, 6\)"):
+        pt.read_draws(tmp_path / "a.npz")
+    assert pt.read_draws(tmp_path / "a.npz", var_name="x", transpose=True) == pt.Draws(labels)
+    with pytest.raises(InvalidInputError, match=r"no array 'q'; its arrays are: x"):
+        pt.read_draws(tmp_path / "a.npz", var_name="q")
+    np.savez(tmp_path / "a.npz", labels=np.zeros((0, 3), int))
+    with pytest.raises(InvalidLabelsError, match="no draws"):
+        pt.read_draws(tmp_path / "a.npz")
+
+
+def test_npz_with_a_flipped_bit(tmp_path):
+    np.savez(tmp_path / "a.npz", labels=rng.integers(0, 5, (100, 20)))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    content[5000] ^= 255
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.read_draws(tmp_path / "a.npz")
+
+
+# ------------------------------------------------------------------------- text
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("\n# only a comment\n", FileFormatError, "is empty"),
+        ("a,b\n", FileFormatError, "a header and no draws"),
+        ("1,1\n2,2\n3\n", FileFormatError, "line 3: only 1 cells, where earlier rows have 2"),
+        ("a,b\n1,1\n\n1,2,3\n", FileFormatError, "line 4: more than 2 cells"),
+        ("1,1\n2,2,\n", FileFormatError, "line 2: more than 2 cells"),
+        ("1,1\n2,\n", InvalidLabelsError, "line 2, column 2: the label is missing"),
+        ("1,1\n2,NA\n", InvalidLabelsError, "line 2, column 2: 'NA' stands for a missing label"),
+        ("1,1\nnan,2\n", InvalidLabelsError, "line 2, column 1: 'nan' stands for a missing"),
+        ("1,1\n2.5,2\n", InvalidLabelsError, r"column 1: '2\.5' is not a whole number"),
+        ("1,0.5\n0.5,1\n", InvalidLabelsError, r"'0\.5' is not .*posterior similarity matrix"),
+        ("1,1\ninf,2\n", InvalidLabelsError, "'inf' is not a whole number"),
+        ("1,1\n2,x\n", InvalidLabelsError, r"'x' is not a whole number.*strings=True"),
+        ('1,1\n2,"3"\n', InvalidLabelsError, r"is not a whole number.*strings=True"),
+        ("1,1\n2,12345678901234567890\n", InvalidLabelsError, "too large for a label"),
+        ("1,1\n2,1e30\n", InvalidLabelsError, "too large for a label"),
+        ("a,a\n1,1\n", InvalidInputError, "'a' appears twice"),
+        ('"a,b\n1,1\n', FileFormatError, "not closed"),
+        ('"","a"\n"1,1\n', FileFormatError, "not closed"),
+        ('"a"x,b\n1,1\n', FileFormatError, "text follows a quoted cell"),
+        (".chain,.weight\n1,1\n", InvalidLabelsError, "no items"),
+        (".weight,a\n-1,1\n", ValueError, "negative"),
+        (".weight,a\n0,1\n", ValueError, "zero"),
+    ],
+)
+def test_bad_text(text, error, message):
+    with pytest.raises(error, match=message):
+        pt.read_draws(io.StringIO(text))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1,1\n".encode("utf-16"), "UTF-16"),
+        (b"1,1\n2,\x002\n", "NUL bytes"),
+        (b"\xe9,b\n1,1\n", "not UTF-8"),
+    ],
+)
+def test_text_in_another_encoding(content, message):
+    with pytest.raises(FileFormatError, match=message):
+        pt.read_draws(io.BytesIO(content))
+    if message == "not UTF-8":
+        with pytest.raises(FileFormatError, match=message):
+            pt.read_draws(io.BytesIO(content), strings=True, header=False)
+
+
+def test_damaged_compression(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"1,1\n" * 1000)[:-12])
+    with pytest.raises(FileFormatError, match="damaged or cut short"):
+        pt.read_draws(path)
