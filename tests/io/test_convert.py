@@ -10,6 +10,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.io.collect import collect
 
 LABELS = [[4, 4, 9], [9, 4, 4]]
 EXPECTED = pt.Draws(LABELS)
@@ -105,8 +106,26 @@ def test_large_tables_come_in_blocks(monkeypatch):
     assert pt.as_draws(pd.DataFrame(labels)) == pt.Draws(labels)
     frame = pd.DataFrame(labels.astype(float))
     frame.iloc[20, 3] = 0.5
-    with pytest.raises(InvalidLabelsError, match=r"after draw 19: .*0.5"):
+    with pytest.raises(InvalidLabelsError, match=r"draws\[20, 3\] is 0\.5"):
         pt.as_draws(frame)
+
+
+def test_the_kernel_sees_one_kind_of_array(monkeypatch):
+    from partita.kernels import labels as kernels
+
+    seen = set()
+    original = kernels.canonicalise_rows
+
+    def spy(rows, out):
+        seen.add((rows.dtype.str, rows.flags.c_contiguous, rows.flags.writeable))
+        return original(rows, out)
+
+    monkeypatch.setattr(kernels, "canonicalise_rows", spy)
+    fixed = np.array(LABELS)
+    fixed.flags.writeable = False
+    for block in (fixed, np.asfortranarray(LABELS), np.array(LABELS, np.int8)):
+        assert collect([block], 3) == EXPECTED
+    assert seen == {("<i8", True, True)}
 
 
 # ------------------------------------------------------------------------- bad input

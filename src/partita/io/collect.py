@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._progress import Status
 from partita.errors import InvalidLabelsError
 from partita.partitions.draws import Draws, smallest_unsigned
 from partita.partitions.labels import integers
@@ -43,7 +44,10 @@ class Collector:
 
         if not block.shape[0]:
             return
-        whole = block if block.dtype == np.int64 else self._integers(block)
+        if block.dtype != np.int64:
+            block = integers(block, "draws", first_draw=self.n_rows)
+        # The kernel would compile anew for another memory order or a read-only array.
+        whole = np.require(block, np.int64, ["C", "W"])
         canonical = np.empty(block.shape, np.int32)
         most = canonicalise_rows(whole, canonical)
         self._counts.append(count_clusters(canonical))
@@ -70,15 +74,6 @@ class Collector:
             item_names=item_names,
         )
 
-    def _integers(self, block: NDArray[Any]) -> NDArray[np.int64]:
-        try:
-            return integers(block, "draws")
-        except InvalidLabelsError as error:
-            if not self.n_rows:
-                raise
-            # Positions in the message count from the block's first row.
-            raise InvalidLabelsError(f"after draw {self.n_rows - 1}: {error}") from None
-
     def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:
         if dtype.itemsize > self._labels.dtype.itemsize:
             self._labels = self._labels.astype(dtype)
@@ -98,6 +93,8 @@ def collect(
     if n_items == 0:
         raise InvalidLabelsError("there are no items; at least one column is needed.")
     collector = Collector(n_items, expected)
-    for block in blocks:
-        collector.add(block)
+    with Status("reading draws") as status:
+        for block in blocks:
+            collector.add(block)
+            status.say(f"{collector.n_rows:,} so far")
     return collector.finish(**fields)

@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._progress import Status
 from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError
 from partita.io.collect import Collector
 from partita.io.columns import CHAIN, WEIGHT, Columns, choose_columns
@@ -198,10 +199,12 @@ def _expected_rows(stream: IO[Any], layout: Layout) -> int:
 def _assemble_draws(rows: Rows, layout: Layout, expected: int) -> Draws:
     collector = Collector(layout.n_items, expected)
     kept: list[list[Cell]] = [[] for _ in layout.kept]
-    for block, cells in rows:
-        collector.add(block)
-        for column, more in zip(kept, cells, strict=True):
-            column.extend(more)
+    with Status("reading draws") as status:
+        for block, cells in rows:
+            collector.add(block)
+            for column, more in zip(kept, cells, strict=True):
+                column.extend(more)
+            status.say(f"{collector.n_rows:,} so far")
     found = dict(zip(layout.kept, kept, strict=True))
     return collector.finish(
         weights=_weights(found[WEIGHT]) if WEIGHT in found else None,

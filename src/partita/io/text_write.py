@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from partita._progress import Status
 from partita.io.collect import rows_per_block
 from partita.io.columns import CHAIN, WEIGHT, placeholder_names
 from partita.partitions.draws import Draws
@@ -25,24 +26,27 @@ def write_tsv(draws: Draws, target: Path | IO[Any]) -> None:
 
 
 def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
-    if not isinstance(target, Path):
-        target.writelines(_lines(draws, sep))
-    elif target.suffix == ".gz":
-        # No time stamp and no name inside: equal draws give equal files.
-        with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-            packed.writelines(_lines(draws, sep))
-    else:
-        with target.open("wb") as stream:
-            stream.writelines(_lines(draws, sep))
+    with Status("writing draws") as status:
+        lines = _lines(draws, sep, status)
+        if not isinstance(target, Path):
+            target.writelines(lines)
+        elif target.suffix == ".gz":
+            # No time stamp and no name inside: equal draws give equal files.
+            with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                packed.writelines(lines)
+        else:
+            with target.open("wb") as stream:
+                stream.writelines(lines)
 
 
-def _lines(draws: Draws, sep: str) -> Iterator[bytes]:
+def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
     from partita.kernels.text import format_rows
 
     yield _header(draws, sep)
     rows = rows_per_block(draws.n_items)
     room = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
     for block in draws.blocks(rows):
+        status.say(f"{block.start:,} of {draws.n_draws:,}")
         ends = np.empty(block.stop - block.start, np.int64)
         used = format_rows(draws.rows(block.start, block.stop), ord(sep), room, ends)
         text = room[:used].tobytes()
