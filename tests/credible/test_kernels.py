@@ -50,7 +50,8 @@ def test_shapes(case, n_ranks):
 def test_count_together(case):
     draws, _ = case
     first, second = (index.astype(np.int64) for index in np.triu_indices(draws.n_items, 1))
-    found = count_together(draws.rows(0, draws.n_draws), first, second)
+    columns = np.ascontiguousarray(draws.rows(0, draws.n_draws).T)
+    found = count_together(columns, first, second)
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     assert found.tolist() == twin.together(draws.labels.tolist(), pairs)
 

@@ -128,7 +128,8 @@ def _together(
     ]
 
     def count(task: tuple[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-        return count_together(draws.labels[task[1]].astype(np.int32), first, second)
+        columns = draws.labels[task[1]].T.astype(np.int32, order="C")
+        return count_together(columns, first, second)
 
     together = np.zeros((len(members), first.size))
     for (row, _), counts in zip(tasks, run(count, tasks, n_jobs), strict=True):

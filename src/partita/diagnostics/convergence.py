@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._optional import require
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
-from partita.diagnostics.functionals import functionals, trace_functionals
+from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
 from partita.diagnostics.words import notes_for, warnings_for
 from partita.io.convert import as_draws
 from partita.partitions.chains import by_chain
@@ -146,8 +146,8 @@ def diagnose(
     >>> pt.diagnose(draws).ok
     True
     """
-    trace = getattr(draws, "trace", None)
-    clean = as_draws(draws.draws if trace is not None else draws)
+    given, trace = split_fit(draws)
+    clean = as_draws(given)
     labels = None
     if estimate is not None:
         labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,18 @@ def functionals(
     return values
 
 
-def trace_functionals(trace: Any, n_draws: int) -> dict[str, NDArray[np.float64]]:
+def split_fit(obj: Any) -> tuple[Any, Mapping[str, Any] | None]:
+    """Draws and trace of sampler output; anything else is draws without a trace.
+
+    Told by both attributes: NumPy arrays have a method of the name ``trace``.
+    """
+    trace = getattr(obj, "trace", None)
+    if hasattr(obj, "draws") and isinstance(trace, Mapping):
+        return obj.draws, trace
+    return obj, None
+
+
+def trace_functionals(trace: Mapping[str, Any], n_draws: int) -> dict[str, NDArray[np.float64]]:
     """Concentration and log posterior of sampler output, where its trace has them."""
     values = {}
     for name in ("concentration", "log_posterior"):

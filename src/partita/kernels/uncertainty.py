@@ -105,12 +105,19 @@ def shapes(
 
 @kernel
 def count_together(
-    rows: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
+    columns: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """In how many rows the two items of each pair share a cluster."""
+    """In how many draws the two items of each pair share a cluster.
+
+    columns holds one row of labels per item: a pair is then two runs of memory
+    that are compared several labels at a time.
+    """
     counts = np.zeros(first.size, np.int64)
-    for r in range(rows.shape[0]):
-        for p in range(first.size):
-            if rows[r, first[p]] == rows[r, second[p]]:
-                counts[p] += 1
+    for p in range(first.size):
+        one = columns[first[p]]
+        other = columns[second[p]]
+        count = np.int32(0)
+        for r in range(columns.shape[1]):
+            count += np.int32(one[r] == other[r])
+        counts[p] = count
     return counts
