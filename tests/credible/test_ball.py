@@ -204,6 +204,24 @@ def test_a_partition_beyond_every_draw_is_in_no_ball():
     assert not ball.at(1.0).contains([0, 1, 2])
 
 
+def test_draws_of_next_to_no_weight_still_count():
+    draws = pt.Draws([[0, 0, 0], [0, 0, 1], [0, 1, 2]], weights=[1.0, 1e-12, 1e-13])
+    ball = pt.credible_ball(draws, [0, 0, 0], prob=1)
+    assert ball.inside.all()
+    for row in draws.labels:
+        assert ball.at(ball.credible_level(row)).contains(row)
+
+
+def test_an_empty_ball_is_asserted_against():
+    from partita.credible.ball import _ball
+    from partita.credible.levels import Levels
+
+    draws = pt.Draws([[0, 1]])
+    impossible = Levels(np.array([1]), np.zeros(1), np.ones(1), np.ones(1))
+    with pytest.raises(AssertionError, match="holds at least the draws closest"):
+        _ball(draws.labels[0].astype(np.int32), pt.VI(), 0.5, np.zeros(1), draws, impossible)
+
+
 def test_cross_tables_have_the_centre_in_rows():
     tables = pt.credible_ball([[0, 0, 1, 2]], [0, 0, 0, 1]).cross_tables()
     assert tables["upper"][0].tolist() == [[2, 1, 0], [0, 0, 1]]

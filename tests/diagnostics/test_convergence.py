@@ -180,6 +180,9 @@ def test_agreement_without_pairs():
 
 def test_table_and_text():
     found = pt.diagnose(chains_of(2))
+    stuck = pt.diagnose(np.repeat([[0, 0, 0], [0, 1, 2]], 50, axis=0))
+    assert stuck.warnings
+    assert max(len(line) for line in str(stuck).splitlines()) <= 80
     assert found.to_frame().index.tolist() == list(found.names)
     assert max(len(line) for line in str(found).splitlines()) <= 80
     assert "nothing to warn about" in repr(found)

@@ -232,6 +232,7 @@ def _ball(
 ) -> CredibleBall:
     last = levels.at(prob)
     inside = levels.of_draw <= last
+    assert inside.any(), "a credible ball holds at least the draws closest to its centre"
     upper, lower, horizontal = find_bounds(draws, distances, levels.of_draw, last)
     return CredibleBall(
         center=center,

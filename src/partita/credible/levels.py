@@ -66,10 +66,12 @@ class Levels:
     step: NDArray[np.float64]
 
     def at(self, prob: float) -> int:
-        """The first level whose mass reaches prob."""
-        level = int(np.searchsorted(self.reached, prob - MASS_TOLERANCE))
+        """The first level whose mass reaches prob; at 1 the last, however light its draws."""
+        last = self.value.size - 1
+        if prob >= 1.0:
+            return last
         # The last level holds all the mass; rounding in a sum of weights must not pass it.
-        return min(level, self.value.size - 1)
+        return min(int(np.searchsorted(self.reached, prob - MASS_TOLERANCE)), last)
 
     def containing(self, distance: float, tolerance: float) -> int:
         """The first level at least as far as ``distance``; n_levels when it is beyond all."""
@@ -98,6 +100,8 @@ def find_levels(distances: NDArray[np.float64], draws: Draws, tolerance: float) 
         weights = draws.weights[order]
         reached = np.cumsum(weights)[after - 1]
         before = np.concatenate([[0.0], reached[:-1]])
-        step = before + np.minimum.reduceat(weights, first)
+        # A draw lighter than the tolerance adds no mass that ``at`` could see.
+        lightest = np.maximum(np.minimum.reduceat(weights, first), 2.0 * MASS_TOLERANCE)
+        step = np.minimum(before + lightest, 1.0)
         reached[-1] = math.fsum(weights)
     return Levels(of_draw, ordered[after - 1], reached, step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,8 +91,9 @@ class Diagnostics:
                 f"{name:<16}{self.mean[j]:>10.4g}{self.sd[j]:>9.3g}{self.mcse[j]:>9.2g}"
                 f"{self.ess_bulk[j]:>8.0f}{self.ess_tail[j]:>8.0f}{self.rhat[j]:>8.3f}"
             )
-        lines += [f"! {text}" for text in self.warnings]
-        lines += [f"  {text}" for text in self.notes]
+        for sign, texts in (("! ", self.warnings), ("  ", self.notes)):
+            for text in texts:
+                lines += wrap(text, 80, initial_indent=sign, subsequent_indent="  ")
         return "\n".join(lines)
 
 

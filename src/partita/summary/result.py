@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._files import PathLike, write_text
+from partita._optional import require
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
 from partita.credible.counts import ClusterCounts, ClusterSizes
 from partita.credible.items import ItemUncertainty
 from partita.diagnostics.convergence import Diagnostics
+from partita.errors import UnknownNameError
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.search.result import PointEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +51,20 @@ class LossComparison:
     vi_distance: float
     binder_distance: float
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row per estimate."""
+        pandas = require("pandas", extra="parquet", purpose="a table of estimates")
+        columns = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
+        index = pandas.Index(list(self.names), name="estimate")
+        frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
+        return frame
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """Point estimate, credible ball, uncertainty and diagnostics. Made by :func:`summarize`.
+
+    ``print(summary)`` is one screen of text with the sentence to write.
 
     Attributes
     ----------
@@ -82,9 +100,9 @@ class Summary:
     draws: Draws
     data: NDArray[np.float64] | None
     data_names: tuple[str, ...] | None
-    estimate: Any
-    vi_estimate: Any
-    binder_estimate: Any
+    estimate: PointEstimate
+    vi_estimate: PointEstimate
+    binder_estimate: PointEstimate
     comparison: LossComparison
     ball: CredibleBall
     items: ItemUncertainty
@@ -99,21 +117,103 @@ class Summary:
     @property
     def labels(self) -> Labels:
         """Labels of the estimate, shape (n_items,)."""
-        labels: Labels = self.estimate.labels
-        return labels
+        return self.estimate.labels
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters of the estimate."""
-        return int(self.estimate.n_clusters)
+        return self.estimate.n_clusters
 
     @property
     def loss(self) -> Loss:
         """The loss the estimate minimises."""
-        loss: Loss = self.estimate.loss
-        return loss
+        return self.estimate.loss
 
     @property
     def prob(self) -> float:
         """Probability of the credible ball."""
         return self.ball.prob
+
+    @property
+    def sentence(self) -> str:
+        """The sentence to write about the credible ball."""
+        from partita.summary.text import sentence
+
+        return sentence(self)
+
+    def __str__(self) -> str:
+        from partita.summary.text import screen
+
+        return screen(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Summary: {self.draws.n_draws:,} draws of {self.draws.n_items:,} items, "
+            f"estimate of {self.n_clusters} clusters ({self.loss!r}), "
+            f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
+        )
+
+    def to_frame(self, table: str = "items") -> pd.DataFrame:
+        """One of the tables as a pandas DataFrame.
+
+        Parameters
+        ----------
+        table : str, default "items"
+            "items", "clusters", "bounds", "n_clusters", "sizes", "diagnostics"
+            or "comparison".
+        """
+        tables: dict[str, Any] = {
+            "items": self.items,
+            "clusters": self.clusters,
+            "bounds": self.ball,
+            "n_clusters": self.counts,
+            "sizes": self.sizes,
+            "diagnostics": self.diagnostics,
+            "comparison": self.comparison,
+        }
+        if table not in tables:
+            known = ", ".join(repr(name) for name in tables)
+            raise UnknownNameError(f"no table {table!r} in a summary; expected one of {known}.")
+        frame: pd.DataFrame = tables[table].to_frame()
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the draws and the data, as plain lists, numbers and strings.
+
+        Values that are not finite become None, as JSON has no word for them.
+        """
+        from partita.summary.plain import plain_summary
+
+        return plain_summary(self)
+
+    def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
+        """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
+        import json
+
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        if path is not None:
+            write_text(path, text + "\n", overwrite=overwrite)
+        return text
+
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write everything, draws and data included, to one file; see :meth:`load`.
+
+        The file is a NumPy archive of plain arrays and one JSON document; no
+        pickle is involved, and every number comes back bit by bit.
+        """
+        from partita.summary.store import save_summary
+
+        save_summary(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Summary:
+        """The summary written by :meth:`save`."""
+        from partita.summary.store import load_summary
+
+        return load_summary(path)
+
+    def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write a report as one HTML file that needs no network; needs the extra ``report``."""
+        # The one door upwards: by name and only when called, so that nothing here loads a report.
+        report = import_module("partita.report")
+        report.write_report(self, path, overwrite=overwrite)

@@ -1,0 +1,216 @@
+"""Everything about a posterior of clusterings in one call."""
+
+from __future__ import annotations
+
+import platform
+import time
+from importlib.metadata import version
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import partita
+from partita.credible.ball import CredibleBall, credible_ball
+from partita.credible.clusters import clusters_from
+from partita.credible.comparison import JACCARD, clean_jaccard, compare
+from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterior
+from partita.credible.items import items_from
+from partita.credible.levels import clean_prob
+from partita.diagnostics.convergence import diagnose_values
+from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
+from partita.errors import InvalidDataError
+from partita.io.convert import as_draws
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.registry import as_loss
+from partita.losses.vi import VI
+from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.draws import Draws
+from partita.search.estimate import estimate as estimate_of
+from partita.search.result import PointEstimate
+from partita.summary.result import LossComparison, Summary
+
+Rng = int | np.random.SeedSequence | np.random.Generator
+
+
+def summarize(
+    draws: Any,
+    *,
+    loss: str | Loss = "vi",
+    prob: float = 0.95,
+    data: ArrayLike | None = None,
+    jaccard: float = JACCARD,
+    method: str = "auto",
+    bound: Literal["fast", "tight"] | None = "fast",
+    max_clusters: int | None = None,
+    time_limit: float | None = None,
+    rng: Rng | None = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Summary:
+    """Estimate, credible ball, item and cluster uncertainty, and diagnostics in one object.
+
+    Parameters
+    ----------
+    draws : Draws, sampler output with ``.draws`` and ``.trace``, or anything as_draws accepts
+    loss : str or Loss, default "vi"
+        What the estimate minimises. The ball uses it too when it is a metric,
+        and VI otherwise.
+    prob : float in (0, 1], default 0.95
+        Probability of the credible ball and of the intervals.
+    data : array_like, shape (n_items,) or (n_items, n_columns), optional
+        The observations, for figures and reports; no number depends on them.
+    jaccard : float in (0, 1], default 0.8
+        Overlap from which on a cluster of a draw counts as one of the estimate.
+    method, bound, max_clusters, time_limit, rng, n_jobs, progress
+        As in :func:`estimate`. The VI and Binder estimates made for comparison
+        use them as well, except for methods that only one loss has.
+
+    Returns
+    -------
+    Summary
+        ``print`` shows one screen; ``save``, ``to_json``, ``to_frame`` and
+        ``to_html`` write it.
+
+    Notes
+    -----
+    Two estimates (three when the loss is neither VI nor Binder's), one pass for
+    the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> rng = np.random.default_rng(1)
+    >>> truth = np.repeat([0, 1, 2], 10)
+    >>> labels = np.where(rng.random((400, 30)) < 0.1, rng.integers(0, 3, (400, 30)), truth)
+    >>> summary = pt.summarize(labels)
+    >>> summary.n_clusters
+    3
+    >>> print(summary.sentence[:72])
+    With 95% posterior probability the clustering lies within 1.19 bits of t
+    """
+    started = time.perf_counter()
+    given, trace = split_fit(draws)
+    clean = as_draws(given)
+    measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
+    if data is None and trace is not None:
+        data = getattr(draws, "data", None)
+    observations, names = _observations(data, clean.n_items)
+    wishes: dict[str, Any] = {
+        "method": method,
+        "bound": bound,
+        "max_clusters": max_clusters,
+        "time_limit": time_limit,
+        "rng": rng,
+        "n_jobs": n_jobs,
+        "progress": progress,
+    }
+    found = estimate_of(clean, loss=measure, **wishes)
+    vi, binder = (
+        _estimate_for_comparison(clean, other, found, wishes) for other in (VI(), Binder())
+    )
+    metric = measure if measure.is_metric else VI()
+    ball = credible_ball(clean, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
+    comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
+    values = functionals(clean, estimate=found.labels, distances=_vi_of(ball), n_jobs=n_jobs)
+    if trace is not None:
+        values |= trace_functionals(trace, clean.n_draws)
+    return Summary(
+        draws=clean,
+        data=observations,
+        data_names=names,
+        estimate=found,
+        vi_estimate=vi,
+        binder_estimate=binder,
+        comparison=_side_by_side(clean, found, vi, binder, n_jobs),
+        ball=ball,
+        items=items_from(comparison, clean.item_names),
+        clusters=clusters_from(comparison),
+        counts=n_clusters_posterior(clean),
+        sizes=cluster_sizes_posterior(clean, prob=level),
+        diagnostics=diagnose_values(values, clean, n_jobs=n_jobs),
+        options=_options(measure, level, overlap, wishes),
+        versions=_versions(),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _estimate_for_comparison(
+    draws: Draws, loss: Loss, main: PointEstimate, wishes: dict[str, Any]
+) -> PointEstimate:
+    if main.loss == loss:
+        return main
+    method = "auto" if wishes["method"] in ("ilp", "hasse") else wishes["method"]
+    return estimate_of(draws, loss=loss, **{**wishes, "method": method})
+
+
+def _vi_of(ball: CredibleBall) -> NDArray[np.float64] | None:
+    """The ball's distances when they are VI, so that they are not computed twice."""
+    return ball.distances if ball.loss == VI() else None
+
+
+def _side_by_side(
+    draws: Draws,
+    main: PointEstimate,
+    vi: PointEstimate,
+    binder: PointEstimate,
+    n_jobs: int | None,
+) -> LossComparison:
+    estimates = {"VI": vi, "Binder": binder}
+    if main.loss not in (vi.loss, binder.loss):
+        estimates[repr(main.loss)] = main
+    losses: tuple[Loss, ...] = (Binder(), VILowerBound(), VI())
+    expected = [
+        np.array([loss.expected(found.labels, draws, n_jobs) for found in estimates.values()])
+        for loss in losses
+    ]
+    other = Draws(binder.labels[None, :])
+    return LossComparison(
+        names=tuple(estimates),
+        n_clusters=np.array([found.n_clusters for found in estimates.values()]),
+        expected_binder=expected[0],
+        expected_vi_lb=expected[1],
+        expected_vi=expected[2],
+        vi_distance=float(VI().distances(vi.labels, other)[0]),
+        binder_distance=float(Binder().distances(vi.labels, other)[0]),
+    )
+
+
+def _observations(
+    data: Any, n_items: int
+) -> tuple[NDArray[np.float64] | None, tuple[str, ...] | None]:
+    """Observations as a table of floats, and the names of its columns."""
+    if data is None:
+        return None, None
+    try:
+        values = np.array(data, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(
+            f"data cannot be read as numbers ({error}); expected an array of shape (n_items,) or "
+            "(n_items, n_columns). Leave columns of text out."
+        ) from error
+    table = values[:, None] if values.ndim == 1 else values
+    if table.ndim != 2 or table.shape[0] != n_items:
+        raise InvalidDataError(
+            f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
+            f"({n_items}, n_columns)."
+        )
+    columns = getattr(data, "columns", None)
+    return table, None if columns is None else tuple(str(name) for name in columns)
+
+
+def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) -> dict[str, Any]:
+    rng = wishes["rng"]
+    recorded = repr(rng) if isinstance(rng, (np.random.Generator, np.random.SeedSequence)) else rng
+    chosen = {name: value for name, value in wishes.items() if name != "progress"}
+    return {"loss": repr(loss), "prob": prob, "jaccard": jaccard, **chosen, "rng": recorded}
+
+
+def _versions() -> dict[str, str]:
+    libraries = ("numpy", "scipy", "numba", "arviz-stats")
+    return {
+        "partita": partita.__version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in libraries},
+    }

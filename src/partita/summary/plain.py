@@ -1,0 +1,99 @@
+"""A summary as plain lists, numbers and strings."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from partita.credible.ball import CredibleBall
+    from partita.diagnostics.convergence import Diagnostics
+    from partita.search.result import PointEstimate
+    from partita.summary.result import Summary
+
+
+def plain_summary(summary: Summary) -> dict[str, Any]:
+    """What ``Summary.to_dict`` returns."""
+    draws = summary.draws
+    found: dict[str, Any] = {
+        "sentence": summary.sentence,
+        "loss": repr(summary.loss),
+        "prob": summary.prob,
+        "n_draws": draws.n_draws,
+        "n_items": draws.n_items,
+        "n_chains": draws.n_chains,
+        "item_names": draws.item_names,
+        "labels": summary.labels,
+        "n_clusters": summary.n_clusters,
+        "estimate": _estimate(summary.estimate),
+        "vi_estimate": _estimate(summary.vi_estimate),
+        "binder_estimate": _estimate(summary.binder_estimate),
+        "comparison": _columns(summary.comparison),
+        "ball": _ball(summary.ball),
+        "items": _columns(summary.items, without=("names", "labels")),
+        "clusters": _columns(summary.clusters),
+        "n_clusters_posterior": _columns(summary.counts),
+        "sizes_posterior": _columns(summary.sizes),
+        "diagnostics": _diagnostics(summary.diagnostics),
+        "options": dict(summary.options),
+        "versions": dict(summary.versions),
+        "seconds": summary.seconds,
+    }
+    plain: dict[str, Any] = _plain(found)
+    return plain
+
+
+def _estimate(found: PointEstimate) -> dict[str, Any]:
+    return {
+        "loss": repr(found.loss),
+        "labels": found.labels,
+        "n_clusters": found.n_clusters,
+        "expected_loss": found.expected_loss,
+        "lower_bound": found.lower_bound,
+        "gap": found.gap,
+        "method": found.method,
+        "ties": found.ties,
+        "n_starts": len(found.search.starts),
+        "starts_agreed": found.search.agreed,
+        "limits": found.search.limits,
+        "interrupted": found.search.interrupted,
+    }
+
+
+def _ball(ball: CredibleBall) -> dict[str, Any]:
+    return {
+        "loss": repr(ball.loss),
+        "prob": ball.prob,
+        "radius": ball.radius,
+        "radius_mcse": ball.radius_mcse,
+        "coverage": ball.coverage,
+        "n_inside": int(ball.inside.sum()),
+        **{name: _columns(bound, without=("kind",)) for name, bound in ball.bounds.items()},
+    }
+
+
+def _diagnostics(found: Diagnostics) -> dict[str, Any]:
+    agreement = None if found.agreement is None else _columns(found.agreement)
+    return {**_columns(found, without=("agreement",)), "agreement": agreement, "ok": found.ok}
+
+
+def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        name: getattr(table, name) for name in table.__dataclass_fields__ if name not in without
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,197 @@
+"""A summary as one screen of plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from partita.search.result import PointEstimate
+    from partita.summary.result import Summary
+
+WIDTH = 80
+_SHOWN = 6
+"""Clusters and items listed; a screen has no room for more."""
+
+
+def screen(summary: Summary) -> str:
+    """What a statistician would paste into a report."""
+    sections = [
+        _head(summary),
+        _estimate(summary),
+        _ball(summary),
+        _clusters(summary),
+        _items(summary),
+        _comparison(summary),
+        _convergence(summary),
+        _wrapped("To write: ", sentence(summary)),
+    ]
+    return "\n".join(line.rstrip() for section in sections for line in section)
+
+
+def sentence(summary: Summary) -> str:
+    """The statement that the credible ball supports."""
+    ball = summary.ball
+    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
+    fewest, most = int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max())
+    clusters = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return (
+        f"With {_percent(ball.prob)} posterior probability the clustering lies within "
+        f"{_radius(ball.radius)}{unit} of the estimate of {_count(summary.n_clusters, 'cluster')} "
+        f"(sizes {_sizes(summary.estimate)}), measured by {ball.loss.title}; "
+        f"such clusterings have {clusters} cluster{'s' if most != 1 else ''}."
+    )
+
+
+def _head(summary: Summary) -> list[str]:
+    draws = summary.draws
+    chains = f" in {_count(draws.n_chains, 'chain')}" if draws.chain is not None else ""
+    weighted = ", weighted" if draws.weights is not None else ""
+    left = f"{_count(draws.n_draws, 'draw')} of {_count(draws.n_items, 'item')}{chains}{weighted}"
+    right = f"partita {summary.versions['partita']}"
+    return [f"{left}{right:>{max(WIDTH - len(left), len(right) + 1)}}", "=" * WIDTH]
+
+
+def _estimate(summary: Summary) -> list[str]:
+    found = summary.estimate
+    unit = f" {found.loss.unit}" if found.loss.unit else ""
+    lines = _wrapped(
+        "Estimate: ", f"{_count(found.n_clusters, 'cluster')} of sizes {_sizes(found)}"
+    )
+    text = f"expected {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
+    if len(found.search.starts) > 1:
+        text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
+    if len(found.ties):
+        text += f"; {_count(len(found.ties), 'other partition')} at the same loss"
+    lines += _wrapped("  ", text)
+    for limit in found.search.limits:
+        lines += _wrapped("  ! ", limit)
+    if found.search.interrupted:
+        lines.append("  ! the search was cut short; this is the best so far")
+    return lines
+
+
+def _proof(found: PointEstimate) -> str:
+    if found.gap is None:
+        return "without a lower bound"
+    if found.gap == 0.0:
+        return "proven optimal for these draws"
+    return f"at most {100 * found.gap:.2g}% above the optimum"
+
+
+def _ball(summary: Summary) -> list[str]:
+    ball = summary.ball
+    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
+    error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
+    inside = int(ball.inside.sum())
+    lines = _wrapped(
+        f"{_percent(ball.prob)} credible ball: ",
+        f"radius {_radius(ball.radius)}{error}{unit} ({ball.loss.title}), "
+        f"{inside:,} draws inside, coverage {ball.coverage:.4g}",
+    )
+    if ball.loss != summary.loss:
+        lines += _wrapped(
+            "  ", f"({summary.loss.title} is no metric, hence the ball in {ball.loss.title})"
+        )
+    for name, bound in ball.bounds.items():
+        counts = ", ".join(str(k) for k in bound.n_clusters[:_SHOWN].tolist())
+        ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
+        lines.append(f"  {name:<11}{counts} clusters at {_radius(bound.distance)}{ties}")
+    low, high = summary.counts.interval(ball.prob)
+    top = float(summary.counts.probabilities.max())
+    lines.append(
+        f"Clusters in a draw: {summary.counts.mode} most often ({100 * top:.0f}%), mean "
+        f"{summary.counts.mean:.1f}, {_percent(ball.prob)} in {low} to {high}"
+    )
+    return lines
+
+
+def _clusters(summary: Summary) -> list[str]:
+    table = summary.clusters
+    lines = [
+        f"{'Cluster':>9}{'size':>8}{'within':>9}{'nearest':>9}{'similarity':>12}"
+        f"{'unchanged':>11}{f'Jaccard ≥ {table.jaccard:g}':>16}"
+    ]
+    largest = np.argsort(-table.size, kind="stable")
+    for k in largest[:_SHOWN].tolist():
+        nearest = str(table.nearest[k]) if table.nearest[k] >= 0 else "–"
+        lines.append(
+            f"{k:>9}{table.size[k]:>8,}{table.within[k]:>9.2f}{nearest:>9}"
+            f"{table.nearest_similarity[k]:>12.2f}{table.unchanged[k]:>11.2f}"
+            f"{table.similar[k]:>16.2f}"
+        )
+    if len(table) > _SHOWN:
+        lines.append(f"{'…':>9} and {len(table) - _SHOWN:,} smaller ones")
+    return lines
+
+
+def _items(summary: Summary) -> list[str]:
+    items = summary.items
+    certain = int((items.confidence >= 0.9).sum())
+    parts = []
+    for i in items.order[:_SHOWN].tolist():
+        own, best = items.labels[i], items.best[i]
+        other = items.second[i] if best == own else best
+        second = f" or {other}" if other >= 0 else ""
+        name = textwrap.shorten(items.name(i), 24, placeholder="…")
+        parts.append(f"{name} ({own}{second}: {items.confidence[i]:.2f})")
+    text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
+    return _wrapped("Least certain items: ", text)
+
+
+def _comparison(summary: Summary) -> list[str]:
+    table = summary.comparison
+    lines = [f"{'Estimates':<24}{'clusters':>10}{'E[Binder]':>12}{'E[VI_LB]':>12}{'E[VI]':>12}"]
+    for j, name in enumerate(table.names):
+        lines.append(
+            f"  {name[:22]:<22}{table.n_clusters[j]:>10,}{table.expected_binder[j]:>#12.4g}"
+            f"{table.expected_vi_lb[j]:>#12.4g}{table.expected_vi[j]:>#12.4g}"
+        )
+    return lines
+
+
+def _convergence(summary: Summary) -> list[str]:
+    found = summary.diagnostics
+    parts = []
+    if np.isfinite(found.rhat).any():
+        parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")
+    ess = np.fmin(found.ess_bulk, found.ess_tail)
+    if np.isfinite(ess).any():
+        parts.append(f"effective draws at least {np.nanmin(ess):,.0f}")
+    if found.agreement is not None:
+        parts.append(f"pair probabilities differ by {found.agreement.average_sd:.3f} on average")
+    text = ", ".join(parts) or "not known"
+    lines = _wrapped("Convergence: ", text + (" (nothing to warn about)" if found.ok else ""))
+    for warning in found.warnings:
+        lines += _wrapped("  ! ", warning)
+    for note in found.notes:
+        lines += _wrapped("  ", note)
+    return lines
+
+
+def _wrapped(lead: str, text: str) -> list[str]:
+    indent = " " * len(lead) if lead.strip() in ("", "!") else "  "
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _percent(probability: float) -> str:
+    return f"{100.0 * probability:.4g}%"
+
+
+def _radius(value: float) -> str:
+    """Two decimals where that says enough, else three digits."""
+    return f"{value:.2f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _sizes(estimate: PointEstimate) -> str:
+    sizes = np.sort(np.bincount(estimate.labels))[::-1]
+    shown = ", ".join(f"{size}" for size in sizes[:10].tolist())
+    return shown + (f" and {sizes.size - 10} smaller" if sizes.size > 10 else "")
