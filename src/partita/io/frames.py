@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -133,7 +133,7 @@ class PolarsTable:
         """Some columns in blocks of rows."""
         for start in range(0, self.n_rows, step):
             rows = self._frame.slice(start, step)
-            yield stack_columns(rows.to_series(i).to_numpy() for i in columns)
+            yield np.column_stack([rows.to_series(i).to_numpy() for i in columns])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
@@ -155,7 +155,7 @@ class ArrowTable:
         """Some columns in blocks of rows."""
         for start in range(0, self.n_rows, step):
             rows = self._table.slice(start, step)
-            yield stack_columns(arrow_values(rows.column(i)) for i in columns)
+            yield np.column_stack([arrow_values(rows.column(i)) for i in columns])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
@@ -171,14 +171,6 @@ def arrow_values(column: Any) -> NDArray[Any]:
     if hasattr(column, "chunks"):
         return np.asarray(column.to_numpy())
     return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def stack_columns(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Columns side by side; text and numbers are never made one by conversion."""
-    parts = list(columns)
-    if any(part.dtype.kind in "OUT" for part in parts):
-        parts = [part.astype(object) for part in parts]
-    return np.column_stack(parts)
 
 
 def clean_ids(values: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import rows_per_block
 from partita.io.columns import CHAIN, WEIGHT, placeholder_names
-from partita.io.frames import arrow_values, draws_from_items, draws_from_table, stack_columns
+from partita.io.frames import arrow_values, draws_from_items, draws_from_table
 from partita.io.options import ReadOptions
 from partita.partitions.draws import Draws
 
@@ -78,7 +78,7 @@ class _ParquetTable:
         """Some columns in blocks of rows."""
         wanted = [self.names[i] for i in columns]
         for batch in self._file.iter_batches(batch_size=step, columns=wanted):
-            yield stack_columns(arrow_values(batch.column(name)) for name in wanted)
+            yield np.column_stack([arrow_values(batch.column(name)) for name in wanted])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
