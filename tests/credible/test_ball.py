@@ -171,6 +171,21 @@ def test_the_count_is_guarded_against_rounding():
     assert pt.credible_ball(draws, chain[0], prob=0.31).coverage == 0.5
 
 
+@pytest.mark.parametrize("loss", ["vi", "nvi", "id", "nid"])
+def test_distances_that_differ_by_rounding_tie(loss):
+    # Seven clusters of equal size. Exchanging them moves a draw to one that is just as far away,
+    # by the same arithmetic in another order of summation.
+    rng = np.random.default_rng(0)
+    center = np.repeat(np.arange(7), 13)
+    blocks = rng.integers(0, 5, (7, 13))
+    draws = [blocks[rng.permutation(7)].reshape(-1) for _ in range(25)]
+    ball = pt.credible_ball(draws, center, prob=0.04, loss=loss)
+    assert len(set(ball.distances.tolist())) > 1  # rounding does tell them apart
+    assert ball.inside.all()
+    assert len(ball.horizontal) == len(draws)
+    assert all(ball.contains(row) and ball.credible_level(row) == 1 / 25 for row in draws)
+
+
 @pytest.mark.parametrize("n_draws", [1, 3, 7, 10, 49, 100, 1000])
 def test_each_count_is_reached_exactly(n_draws):
     # m draws at distances that all differ: prob = m/M must take m of them.
@@ -260,9 +275,10 @@ def test_error_of_the_radius_grows_with_autocorrelation_and_disagreement():
     sticky = pt.credible_ball(pt.Draws(np.repeat(labels, 8, axis=0)), center, prob=0.9)
     # Eightfold copies add no information: the error must not shrink by √8.
     assert sticky.radius_mcse > 0.7 * free.radius_mcse
-    mixed = np.concatenate([labels, rng.integers(0, 6, (500, 30))])
-    together = pt.credible_ball(pt.Draws(rng.permutation(mixed)), center, prob=0.9)
-    apart = pt.credible_ball(pt.Draws(mixed, chain=np.repeat([0, 1], 500)), center, prob=0.9)
+    # Two chains that take turns in the rows: only their ids show that they disagree.
+    turns = np.stack([labels, rng.integers(0, 6, (500, 30))], axis=1).reshape(1_000, 30)
+    together = pt.credible_ball(pt.Draws(turns), center, prob=0.9)
+    apart = pt.credible_ball(pt.Draws(turns, chain=np.tile([0, 1], 500)), center, prob=0.9)
     assert apart.radius_mcse > 2 * together.radius_mcse
 
 

