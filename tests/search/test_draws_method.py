@@ -1,0 +1,91 @@
+"""The best sampled partition, against an evaluation of every draw from the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from loss_instances import every_loss
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.search import draws as method
+from reference import search_methods as twin
+from search_tasks import found, make_task, random_draws
+
+
+def best_draws(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
+    unique = draws.unique()
+    rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
+    return twin.minimisers(loss, [r for r in rows if cap is None or max(r) < cap], rows, mass)
+
+
+@every_loss
+@pytest.mark.parametrize("cap", [None, 4])
+def test_best_draw(loss, cap):
+    draws = random_draws(9, 25, seed=1)
+    task = make_task(draws, loss, max_clusters=cap)
+    assert found(method.search(task)) == best_draws(draws, loss, cap)
+    assert bool(task.limits) == (cap is not None)
+
+
+@every_loss
+def test_many_pieces_without_the_matrix(loss, monkeypatch):
+    """Paths for many items and many draws, with pieces and tiles of a few draws."""
+    draws = random_draws(9, 25, seed=2)
+    monkeypatch.setattr(method, "MATRIX_ITEMS", 0)
+    monkeypatch.setattr(method, "PIECE_LABELS", 3 * 25 * 9)
+    monkeypatch.setattr(method, "BATCH", 2)
+    real = pt.Draws.blocks
+    monkeypatch.setattr(pt.Draws, "blocks", lambda self, rows=None: real(self, 4))
+    assert found(method.search(make_task(draws, loss))) == best_draws(draws, loss)
+    capped = method.search(make_task(draws, loss, max_clusters=4))
+    assert found(capped) == best_draws(draws, loss, 4)
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "omari"])
+def test_losses_are_the_expected_losses(loss):
+    draws = random_draws(30, 200, seed=3)
+    task = make_task(draws, loss)
+    ordered, count = method._candidates_first(task)
+    values = method._losses(task, ordered, count)
+    assert values == pytest.approx(pt.expected_loss(ordered.labels, draws, loss), rel=0, abs=1e-12)
+
+
+def test_ties_are_all_reported():
+    draws = pt.Draws([[0, 0, 1, 1], [0, 1, 0, 1]])
+    assert found(method.search(make_task(draws))) == [[0, 0, 1, 1], [0, 1, 0, 1]]
+
+
+def test_the_same_for_every_number_of_threads():
+    draws = random_draws(40, 300, seed=4)
+    answers = [found(method.search(make_task(draws, "nvi", n_jobs=n))) for n in (1, 2, 5)]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_time_that_is_up_still_gives_a_draw():
+    draws = random_draws(10, 20, seed=5)
+    task = make_task(draws, time_limit=1e-9)
+    (candidate,) = method.search(task)
+    assert candidate.labels.tolist() in draws.labels.tolist()
+    assert task.clock.interrupted
+
+
+def test_an_interrupted_search_compares_what_is_complete(monkeypatch):
+    """Losses of the first draws are complete although later draws were not reached."""
+    draws = random_draws(9, 25, seed=6)
+    monkeypatch.setattr(method, "PIECE_LABELS", 4 * 25 * 9)
+    task = make_task(draws, "vi", n_jobs=1)
+    looks = iter([False, False, True, True, True, True, True])
+    monkeypatch.setattr(task.clock, "is_up", lambda: next(looks))
+    ordered, count = method._candidates_first(task)
+    values = method._losses(task, ordered, count)
+    complete = pt.expected_loss(ordered.labels[:8], draws, "vi")
+    assert values == pytest.approx(complete, rel=0, abs=1e-12)
+
+
+def test_refusals():
+    draws = pt.Draws([[0, 1, 2, 2], [0, 1, 2, 3]])
+    with pytest.raises(InvalidInputError, match="every draw has at least 3 clusters"):
+        method.search(make_task(draws, max_clusters=2))
+    with pytest.raises(NotSupportedError, match="similarity matrix was given"):
+        method.search(make_task(loss="binder", similarity=np.eye(3)))

@@ -1,0 +1,67 @@
+"""Search tasks as the front door makes them, and posteriors small enough for oracles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.losses.registry import as_loss
+from partita.search.task import Clock, Options, Task
+
+SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+def make_task(
+    draws=None,
+    loss="vi",
+    *,
+    similarity=None,
+    starts=None,
+    n_starts=8,
+    max_clusters=None,
+    neighbours=None,
+    max_iter=10_000,
+    n_jobs=None,
+    rng=0,
+    time_limit=None,
+) -> Task:
+    n_items = len(similarity) if draws is None else draws.n_items
+    given = np.empty((0, n_items), np.int32) if starts is None else pt.canonical(starts)
+    return Task(
+        draws=None if draws is None else draws.unique(),
+        given_similarity=similarity,
+        loss=as_loss(loss),
+        options=Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs),
+        rng=np.random.default_rng(rng),
+        clock=Clock(time_limit),
+        report=lambda message: None,
+    )
+
+
+def random_draws(n_items: int, n_draws: int, seed: int, *, weighted: bool = True) -> pt.Draws:
+    """Noisy copies of one partition, some draws trivial, with unequal weights."""
+    rng = np.random.default_rng(seed)
+    base = rng.integers(0, max(1, n_items // 3), n_items)
+    labels = np.where(
+        rng.random((n_draws, n_items)) < 0.3, rng.integers(0, n_items, (n_draws, n_items)), base
+    )
+    labels[0] = 0
+    labels[-1] = np.arange(n_items)
+    return pt.Draws(labels, weights=rng.random(n_draws) + 0.1 if weighted else None)
+
+
+def stored_draws(name: str) -> pt.Draws:
+    """The paper's draws; skips where the shared files are missing."""
+    path = SHARED / "paper" / "draws" / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"needs {path.name} of the shared files")
+    with np.load(path) as arrays:
+        return pt.Draws(arrays["labels"])
+
+
+def found(candidates) -> list[list[int]]:
+    """Candidates as sorted lists, to compare as sets."""
+    return sorted(c.labels.tolist() for c in candidates)
