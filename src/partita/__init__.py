@@ -54,14 +54,30 @@ _HOME = {
     "Diagnostics": "diagnostics.convergence",
     "chain_agreement": "diagnostics.agreement",
     "Summary": "summary.result",
+    "summarize": "summary.make",
     "as_draws": "io.convert",
     "read_draws": "io.files",
     "write_draws": "io.files",
+    "estimate": "search.estimate",
+    "PointEstimate": "search.result",
+    "sample": "samplers.sample",
+    "Fit": "samplers.fit",
+    "NormalInverseGamma": "samplers.normal",
+    "NormalInverseWishart": "samplers.wishart",
+    "BetaBernoulli": "samplers.categorical",
+    "DirichletCategorical": "samplers.categorical",
+    "GammaPoisson": "samplers.poisson",
+    "Product": "samplers.product",
+    "DirichletProcess": "samplers.priors",
+    "PitmanYor": "samplers.priors",
+    "FiniteMixture": "samplers.finite_mixture",
+    "Gamma": "samplers.priors",
+    "concentration_for": "samplers.concentration",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""
 
-_SUBMODULES = ()
+_SUBMODULES = ("datasets",)
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

@@ -1,1 +1,4 @@
-""" """
+"""Mixture models fitted to data by collapsed Gibbs sampling: from observations to Draws.
+
+Imports ``io``, ``partitions`` and ``kernels``.
+"""

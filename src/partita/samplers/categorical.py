@@ -1,0 +1,239 @@
+"""Categories and yes–no data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.checks import PerColumn, listed, per_column, positive, spread
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.samplers.table import Table, numbers, refuse_missing
+
+
+@dataclass(frozen=True)
+class BetaBernoulli(Kernel):
+    """Yes–no data with unknown probabilities, independent columns.
+
+    In each cluster and column, x ~ Bernoulli(p) with p ~ Beta(a, b). Choose it
+    for presence–absence tables and answers of two kinds.
+
+    Parameters
+    ----------
+    a, b : float or sequence of float
+        Positive; prior counts of ones and of zeros, for all columns or one per column.
+
+    Notes
+    -----
+    One item costs O(K·d) in a sweep over K clusters and d columns.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.BetaBernoulli()
+    BetaBernoulli(a=1.0, b=1.0)
+    """
+
+    a: PerColumn = 1.0
+    b: PerColumn = 1.0
+
+    kind: ClassVar[str] = "BetaBernoulli"
+
+    def __post_init__(self) -> None:
+        for name in ("a", "b"):
+            object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
+
+    def bind(self, table: Table) -> BetaBernoulli:
+        """Checked against these columns; hyperparameters stay as given."""
+        spread(self.a, table.n_columns, "a")
+        spread(self.b, table.n_columns, "b")
+        return self
+
+    def encode(self, table: Table) -> Floats:
+        """Zeros and ones."""
+        values = numbers(table, self.kind)
+        wrong = (values != 0) & (values != 1)
+        if wrong.any():
+            row, column = (int(i[0]) for i in np.nonzero(wrong))
+            raise InvalidDataError(
+                f"column {table.names[column]!r} holds {values[row, column]:g} in row {row}; "
+                f"{self.kind} needs 0 and 1 or booleans."
+            )
+        return values
+
+    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
+        """One block of columns with two levels."""
+        pseudo = np.stack([spread(self.b, n_columns, "b"), spread(self.a, n_columns, "a")], 1)
+        return [level_block(list(pseudo), n_items)]
+
+    def moments(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> dict[str, Moments]:
+        """``probability`` of a one, shape (n_clusters, d)."""
+        sizes, ones = group_sums(values, labels)
+        a = spread(self.a, values.shape[1], "a") + ones
+        total = spread(self.b, values.shape[1], "b") + a + sizes[:, None] - ones
+        mean = a / total
+        return {"probability": Moments(mean, mean * (1 - mean) / (total + 1), names)}
+
+    def config(self) -> dict[str, Any]:
+        """The two hyperparameters."""
+        return {"a": self.a, "b": self.b}
+
+
+@dataclass(frozen=True)
+class DirichletCategorical(Kernel):
+    """Categories with unknown probabilities, independent columns.
+
+    In each cluster and column with L levels, x ~ Categorical(p) with
+    p ~ Dirichlet(weight, …, weight). Choose it for text and coded categories.
+
+    Parameters
+    ----------
+    weight : float
+        Positive; prior count of each level.
+    levels : sequence of sequences, optional
+        The levels of each column. Taken from the data when omitted; give them where a level
+        is possible and not observed.
+
+    Notes
+    -----
+    One item costs O(K·d) in a sweep over K clusters and d columns, whatever the
+    number of levels; a cluster's memory grows with the levels.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.DirichletCategorical(weight=0.5)
+    DirichletCategorical(weight=0.5, levels=None)
+    """
+
+    weight: float = 1.0
+    levels: tuple[tuple[Any, ...], ...] | None = None
+
+    kind: ClassVar[str] = "DirichletCategorical"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", positive(self.weight, "weight"))
+        if self.levels is not None:
+            object.__setattr__(self, "levels", _clean_levels(self.levels))
+
+    def bind(self, table: Table) -> DirichletCategorical:
+        """With the levels of these columns, sorted."""
+        if self.levels is None:
+            found = tuple(tuple(sorted(set(c), key=_order)) for c in map(_cells, _checked(table)))
+            return DirichletCategorical(self.weight, found)
+        if len(self.levels) != table.n_columns:
+            raise InvalidInputError(
+                f"levels are given for {len(self.levels)} columns, the data have {table.n_columns}."
+            )
+        return self
+
+    def encode(self, table: Table) -> Floats:
+        """Numbers of the levels."""
+        encoded = np.empty((table.n_rows, table.n_columns))
+        for j, column in enumerate(map(_cells, _checked(table))):
+            number = {level: n for n, level in enumerate((self.levels or ())[j])}
+            unknown = sorted({v for v in column if v not in number}, key=_order)
+            if unknown:
+                raise InvalidDataError(
+                    f"column {table.names[j]!r} holds {listed([repr(v) for v in unknown])}, which "
+                    f"is none of its levels ({listed([repr(v) for v in number])}). Give all "
+                    "levels with levels=..."
+                )
+            encoded[:, j] = [number[value] for value in column]
+        return encoded
+
+    def blocks(self, n_columns: int, n_items: int) -> list[Block]:  # noqa: ARG002
+        """One block."""
+        return [level_block([np.full(len(v), self.weight) for v in self.levels or ()], n_items)]
+
+    def moments(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> dict[str, Moments]:
+        """``probability of <column>`` of each level, shape (n_clusters, n_levels)."""
+        found = {}
+        for j, levels in enumerate(self.levels or ()):
+            hot = values[:, j, None] == np.arange(len(levels))
+            _, counts = group_sums(hot.astype(np.float64), labels)
+            weights = counts + self.weight
+            total = weights.sum(axis=1, keepdims=True)
+            mean = weights / total
+            names_of_levels = tuple(str(level) for level in levels)
+            found[f"probability of {names[j]}"] = Moments(
+                mean, mean * (1 - mean) / (total + 1), names_of_levels
+            )
+        return found
+
+    def features(self, values: Floats) -> Floats:
+        """One 0–1 coordinate per level."""
+        parts = [
+            values[:, j, None] == np.arange(len(levels))
+            for j, levels in enumerate(self.levels or ())
+        ]
+        return np.concatenate(parts, axis=1).astype(np.float64)
+
+    def config(self) -> dict[str, Any]:
+        """The weight and the levels."""
+        return {"weight": self.weight, "levels": self.levels}
+
+
+def level_block(pseudo: list[Floats], n_items: int) -> Block:
+    """A block of columns with the given pseudo-counts of their levels."""
+    from scipy.special import gammaln
+
+    from partita.kernels.gibbs_family import CATEGORICAL
+
+    n = np.arange(n_items + 1.0)
+    totals = np.array([weights.sum() for weights in pseudo])[:, None]
+    tables = [
+        -np.log(totals + n).sum(axis=0),
+        (gammaln(totals) - gammaln(totals + n)).sum(axis=0),
+    ]
+    starts = np.concatenate([[0], np.cumsum([weights.size for weights in pseudo])])
+    hyper = np.concatenate([starts, *pseudo]).astype(np.float64)
+    columns = tuple(range(len(pseudo)))
+    return Block(CATEGORICAL, columns, hyper, np.stack(tables), int(starts[-1]), 1, 1)
+
+
+def _checked(table: Table) -> tuple[NDArray[Any], ...]:
+    missing = np.column_stack([_missing(column) for column in table.columns])
+    refuse_missing(missing, table)
+    return table.columns
+
+
+def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    return np.array([value is None or value != value for value in column], np.bool_)
+
+
+def _cells(column: NDArray[Any]) -> list[Any]:
+    """Values as text, booleans, or numbers; whole numbers as integers."""
+    return [_cell(value) for value in column.tolist()]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    return ("", value) if isinstance(value, (int, float)) else ("text", str(value))
+
+
+def _clean_levels(levels: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    if isinstance(levels, str) or any(isinstance(v, str) or np.ndim(v) != 1 for v in levels):
+        raise InvalidInputError("levels must be one sequence of levels per column.")
+    cleaned = tuple(tuple(_cell(value) for value in column) for column in levels)
+    for column in cleaned:
+        if not column or len(set(column)) != len(column):
+            raise InvalidInputError(
+                f"levels {column!r}: each column needs one level or more, each named once."
+            )
+    return cleaned

@@ -1,0 +1,171 @@
+"""Chains: their states, and the rounds in which they advance together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita.partitions.draws import smallest_unsigned
+from partita.partitions.labels import Labels
+from partita.samplers.kernel import Floats
+from partita.samplers.model import Model
+
+_ROUND_SECONDS = 0.25
+"""A round is about this long: Ctrl-C, progress and checkpoints wait for its end."""
+
+Small = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run is made; all but ``draws`` must agree when it is resumed."""
+
+    draws: int
+    burn_in: int
+    thin: int
+    chains: int
+    sweeps: int
+    split_merge: int
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of each chain."""
+        return self.burn_in + self.draws * self.thin
+
+
+@dataclass(frozen=True)
+class ChainState:
+    """All that the next iteration of a chain depends on."""
+
+    labels: Labels
+    concentration: float
+    random: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Draws kept from one chain; ``scalars`` has concentration, clusters, likelihood, prior."""
+
+    labels: Small
+    scalars: Floats
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run so far: iterations done by every chain, their states, and what they kept."""
+
+    done: int
+    states: tuple[ChainState, ...]
+    records: tuple[tuple[Record, ...], ...]
+
+    @property
+    def n_draws(self) -> int:
+        """Draws kept from each chain."""
+        return sum(len(record.labels) for record in self.records[0])
+
+    def joined(self) -> tuple[Record, ...]:
+        """One record per chain."""
+        return tuple(
+            Record(
+                np.concatenate([piece.labels for piece in pieces]),
+                np.concatenate([piece.scalars for piece in pieces]),
+            )
+            for pieces in self.records
+        )
+
+
+@dataclass(frozen=True)
+class _Task:
+    model: Model
+    settings: Settings
+    state: ChainState
+    first: int
+    last: int
+
+
+def _advance(task: _Task) -> tuple[ChainState, Record]:
+    """Iterations first + 1 … last of one chain; the state given is left as it is."""
+    from partita.kernels.gibbs_chain import run_chain
+
+    model, settings, arrays, prior = task.model, task.settings, task.model.arrays, task.model.prior
+    labels, random = task.state.labels.copy(), task.state.random.copy()
+    n_kept = _kept(settings, task.last) - _kept(settings, task.first)
+    kept_labels = np.empty((n_kept, labels.size), np.int32)
+    scalars = np.empty((n_kept, 4))
+    concentration = run_chain(
+        model.data,
+        arrays.blocks,
+        arrays.hyper,
+        arrays.tables,
+        arrays.n_rows,
+        arrays.n_work,
+        prior.log_size,
+        prior.log_block,
+        prior.sigma,
+        prior.open_table,
+        prior.shape,
+        prior.rate,
+        model.singleton,
+        task.state.concentration,
+        labels,
+        random,
+        task.first,
+        task.last,
+        settings.burn_in,
+        settings.thin,
+        settings.sweeps,
+        settings.split_merge,
+        kept_labels,
+        scalars,
+    )
+    most = int(kept_labels.max()) if n_kept else 0
+    record = Record(kept_labels.astype(smallest_unsigned(most)), scalars)
+    return ChainState(labels, concentration, random), record
+
+
+def _kept(settings: Settings, iteration: int) -> int:
+    return max(0, iteration - settings.burn_in) // settings.thin
+
+
+def advance_all(
+    model: Model,
+    settings: Settings,
+    progress: Progress,
+    n_jobs: int | None,
+    after_round: Callable[[Progress], None],
+) -> tuple[Progress, bool]:
+    """Run all chains to the end, in rounds; the flag tells whether Ctrl-C came first.
+
+    Chains advance together, so that an interrupted run has equally many draws of each. A round
+    that was cut short is dropped as a whole.
+    """
+    length = 1
+    try:
+        while progress.done < settings.iterations:
+            last = min(progress.done + length, settings.iterations)
+            tasks = [_Task(model, settings, s, progress.done, last) for s in progress.states]
+            start = time.perf_counter()
+            results = run(_advance, tasks, n_jobs)
+            seconds = time.perf_counter() - start
+            progress = replace(
+                progress,
+                done=last,
+                states=tuple(state for state, _ in results),
+                records=tuple(
+                    (*pieces, record) if len(record.labels) else pieces
+                    for pieces, (_, record) in zip(progress.records, results, strict=True)
+                ),
+            )
+            after_round(progress)
+            # The first round compiles, so lengths grow step by step instead of by its time.
+            wanted = int(length * _ROUND_SECONDS / max(seconds, 1e-6))
+            length = max(1, min(wanted, 8 * length)) if last > 1 else 4
+    except KeyboardInterrupt:
+        return progress, True
+    return progress, False

@@ -1,0 +1,114 @@
+"""Runs kept in a file while they last, to be continued to the identical result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partita._files import FileOverwriteError, PathLike
+from partita.errors import FileFormatError, InvalidInputError
+from partita.samplers.archive import read_archive, write_archive
+from partita.samplers.chains import ChainState, Progress, Record, Settings
+from partita.samplers.kernel import Floats, Kernel
+from partita.samplers.priors import PartitionPrior
+
+_FORMAT = "partita checkpoint 1"
+
+
+def fingerprint(kernel: Kernel, prior: PartitionPrior, values: Floats, settings: Settings) -> str:
+    """A hash of the model, the data and the settings other than the number of draws."""
+    parts = {
+        "kernel": [kernel.kind, kernel.config()],
+        "prior": [prior.kind, prior.config()],
+        "settings": asdict(settings) | {"draws": 0},
+        "shape": values.shape,
+    }
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode() + np.ascontiguousarray(values).tobytes()).hexdigest()
+
+
+class Checkpointer:
+    """Writes a run to a file at intervals; does nothing without a path."""
+
+    def __init__(
+        self, path: PathLike | None, *, every: float, model: str, resumed: PathLike | None
+    ) -> None:
+        self._path = path
+        self._every = every
+        self._model = model
+        same = resumed is not None and path is not None
+        self._may_replace = same and Path(str(resumed)).resolve() == Path(str(path)).resolve()
+        self._last = time.monotonic()
+
+    def begin(self, progress: Progress) -> None:
+        """Write the start, so that a path that cannot be written fails before any sampling."""
+        if self._path is None:
+            return
+        if Path(self._path).exists() and not self._may_replace:
+            raise FileOverwriteError(
+                f"the checkpoint {self._path} exists already. Pass resume={str(self._path)!r} to "
+                "continue that run, or choose another name."
+            )
+        self.write(progress)
+
+    def after_round(self, progress: Progress) -> None:
+        """Write when the last writing is long enough ago."""
+        if self._path is not None and time.monotonic() - self._last >= self._every:
+            self.write(progress)
+
+    def write(self, progress: Progress) -> None:
+        """Write the run so far, replacing the file at once."""
+        if self._path is None:
+            return
+        start = time.monotonic()
+        arrays: dict[str, Any] = {}
+        joined = progress.joined() if progress.n_draws else None
+        for c, state in enumerate(progress.states):
+            arrays[f"state_labels_{c}"] = state.labels
+            arrays[f"random_{c}"] = state.random
+            arrays[f"concentration_{c}"] = np.array(state.concentration)
+            if joined is not None:
+                arrays[f"labels_{c}"] = joined[c].labels
+                arrays[f"scalars_{c}"] = joined[c].scalars
+        meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
+        write_archive(self._path, _FORMAT, meta, arrays, overwrite=True)
+        self._last = time.monotonic()
+        # Writing all draws again and again must stay a small part of the run.
+        self._every = max(self._every, 20 * (self._last - start))
+
+
+def read_checkpoint(path: PathLike, model: str, settings: Settings) -> Progress:
+    """The run in a checkpoint, which must be of this model, data and settings."""
+    meta, arrays = read_archive(path, _FORMAT)
+    if meta.get("model") != model:
+        raise InvalidInputError(
+            f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
+            "chains, sweeps and split_merge must be those it was started with."
+        )
+    if int(meta["done"]) > settings.iterations:
+        raise InvalidInputError(
+            f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
+            f"asks for {settings.iterations}. Ask for at least as many draws."
+        )
+    states, records = [], []
+    try:
+        for c in range(int(meta["chains"])):
+            states.append(
+                ChainState(
+                    arrays[f"state_labels_{c}"],
+                    float(arrays[f"concentration_{c}"]),
+                    arrays[f"random_{c}"],
+                )
+            )
+            has_draws = f"labels_{c}" in arrays
+            piece = Record(arrays[f"labels_{c}"], arrays[f"scalars_{c}"]) if has_draws else None
+            records.append((piece,) if piece is not None else ())
+    except KeyError as error:
+        raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
+    return Progress(int(meta["done"]), tuple(states), tuple(records))

@@ -1,0 +1,72 @@
+"""Checks that the samplers' doors share; each returns the cleaned value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+
+PerColumn = float | tuple[float, ...]
+"""A hyperparameter: one number for all columns, or one per column."""
+
+
+def whole(value: Any, name: str, *, least: int) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least {least}.")
+    return int(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """One positive, finite number."""
+    number = _number(value, name)
+    if not (number > 0 and math.isfinite(number)):
+        raise InvalidInputError(f"{name}={value!r}; expected a positive number.")
+    return number
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, (bool, str)) or np.ndim(value) != 0:
+        raise InvalidInputError(f"{name}={value!r}; expected a number.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name}={value!r}; expected a number.") from None
+
+
+def per_column(value: Any, name: str, *, above: float | None = None) -> PerColumn:
+    """One finite number, or a tuple of one per column; above a limit where there is one."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name}={value!r}; expected a number or one per column.") from None
+    if array.ndim > 1 or array.size == 0:
+        raise InvalidInputError(
+            f"{name} has shape {array.shape}; expected a number or one per column."
+        )
+    if not np.isfinite(array).all() or (above is not None and not (array > above).all()):
+        limit = "finite" if above is None else f"finite and above {above:g}"
+        raise InvalidInputError(f"{name}={value!r}; expected {limit} numbers.")
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
+    """The hyperparameter for each of n columns."""
+    array = np.asarray(value, np.float64)
+    if array.ndim == 1 and array.size != n_columns:
+        raise InvalidInputError(
+            f"{name} has {array.size} entries for {n_columns} columns of data; expected one number "
+            "for all columns or one per column."
+        )
+    return np.broadcast_to(array, (n_columns,)).copy()
+
+
+def listed(values: Sequence[Any], most: int = 5) -> str:
+    """The first few values for a message."""
+    shown = ", ".join(str(v) for v in values[:most])
+    return shown + (f" and {len(values) - most} more" if len(values) > most else "")

@@ -1,0 +1,57 @@
+"""The concentration for a wanted number of clusters."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from partita.errors import InvalidInputError
+from partita.samplers.checks import whole
+from partita.samplers.priors import expected_at
+
+
+def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0) -> float:
+    """The concentration under which n items have an expected number of clusters.
+
+    Solves E[k] = n_clusters for α, with E[k] = Σ_{i<N} α/(α + i) under a
+    Dirichlet process and its Pitman–Yor form with a discount.
+
+    Parameters
+    ----------
+    n_clusters : float
+        Wanted expectation, above 1 and below n_items.
+    n_items : int
+        Number of items, at least 2.
+    discount : float
+        0 ≤ σ < 1; 0 is the Dirichlet process.
+
+    Returns
+    -------
+    float
+        α > −discount. Negative where the discount alone gives more clusters than wanted.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> round(pt.concentration_for(5, n_items=100), 3)
+    0.948
+    """
+    n_items = whole(n_items, "n_items", least=2)
+    if not 0 <= discount < 1:
+        raise InvalidInputError(f"discount={discount!r}; expected a number in [0, 1).")
+    if not 1 < n_clusters < n_items:
+        raise InvalidInputError(
+            f"n_clusters={n_clusters!r}; expected a number above 1 and below n_items={n_items}."
+        )
+    from scipy.optimize import brentq
+
+    def excess(log_distance: float) -> float:
+        alpha = math.exp(log_distance) - discount
+        return float(expected_at(np.array([alpha]), discount, n_items)[0]) - n_clusters
+
+    low, high = -30.0, 1.0
+    while excess(high) < 0:
+        high += 2.0
+    root = brentq(excess, low, high, xtol=1e-14)
+    return math.exp(root) - discount

@@ -1,0 +1,257 @@
+"""The result of sampling: draws, traces, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._files import PathLike
+from partita._optional import require
+from partita.partitions.draws import Draws
+from partita.partitions.labels import as_vector
+from partita.samplers.chains import Progress, Settings
+from partita.samplers.kernel import Floats, Kernel, Moments
+from partita.samplers.model import Model
+from partita.samplers.predictive import Density, predict_clusters, predictive_density
+from partita.samplers.priors import DirichletProcess, PartitionPrior, PitmanYor
+
+
+@dataclass(frozen=True)
+class ClusterParameters:
+    """Posterior moments of the clusters' parameters, given a partition.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, shape (n_clusters,)
+        In order of first appearance, as all rows.
+    parameters : mapping of str to Moments
+        By name: "mean" and "variance" or "covariance" of normal columns, "probability" of
+        Bernoulli and "probability of <column>" of categorical ones, "rate" of counts. Each has
+        ``mean``, ``variance`` and ``columns``.
+    """
+
+    sizes: NDArray[np.int64]
+    parameters: Mapping[str, Moments]
+
+    def __getitem__(self, name: str) -> Moments:
+        return self.parameters[name]
+
+
+@dataclass(frozen=True, repr=False)
+class Fit:
+    """Posterior draws of a mixture model.
+
+    Attributes
+    ----------
+    draws : Draws
+        Partitions of the items, with chain ids.
+    trace : mapping of str to ndarray, shape (n_chains, n_draws)
+        "n_clusters", "log_posterior" (log density of data, partition and random concentration)
+        and, for process priors, "concentration".
+    kernel, prior : Kernel, PartitionPrior
+        The model, with everything that was left open filled in.
+    values : ndarray of float, shape (n_items, n_columns)
+        The data as the kernel saw them; categories as numbers of their levels.
+    columns : tuple of str
+        Names of the data's columns.
+    settings : Settings
+        How the run was made.
+    notes : tuple of str
+        What was chosen for the user, and what went differently than asked.
+    seconds : float
+        Time of the run.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> fit = pt.sample(pt.datasets.galaxies(), draws=200, burn_in=100, chains=2, rng=0)
+    >>> fit.trace["concentration"].shape
+    (2, 200)
+    >>> fit.density([10.0, 20.0, 30.0]).mean.shape
+    (3,)
+    >>> fit.cluster_parameters(fit.draws.labels[0])["mean"].columns
+    ('0',)
+    """
+
+    draws: Draws
+    trace: Mapping[str, NDArray[Any]]
+    kernel: Kernel
+    prior: PartitionPrior
+    values: Floats
+    columns: tuple[str, ...]
+    settings: Settings
+    notes: tuple[str, ...]
+    seconds: float
+    interrupted: bool
+
+    def __repr__(self) -> str:
+        chains, kept = self.trace["n_clusters"].shape
+        low, high = int(self.draws.n_clusters.min()), int(self.draws.n_clusters.max())
+        lines = [
+            f"<Fit: {chains} chain{'s' if chains > 1 else ''} × {kept:,} draws of "
+            f"{self.draws.n_items:,} items, {low} to {high} clusters",
+            f"  {self.kernel!r}",
+            f"  {self.prior!r}",
+            *(f"  {note}" for note in self.notes),
+        ]
+        return "\n".join(lines) + ">"
+
+    def _concentrations(self) -> Floats:
+        if "concentration" in self.trace:
+            return np.asarray(self.trace["concentration"]).reshape(-1)
+        return np.ones(self.draws.n_draws)
+
+    def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
+        """Posterior predictive density at new points, with pointwise credible bands.
+
+        Given a partition, f(x) = Σ_j w_j f_j(x) + w_0 f_0(x): the predictive density of each
+        cluster and that of the kernel's prior, weighted by the predictive probabilities of the
+        partition prior. ``mean`` averages over draws; ``lower`` and ``upper`` hold the central
+        ``prob`` of the draws' values at each point, which is the uncertainty that comes from
+        the clustering.
+
+        Parameters
+        ----------
+        grid : array_like or table
+            Points, shape (n_points,) for one column, else (n_points, n_columns).
+        prob : float
+            Probability of the bands.
+        n_jobs : int, optional
+            Threads; by default every core.
+
+        Notes
+        -----
+        Cost O(draws · points · K · d).
+        """
+        return predictive_density(
+            grid,
+            draws=self.draws,
+            concentrations=self._concentrations(),
+            kernel=self.kernel,
+            prior=self.prior,
+            values=self.values,
+            names=self.columns,
+            prob=prob,
+            n_jobs=n_jobs,
+        )
+
+    def cluster_parameters(self, labels: ArrayLike) -> ClusterParameters:
+        """Posterior mean and variance of each cluster's parameters, given a partition.
+
+        The paper's stars and ellipses: the posterior means of a cluster's mean and variance.
+
+        Parameters
+        ----------
+        labels : array_like, shape (n_items,)
+            A partition, such as an estimate.
+        """
+        vector = as_vector(labels, n_items=self.draws.n_items)
+        sizes = np.bincount(vector).astype(np.int64)
+        found = self.kernel.moments(self.values, vector, self.columns)
+        return ClusterParameters(sizes, MappingProxyType(found))
+
+    def predict(self, new_data: Any, labels: ArrayLike) -> Floats:
+        """Probabilities of the clusters of a reported partition for new observations.
+
+        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x), with the posterior
+        mean of a random concentration.
+
+        Parameters
+        ----------
+        new_data : array_like or table
+            Columns as in the data.
+        labels : array_like, shape (n_items,)
+            A partition of the fitted items.
+
+        Returns
+        -------
+        ndarray of float, shape (n_new, n_clusters + 1)
+            Clusters in order of first appearance; the last column is a new cluster.
+        """
+        return predict_clusters(
+            new_data,
+            labels=as_vector(labels, n_items=self.draws.n_items),
+            concentration=float(self._concentrations().mean()),
+            kernel=self.kernel,
+            prior=self.prior,
+            values=self.values,
+            names=self.columns,
+        )
+
+    def to_arviz(self) -> Any:
+        """The draws as an ArviZ ``DataTree``, with dimensions (chain, draw) and (…, item).
+
+        Group ``posterior`` holds ``labels``, ``n_clusters`` and ``concentration``;
+        ``sample_stats`` holds ``lp``, the log posterior density.
+        """
+        base = require("arviz_base", extra="arviz", purpose="to_arviz()")
+        chains, kept = self.trace["n_clusters"].shape
+        posterior = {name: self.trace[name] for name in self.trace if name != "log_posterior"}
+        labels = self.draws.labels.reshape(chains, kept, self.draws.n_items)
+        return base.from_dict(
+            {
+                "posterior": {"labels": labels.astype(np.int64), **posterior},
+                "sample_stats": {"lp": self.trace["log_posterior"]},
+            },
+            dims={"labels": ["item"]},
+        )
+
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
+        from partita.samplers.storage import save_fit
+
+        save_fit(self, path, overwrite=overwrite)
+
+    @staticmethod
+    def load(path: PathLike) -> Fit:
+        """Read a fit that :meth:`save` wrote."""
+        from partita.samplers.storage import load_fit
+
+        return load_fit(path)
+
+
+def fit_from_progress(
+    reached: Progress,
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    names: tuple[str, ...],
+    model: Model,
+    settings: Settings,
+    notes: tuple[str, ...],
+    seconds: float,
+    interrupted: bool,
+) -> Fit:
+    """The result of a run, finished or not."""
+    records = reached.joined()
+    scalars = np.stack([record.scalars for record in records])
+    trace: dict[str, NDArray[Any]] = {}
+    if isinstance(prior, (DirichletProcess, PitmanYor)):
+        trace["concentration"] = scalars[:, :, 0].copy()
+    trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
+    constant = model.log_base + model.prior.constant
+    trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant
+    dtype = np.result_type(*[record.labels.dtype for record in records])
+    labels = np.concatenate([record.labels for record in records]).astype(dtype, copy=False)
+    chain = np.repeat(np.arange(len(records)), scalars.shape[1])
+    counts = trace["n_clusters"].reshape(-1)
+    draws = Draws._from_canonical(labels, counts, chain=chain)
+    return Fit(
+        draws,
+        MappingProxyType(trace),
+        kernel,
+        prior,
+        values,
+        names,
+        settings,
+        notes,
+        seconds,
+        interrupted,
+    )

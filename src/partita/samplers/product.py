@@ -1,0 +1,148 @@
+"""Kernels over column blocks, for tables of mixed kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.samplers.checks import listed
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, merge_moments
+from partita.samplers.table import Table
+
+Part = tuple[Kernel, tuple[int | str, ...]]
+
+
+@dataclass(frozen=True, init=False)
+class Product(Kernel):
+    """A product of kernels, each over its own columns.
+
+    Given the cluster, blocks of columns are independent:
+    p(x | θ) = Π_b p_b(x_b | θ_b). Choose it for tables that mix measurements,
+    counts and categories.
+
+    Parameters
+    ----------
+    *parts : (kernel, columns)
+        Columns by name or by position; each column of the data once.
+
+    Notes
+    -----
+    An item costs the sum of what it costs under the parts.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> size = pt.NormalInverseGamma(mean=170, precision=0.1, shape=2, rate=50)
+    >>> pt.Product((size, ["height"]), (pt.BetaBernoulli(), ["smoker", "married"]))
+    Product((NormalInverseGamma(mean=170.0, precision=0.1, shape=2.0, rate=50.0), ('height',)),
+            (BetaBernoulli(a=1.0, b=1.0), ('smoker', 'married')))
+    """
+
+    parts: tuple[Part, ...]
+
+    kind: ClassVar[str] = "Product"
+
+    def __init__(self, *parts: Any) -> None:
+        object.__setattr__(self, "parts", tuple(_clean_part(part) for part in parts))
+        if not parts:
+            raise InvalidInputError("a Product needs at least one (kernel, columns) pair.")
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(repr(part) for part in self.parts)})"
+
+    def bind(self, table: Table) -> Product:
+        """With columns as positions, and each kernel bound to its own."""
+        positions = [_positions(columns, table) for _, columns in self.parts]
+        used = [p for part in positions for p in part]
+        twice = sorted({table.names[p] for p in used if used.count(p) > 1})
+        left = [name for p, name in enumerate(table.names) if p not in used]
+        if twice or left:
+            what = f"{listed(twice)} appears twice" if twice else f"{listed(left)} is in no block"
+            raise InvalidInputError(
+                f"the blocks of a Product must hold each column of the data once, but {what}. "
+                "Select the columns to use before sampling."
+            )
+        bound = [
+            (kernel.bind(table.select(part)), tuple(part))
+            for (kernel, _), part in zip(self.parts, positions, strict=True)
+        ]
+        return Product(*bound)
+
+    def _bound(self) -> list[tuple[Kernel, list[int]]]:
+        return [(kernel, [int(c) for c in columns]) for kernel, columns in self.parts]
+
+    def encode(self, table: Table) -> Floats:
+        """Each block as its kernel encodes it, at its columns."""
+        encoded = np.empty((table.n_rows, table.n_columns))
+        for kernel, columns in self._bound():
+            encoded[:, columns] = kernel.encode(table.select(columns))
+        return encoded
+
+    def blocks(self, n_columns: int, n_items: int) -> list[Block]:  # noqa: ARG002
+        """All blocks of the parts."""
+        return [
+            replace(block, columns=tuple(columns[c] for c in block.columns))
+            for kernel, columns in self._bound()
+            for block in kernel.blocks(len(columns), n_items)
+        ]
+
+    def log_base(self, values: Floats) -> Floats:
+        """The sum over the parts."""
+        return np.asarray(sum(k.log_base(values[:, c]) for k, c in self._bound()))
+
+    def features(self, values: Floats) -> Floats:
+        """The parts' coordinates side by side."""
+        return np.concatenate([k.features(values[:, c]) for k, c in self._bound()], axis=1)
+
+    def moments(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> dict[str, Moments]:
+        """The parts' parameters; those of one name and shape side by side."""
+        return dict(
+            merge_moments(
+                [
+                    kernel.moments(values[:, columns], labels, tuple(names[c] for c in columns))
+                    for kernel, columns in self._bound()
+                ]
+            )
+        )
+
+    def config(self) -> dict[str, Any]:
+        """The parts, each with its kernel's kind and hyperparameters."""
+        return {
+            "parts": [
+                {"kind": kernel.kind, "config": kernel.config(), "columns": columns}
+                for kernel, columns in self.parts
+            ]
+        }
+
+
+def _clean_part(part: Any) -> Part:
+    if not (isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], Kernel)):
+        raise InvalidInputError(f"a Product takes (kernel, columns) pairs, got {part!r}.")
+    kernel, columns = part
+    if isinstance(kernel, Product):
+        raise InvalidInputError("a Product inside a Product; list its parts directly.")
+    if isinstance(columns, (str, int, np.integer)):
+        columns = (columns,)
+    cleaned = tuple(c if isinstance(c, str) else int(c) for c in columns)
+    if not cleaned:
+        raise InvalidInputError(f"no columns for {kernel!r} in a Product; expected one or more.")
+    return kernel, cleaned
+
+
+def _positions(columns: tuple[int | str, ...], table: Table) -> list[int]:
+    known = {name: p for p, name in enumerate(table.names)}
+    found = []
+    for column in columns:
+        position = known.get(column) if isinstance(column, str) else column
+        if position is None or not 0 <= position < table.n_columns:
+            raise InvalidInputError(
+                f"no column {column!r} in the data; the columns are {listed(table.names, 12)}."
+            )
+        found.append(position)
+    return found

@@ -1,0 +1,229 @@
+"""From data to draws."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from partita._files import PathLike
+from partita._parallel import count_jobs
+from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.chains import ChainState, Progress, Settings, advance_all
+from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
+from partita.samplers.checks import whole
+from partita.samplers.choice import choose_kernel
+from partita.samplers.display import Display
+from partita.samplers.fit import Fit, fit_from_progress
+from partita.samplers.initial import starting_partitions
+from partita.samplers.kernel import Floats, Kernel
+from partita.samplers.model import build_model
+from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
+from partita.samplers.table import as_table
+
+Rng = int | np.random.SeedSequence | np.random.Generator | None
+
+_log = logging.getLogger("partita")
+
+
+def sample(
+    data: Any,
+    *,
+    kernel: Kernel | None = None,
+    prior: PartitionPrior | None = None,
+    draws: int = 2_000,
+    burn_in: int = 1_000,
+    thin: int = 1,
+    chains: int = 4,
+    rng: Rng = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+    initial: Any = None,
+    sweeps: int = 1,
+    split_merge: int = 1,
+    checkpoint: PathLike | None = None,
+    checkpoint_every: float = 60.0,
+    resume: PathLike | None = None,
+) -> Fit:
+    """Draw clusterings of the rows of a table from the posterior of a mixture model.
+
+    p(c | x) ∝ p(c) Π_j ∫ Π_{i∈C_j} f(x_i | θ) dP0(θ): the prior of the partition times the
+    kernel's marginal density of each cluster. One iteration is a collapsed Gibbs sweep
+    (Neal's algorithm 3), which reassigns each item given all others, a split–merge move
+    (Dahl 2005), which changes a cluster as a whole, and an update of a random concentration.
+
+    Parameters
+    ----------
+    data : array_like, DataFrame or path
+        One row per item: NumPy, pandas, polars, Arrow, nested lists, or a csv, tsv, parquet or
+        npy file. Columns are used as they are; standardising is the user's choice.
+    kernel : Kernel, optional
+        The density of a cluster. By default chosen by the columns' types: independent normals
+        with the paper's empirical rule (μ0 = mean, c = 1/2, a = 2, b = sample variance) for
+        numbers, Bernoulli for booleans, categorical for text; ``Fit.notes`` says what.
+    prior : PartitionPrior, optional
+        By default ``DirichletProcess(Gamma(1, 1))``, the paper's.
+    draws : int
+        Draws to keep from each chain.
+    burn_in : int
+        Iterations of each chain before the first that can be kept.
+    thin : int
+        Keep every thin-th iteration.
+    chains : int
+        Chains to run, each from its own start.
+    rng : int, SeedSequence or Generator, optional
+        The same value gives the same draws for every ``n_jobs``.
+    n_jobs : int, optional
+        Threads; by default every core.
+    progress : bool
+        Show progress on standard error, when that is a terminal.
+    initial : str or array_like, optional
+        Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
+        (n_items,) or (chains, n_items). By default these three kinds, different by chain.
+    sweeps, split_merge : int
+        Gibbs sweeps and split–merge moves per iteration; not both 0.
+    checkpoint : path, optional
+        Keep the run in this file while it lasts.
+    checkpoint_every : float
+        Seconds between writings of the checkpoint.
+    resume : path, optional
+        Continue the run in this checkpoint, with all other arguments as before; ``draws`` may
+        be larger. The result is that of an uninterrupted run.
+
+    Returns
+    -------
+    Fit
+        The draws with chain ids, traces, and what follows from them. After Ctrl-C, the draws
+        made so far.
+
+    Notes
+    -----
+    Cost O(N·K·d) per sweep for N items, K clusters and d columns, O(N·K·d² + N·d³) under
+    ``NormalInverseWishart``. Memory O(N·draws) bytes while there are at most 256 clusters.
+
+    References
+    ----------
+    Neal (2000), Journal of Computational and Graphical Statistics 9; Dahl (2005), technical
+    report 1086, University of Wisconsin; Escobar and West (1995).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> fit = pt.sample(pt.datasets.galaxies(), draws=500, burn_in=100, chains=2, rng=0)
+    >>> fit.draws.n_draws, fit.draws.n_items
+    (1000, 82)
+    >>> fit.prior
+    DirichletProcess(concentration=Gamma(shape=1.0, rate=1.0))
+    """
+    settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
+    count_jobs(n_jobs)
+    prior = _check_prior(prior)
+    kernel, values, names, notes = _prepare(data, kernel)
+    starts = _chain_states(initial, kernel, prior, values, settings.chains, rng)
+    model_id = fingerprint(kernel, prior, values, settings)
+    begun = Progress(0, tuple(starts), ((),) * settings.chains)
+    if resume is not None:
+        begun = read_checkpoint(resume, model_id, settings)
+    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
+    model = build_model(kernel, prior, values)
+    begun = _with_concentration(begun, model.prior.concentration) if resume is None else begun
+    keeper.begin(begun)
+    for note in notes:
+        _log.info(note)
+    start = time.perf_counter()
+    with Display(settings, begun.done, progress, notes) as display:
+
+        def after_round(reached: Progress) -> None:
+            display.update(reached)
+            keeper.after_round(reached)
+
+        reached, interrupted = advance_all(model, settings, begun, n_jobs, after_round)
+    keeper.write(reached)
+    seconds = time.perf_counter() - start
+    if interrupted:
+        notes = (*notes, _say_interrupted(reached, settings, checkpoint))
+    return fit_from_progress(
+        reached, kernel, prior, values, names, model, settings, notes, seconds, interrupted
+    )
+
+
+def _check_settings(
+    draws: int, burn_in: int, thin: int, chains: int, sweeps: int, split_merge: int
+) -> Settings:
+    settings = Settings(
+        whole(draws, "draws", least=1),
+        whole(burn_in, "burn_in", least=0),
+        whole(thin, "thin", least=1),
+        whole(chains, "chains", least=1),
+        whole(sweeps, "sweeps", least=0),
+        whole(split_merge, "split_merge", least=0),
+    )
+    if settings.sweeps == settings.split_merge == 0:
+        raise InvalidInputError("sweeps=0 and split_merge=0 leave nothing to do in an iteration.")
+    return settings
+
+
+def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
+    if prior is None:
+        return DirichletProcess(Gamma(1, 1))
+    if not isinstance(prior, PartitionPrior):
+        raise InvalidInputError(
+            f"prior={prior!r}; expected DirichletProcess, PitmanYor or FiniteMixture."
+        )
+    return prior
+
+
+def _prepare(
+    data: Any, kernel: Kernel | None
+) -> tuple[Kernel, Floats, tuple[str, ...], tuple[str, ...]]:
+    """The bound kernel, the encoded data, the columns' names, and what was chosen."""
+    if kernel is not None and not isinstance(kernel, Kernel):
+        raise InvalidInputError(
+            f"kernel={kernel!r}; expected a kernel such as NormalInverseGamma(...), or None."
+        )
+    table = as_table(data)
+    if table.n_rows < 2:
+        raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
+    notes: tuple[str, ...] = ()
+    if kernel is None:
+        kernel, note = choose_kernel(table)
+        notes = (note,)
+    bound = kernel.bind(table)
+    return bound, bound.encode(table), table.names, notes
+
+
+def _chain_states(
+    initial: Any, kernel: Kernel, prior: PartitionPrior, values: Floats, chains: int, rng: Rng
+) -> list[ChainState]:
+    """Start and random stream of each chain, made before anything runs in parallel."""
+    entropy = np.random.default_rng(rng).integers(0, 2**63, size=4)
+    children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
+    generators = [np.random.default_rng(start) for start, _ in children]
+    starts = starting_partitions(initial, kernel.features(values), prior, generators)
+    return [
+        ChainState(labels, 1.0, stream.generate_state(4, np.uint64).astype(np.uint64))
+        for labels, (_, stream) in zip(starts, children, strict=True)
+    ]
+
+
+def _with_concentration(progress: Progress, concentration: float) -> Progress:
+    states = (ChainState(s.labels, concentration, s.random) for s in progress.states)
+    return Progress(progress.done, tuple(states), progress.records)
+
+
+def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
+    """Tell what Ctrl-C left; without any draw there is nothing to return."""
+    kept = f" The run can be continued with resume={str(checkpoint)!r}." if checkpoint else ""
+    if not reached.n_draws:
+        raise KeyboardInterrupt(
+            f"interrupted after {reached.done} of {settings.iterations} iterations, within "
+            f"burn-in: there are no draws to return.{kept}"
+        )
+    note = (
+        f"interrupted: {reached.n_draws} of {settings.draws} draws of each chain were made.{kept}"
+    )
+    sys.stderr.write(f"partita: {note}\n")
+    return note

@@ -1,0 +1,163 @@
+"""Correlated normals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.samplers.checks import PerColumn, per_column, positive, spread
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.samplers.table import Table, numbers
+
+
+@dataclass(frozen=True)
+class NormalInverseWishart(Kernel):
+    """Multivariate normal data with unknown mean and covariance.
+
+    In each cluster, x ~ N(μ, Σ) in d dimensions with the conjugate prior
+    μ | Σ ~ N(mean, Σ/precision), Σ ~ InverseWishart(degrees, scale). Choose it
+    where columns are correlated within clusters; for independent columns
+    ``NormalInverseGamma`` is faster and has fewer parameters.
+
+    Parameters
+    ----------
+    mean : float or sequence of float
+        μ0, prior mean of μ; one number, or one per column.
+    precision : float
+        κ > 0: the prior mean counts like this many observations.
+    degrees : float
+        ν > d − 1; the prior mean of Σ is scale/(ν − d − 1) when ν > d + 1.
+    scale : float or array_like, shape (d, d)
+        Λ, symmetric and positive definite; a number means that multiple of the identity.
+
+    Notes
+    -----
+    One item costs O(K·d² + d³) in a sweep over K clusters.
+
+    References
+    ----------
+    Gelman et al. (2013), Bayesian Data Analysis, section 3.6.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.NormalInverseWishart(mean=0, precision=0.5, degrees=4, scale=1)
+    NormalInverseWishart(mean=0.0, precision=0.5, degrees=4.0, scale=1.0)
+    """
+
+    mean: PerColumn
+    precision: float
+    degrees: float
+    scale: float | tuple[tuple[float, ...], ...]
+
+    kind: ClassVar[str] = "NormalInverseWishart"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", per_column(self.mean, "mean"))
+        object.__setattr__(self, "precision", positive(self.precision, "precision"))
+        object.__setattr__(self, "degrees", positive(self.degrees, "degrees"))
+        object.__setattr__(self, "scale", _clean_scale(self.scale))
+
+    def bind(self, table: Table) -> NormalInverseWishart:
+        """Checked against the number of columns; hyperparameters stay as given."""
+        self._hyper(table.n_columns)
+        return self
+
+    def _hyper(self, d: int) -> tuple[Floats, Floats]:
+        """Mean (d,) and scale (d, d)."""
+        scale = np.asarray(self.scale, np.float64)
+        if scale.ndim == 0:
+            scale = float(scale) * np.eye(d)
+        if scale.shape != (d, d):
+            raise InvalidInputError(
+                f"scale has shape {scale.shape} for {d} columns of data; expected ({d}, {d}), or "
+                "one number."
+            )
+        if not self.degrees > d - 1:
+            raise InvalidInputError(
+                f"degrees={self.degrees:g} for {d} columns of data; expected more than {d - 1}."
+            )
+        return spread(self.mean, d, "mean"), scale
+
+    def encode(self, table: Table) -> Floats:
+        """The columns themselves."""
+        return numbers(table, self.kind)
+
+    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
+        """One block."""
+        from scipy.special import gammaln, multigammaln
+
+        from partita.kernels.gibbs_family import WISHART
+
+        d = n_columns
+        mean, scale = self._hyper(d)
+        n = np.arange(n_items + 1.0)
+        total, nu = self.precision + n, self.degrees + n
+        predictive = gammaln((nu + 1) / 2) - gammaln((nu + 1 - d) / 2)
+        predictive += d / 2 * (np.log(total / (total + 1)) - np.log(np.pi))
+        marginal = multigammaln(nu / 2, d) - multigammaln(self.degrees / 2, d)
+        marginal += d / 2 * (np.log(self.precision / total) - n * np.log(np.pi))
+        marginal += self.degrees / 2 * np.linalg.slogdet(scale)[1]
+        hyper = np.concatenate([[self.precision, self.degrees], mean, scale.ravel()])
+        triangle = d * (d + 1) // 2
+        tables = np.stack([predictive, marginal])
+        return [
+            Block(WISHART, tuple(range(d)), hyper, tables, d + triangle, 4 + d + triangle, d + 1)
+        ]
+
+    def moments(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> dict[str, Moments]:
+        """``mean`` (μ), shape (n_clusters, d), and ``covariance`` (Σ), (n_clusters, d, d)."""
+        d = values.shape[1]
+        mean, scale = self._hyper(d)
+        sizes, sums = group_sums(values, labels)
+        average = sums / sizes[:, None]
+        total, nu = self.precision + sizes, self.degrees + sizes
+        posterior = np.empty((sizes.size, d, d))
+        for j in range(sizes.size):
+            away = values[labels == j] - average[j]
+            pull = np.outer(average[j] - mean, average[j] - mean)
+            posterior[j] = scale + away.T @ away + self.precision * sizes[j] / total[j] * pull
+        free = (nu - d - 1)[:, None, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            expected = np.where(free > 0, posterior / free, np.inf)
+            diagonal = np.einsum("kii->ki", posterior)
+            products = diagonal[:, :, None] * diagonal[:, None, :]
+            around = (free + 2) * posterior**2 + free * products
+            around = np.where(free > 2, around / ((free + 1) * free**2 * (free - 2)), np.inf)
+        variance = np.einsum("kii->ki", expected) / total[:, None]
+        center = (self.precision * mean + sums) / total[:, None]
+        return {
+            "mean": Moments(center, variance, names),
+            "covariance": Moments(expected, around, names),
+        }
+
+    def config(self) -> dict[str, Any]:
+        """The four hyperparameters."""
+        return {
+            "mean": self.mean,
+            "precision": self.precision,
+            "degrees": self.degrees,
+            "scale": self.scale,
+        }
+
+
+def _clean_scale(scale: Any) -> float | tuple[tuple[float, ...], ...]:
+    try:
+        matrix = np.asarray(scale, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"scale={scale!r}; expected a number or a matrix.") from None
+    if matrix.ndim == 0:
+        return positive(scale, "scale")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidInputError(f"scale has shape {matrix.shape}; expected a square matrix.")
+    if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
+        raise InvalidInputError("scale is not a symmetric matrix of finite numbers.")
+    if np.linalg.eigvalsh(matrix).min() <= 0:
+        raise InvalidInputError("scale is not positive definite: an eigenvalue is not positive.")
+    return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
