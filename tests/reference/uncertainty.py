@@ -57,7 +57,7 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
     n = len(estimate)
     clusters = [{i for i in range(n) if estimate[i] == k} for k in range(len(set(estimate)))]
     out = {
-        "companions": np.zeros((len(clusters), n)),
+        "companions": np.zeros((n, len(clusters))),
         "information": np.zeros(n),
         "alone": np.zeros(n),
         "unchanged": np.zeros(len(clusters)),
@@ -69,7 +69,7 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
             mine = losses.cluster(draw, i)
             own = clusters[estimate[i]]
             for k, members in enumerate(clusters):
-                out["companions"][k, i] += w * len(mine & members)
+                out["companions"][i, k] += w * len(mine & members)
             out["information"][i] += w * (
                 log2(len(mine)) + log2(len(own)) - 2 * log2(len(mine & own))
             )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita._progress import Status
 from partita.errors import InvalidInputError
 from partita.losses.base import thread_blocks
 from partita.partitions.draws import Draws
@@ -16,6 +16,9 @@ from partita.partitions.labels import Labels
 
 JACCARD = 0.8
 """Overlap from which on a cluster counts as recovered, by default."""
+
+_BATCH = 8
+"""Blocks of draws whose sums are held at a time; each may be as large as the result."""
 
 _ROUNDING = 1e-12
 """A Jaccard similarity this little short of the threshold reaches it."""
@@ -29,7 +32,7 @@ class Comparison:
     ----------
     estimate : ndarray of int32, shape (n_items,)
     sizes : ndarray of int64, shape (K,)
-    companions : ndarray of float, shape (K, n_items)
+    companions : ndarray of float, shape (n_items, K)
         Expected number of other members of cluster k together with item i.
     information : ndarray of float, shape (n_items,)
         Each item's term of the expected VI, N times its contribution.
@@ -57,28 +60,27 @@ class Comparison:
         members; its entry is the probability that the item is alone.
         """
         items = np.arange(self.estimate.size)
-        others = np.broadcast_to(self.sizes[:, None], self.companions.shape).copy()
-        others[self.estimate, items] -= 1
+        others = np.broadcast_to(self.sizes, self.companions.shape).copy()
+        others[items, self.estimate] -= 1
         affinity = np.divide(
             self.companions, others, out=np.zeros_like(self.companions), where=others > 0
         )
         single = np.flatnonzero(self.sizes[self.estimate] == 1)
-        affinity[self.estimate[single], single] = self.alone[single]
-        return affinity.T
+        affinity[single, self.estimate[single]] = self.alone[single]
+        return affinity
 
 
 def compare(
     estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
 ) -> Comparison:
     """Compare every draw with the estimate in O(M·N·K), without an N×N matrix."""
-    from partita.kernels.distances import sizes_and_order
     from partita.kernels.uncertainty import compare_with_estimate
 
     threshold = clean_jaccard(jaccard)
-    sizes, order = sizes_and_order(estimate)
+    sizes = np.bincount(estimate).astype(np.int64)
     logs = np.zeros(draws.n_items + 1)
     np.log2(np.arange(1, draws.n_items + 1), out=logs[1:])
-    shapes = [(sizes.size, draws.n_items), *[(draws.n_items,)] * 2, *[(sizes.size,)] * 2]
+    shapes = [(draws.n_items, sizes.size), *[(draws.n_items,)] * 2, *[(sizes.size,)] * 2]
 
     def add(block: slice) -> list[NDArray[np.float64]]:
         sums = [np.zeros(shape) for shape in shapes]
@@ -87,14 +89,21 @@ def compare(
         weights = np.ones(rows.shape[0]) if draws.weights is None else draws.weights[block]
         counts = draws.n_clusters[block]
         limit = threshold - _ROUNDING
-        compare_with_estimate(sizes, order, rows, counts, weights, logs, limit, *sums)
+        compare_with_estimate(estimate, sizes, rows, counts, weights, logs, limit, *sums)
         return sums
 
-    blocks: list[Any] = run(add, thread_blocks(draws), n_jobs)
-    totals = [sum(parts[1:], start=parts[0]) for parts in zip(*blocks, strict=True)]
+    totals = [np.zeros(shape) for shape in shapes]
+    blocks = thread_blocks(draws)
+    with Status("comparing draws with the estimate") as status:
+        for start in range(0, len(blocks), _BATCH):
+            batch = blocks[start : start + _BATCH]
+            for sums in run(add, batch, n_jobs):
+                for total, part in zip(totals, sums, strict=True):
+                    total += part
+            status.say(f"{batch[-1].stop:,} of {draws.n_draws:,} draws")
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     companions, information, alone, unchanged, similar = (total / mass for total in totals)
-    companions[estimate, np.arange(draws.n_items)] -= 1.0
+    companions[np.arange(draws.n_items), estimate] -= 1.0
     np.maximum(companions, 0.0, out=companions)
     return Comparison(
         estimate, sizes, companions, information, alone, unchanged, similar, threshold

@@ -10,8 +10,8 @@ from partita.kernels._jit import kernel
 
 @kernel
 def compare_with_estimate(
+    estimate: NDArray[np.int32],
     sizes: NDArray[np.int64],
-    order: NDArray[np.int32],
     rows: NDArray[np.int32],
     k_rows: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -23,52 +23,54 @@ def compare_with_estimate(
     unchanged: NDArray[np.float64],
     similar: NDArray[np.float64],
 ) -> None:
-    """Add what each row says about an estimate, given by its sizes and items by cluster.
+    """Add what each row says about an estimate, given by its labels and cluster sizes.
 
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
-    companions[k, i] += w·|C(i) ∩ E_k|, item i itself included;
+    companions[i, k] += w·|C(i) ∩ E_k|, item i itself included;
     information[i] += w·(log2|C(i)| + log2|E(i)| − 2·log2|C(i) ∩ E(i)|);
     alone[i] += w where |C(i)| = 1;
     unchanged[k] += w where E_k is a cluster of the row;
     similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard.
     """
-    n = order.size
+    n = estimate.size
+    k_estimate = sizes.size
     k_most = 1
     for r in range(k_rows.size):
         k_most = max(k_most, k_rows[r])
+    # Never more cells than ``companions`` has; a row of cells is added to an item's at once.
+    shared = np.zeros((k_most, k_estimate), np.int32)
     size_of = np.zeros(k_most, np.int32)
-    shared = np.zeros(k_most, np.int32)
+    closest = np.zeros(k_estimate)
     for r in range(rows.shape[0]):
         row = rows[r]
         weight = weights[r]
+        shared[: k_rows[r]] = 0
         size_of[: k_rows[r]] = 0
         for i in range(n):
+            shared[row[i], estimate[i]] += 1
             size_of[row[i]] += 1
         for i in range(n):
-            if size_of[row[i]] == 1:
+            t = row[i]
+            k = estimate[i]
+            for other in range(k_estimate):
+                companions[i, other] += weight * shared[t, other]
+            information[i] += weight * (
+                logs[size_of[t]] + logs[sizes[k]] - 2.0 * logs[shared[t, k]]
+            )
+            if size_of[t] == 1:
                 alone[i] += weight
-        start = 0
-        for k in range(sizes.size):
-            stop = start + sizes[k]
-            for p in range(start, stop):
-                shared[row[order[p]]] += 1
-            for i in range(n):
-                companions[k, i] += weight * shared[row[i]]
-            closest = 0.0
-            for p in range(start, stop):
-                i = order[p]
-                cell = shared[row[i]]
-                other = size_of[row[i]]
-                information[i] += weight * (logs[other] + logs[sizes[k]] - 2.0 * logs[cell])
-                closest = max(closest, cell / (sizes[k] + other - cell))
-            if closest == 1.0:
+        closest[:] = 0.0
+        for t in range(k_rows[r]):
+            for k in range(k_estimate):
+                cell = shared[t, k]
+                if cell > 0:
+                    closest[k] = max(closest[k], cell / (sizes[k] + size_of[t] - cell))
+        for k in range(k_estimate):
+            if closest[k] == 1.0:
                 unchanged[k] += weight
-            if closest >= jaccard:
+            if closest[k] >= jaccard:
                 similar[k] += weight
-            for p in range(start, stop):
-                shared[row[order[p]]] = 0
-            start = stop
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +153,9 @@ class Summary:
             f"estimate of {self.n_clusters} clusters ({self.loss!r}), "
             f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_frame(self, table: str = "items") -> pd.DataFrame:
         """One of the tables as a pandas DataFrame.
