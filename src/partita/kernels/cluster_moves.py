@@ -16,6 +16,7 @@ from partita.kernels import search_pairs as pairs
 from partita.kernels._jit import kernel
 from partita.kernels.gibbs_random import below, shuffle
 from partita.kernels.search_moves import (
+    best_other,
     close_gap,
     has_room,
     objective,
@@ -116,9 +117,7 @@ def reallocate(
             put(problem, state, members[p], homes[p])
         state.k[0] = k_before
     else:
-        for slot in range(state.k[0] - 1, -1, -1):
-            if state.sizes[slot] == 0:
-                close_gap(problem, state, slot)
+        close_gaps(problem, state)
     return better
 
 
@@ -207,6 +206,65 @@ def exchange_slots(
     shuffle(rng, rest, rest.size)
     allowed = np.array([a, b], np.int64)
     return reallocate(problem, state, rest, allowed, 2, scratch)
+
+
+@kernel
+def kick_item(
+    problem: Problem,
+    state: State,
+    item: int,
+    slot: int,
+    doubtful: NDArray[np.int64],
+    max_clusters: int,
+    scratch: Scratch,
+) -> bool:
+    """Force an item into another slot, let the doubtful items follow, keep it if the loss fell.
+
+    Moves two items that gain only together, which single moves cannot.
+    """
+    before = objective(problem, state)
+    k_before = state.k[0]
+    homes = state.slot_of[doubtful]
+    home = state.slot_of[item]
+    take(problem, state, item)
+    put(problem, state, item, slot)
+    present = objective(problem, state)
+    for _ in range(2):
+        moved = False
+        for p in range(doubtful.size):
+            follower = doubtful[p]
+            if follower == item or not has_room(state):
+                continue
+            score_moves(problem, state, follower, present, scratch)
+            best = best_other(state, state.slot_of[follower], max_clusters, scratch)
+            if best >= 0 and scratch.scores[best] < present - TOLERANCE:
+                take(problem, state, follower)
+                put(problem, state, follower, best)
+                present = objective(problem, state)
+                moved = True
+        if not moved:
+            break
+    better = present < before - TOLERANCE
+    if not better:
+        for p in range(doubtful.size):
+            if state.slot_of[doubtful[p]] != homes[p]:
+                take(problem, state, doubtful[p])
+                put(problem, state, doubtful[p], homes[p])
+        if state.slot_of[item] != home:
+            take(problem, state, item)
+            put(problem, state, item, home)
+        state.k[0] = k_before
+    else:
+        close_gaps(problem, state)
+    return better
+
+
+@kernel
+def close_gaps(problem: Problem, state: State) -> None:
+    """Close every slot that moves have emptied."""
+    for slot in range(state.k[0] - 1, -1, -1):
+        if state.sizes[slot] == 0:
+            close_gap(problem, state, slot)
 
 
 @kernel

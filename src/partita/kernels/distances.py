@@ -150,20 +150,43 @@ def companions(
     for r in range(k_rows.size):
         k_most = max(k_most, k_rows[r])
     count = np.zeros(k_most, np.int32)
+    table = np.zeros(2 * n + 64, np.int32)
     for r in range(rows.shape[0]):
         weight = weights[r]
-        start = 0
-        for k in range(sizes.size):
-            stop = start + sizes[k]
-            for p in range(start, stop):
-                count[rows[r, order[p]]] += 1
-            for p in range(start, stop):
-                within[order[p]] += weight * count[rows[r, order[p]]]
-            for p in range(start, stop):
-                count[rows[r, order[p]]] = 0
-            start = stop
+        k_truth = k_rows[r]
+        count[:k_truth] = 0
         for i in range(n):
             count[rows[r, i]] += 1
         for i in range(n):
             anywhere[i] += weight * count[rows[r, i]]
-        count[: k_rows[r]] = 0
+        if is_dense(sizes.size, k_truth, n):
+            table[: sizes.size * k_truth] = 0
+            for i in range(n):
+                table[estimate[i] * k_truth + rows[r, i]] += 1
+            for i in range(n):
+                within[i] += weight * table[estimate[i] * k_truth + rows[r, i]]
+        else:
+            count[:k_truth] = 0
+            _within_by_walking(sizes, order, rows[r], weight, count, within)
+
+
+@kernel
+def _within_by_walking(
+    sizes: NDArray[np.int64],
+    order: NDArray[np.int32],
+    row: NDArray[np.int32],
+    weight: float,
+    count: NDArray[np.int32],
+    within: NDArray[np.float64],
+) -> None:
+    """Add an item's companions within its estimated cluster, in K cells of scratch (left zero)."""
+    start = 0
+    for k in range(sizes.size):
+        stop = start + sizes[k]
+        for p in range(start, stop):
+            count[row[order[p]]] += 1
+        for p in range(start, stop):
+            within[order[p]] += weight * count[row[order[p]]]
+        for p in range(start, stop):
+            count[row[order[p]]] = 0
+        start = stop

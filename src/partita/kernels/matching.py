@@ -5,24 +5,61 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
-from partita.kernels.distances import distances
+from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels.distances import distances, is_dense
+from partita.kernels.forms import combine
+
+
+@fast_kernel
+def joint_sum(
+    one: NDArray[np.int32],
+    other: NDArray[np.int32],
+    k_one: int,
+    k_other: int,
+    terms: NDArray[np.float64],
+    table: NDArray[np.int32],
+) -> float:
+    """Σ f(n_te) of two partitions, through their contingency table.
+
+    The halves of the items fill tables of their own: neighbours often share a
+    cell, and would otherwise wait for each other.
+    """
+    n = one.size
+    half = n // 2
+    cells = k_one * k_other
+    table[: 2 * cells] = 0
+    for i in range(half):
+        table[one[i] * k_other + other[i]] += 1
+        table[cells + one[half + i] * k_other + other[half + i]] += 1
+    if n % 2:
+        table[one[n - 1] * k_other + other[n - 1]] += 1
+    total = 0.0
+    for c in range(cells):
+        total += terms[table[c] + table[cells + c]]
+    return total
 
 
 @kernel
 def block_distances(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
+    sums: NDArray[np.float64],
     terms: NDArray[np.float64],
     form: int,
 ) -> NDArray[np.float64]:
-    """All distances among a block of draws, for a symmetric loss."""
-    size = rows.shape[0]
+    """All distances among a block of draws, for a symmetric loss; ``sums`` is Σ f(n_t) of each."""
+    size, n = rows.shape
     out = np.zeros((size, size))
+    most = clusters.max()
+    table = np.zeros(2 * most * most if is_dense(most, most, 4 * n) else 0, np.int32)
     for r in range(size - 1):
-        row = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form, 1.0)
-        out[r, r + 1 :] = row
-        out[r + 1 :, r] = row
+        if table.size > 0:
+            for s in range(r + 1, size):
+                joint = joint_sum(rows[r], rows[s], clusters[r], clusters[s], terms, table)
+                out[r, s] = combine(form, 1.0, joint, sums[r], sums[s], n)
+        else:
+            out[r, r + 1 :] = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form, 1.0)
+        out[r + 1 :, r] = out[r, r + 1 :]
     return out
 
 
@@ -90,17 +127,33 @@ def farthest_assignment(
 
 
 @kernel
-def match_block(
+def match_blocks(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
+    edges: NDArray[np.int64],
     terms: NDArray[np.float64],
     form: int,
     potential: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The farthest partner of each draw within a block, and the distance to it."""
-    far = block_distances(rows, clusters, terms, form)
-    partner = farthest_assignment(far, potential)
-    reach = np.empty(partner.size)
-    for i in range(partner.size):
-        reach[i] = far[i, partner[i]]
+    """The farthest partner of each draw within its block, and the distance to it.
+
+    Block b holds the rows edges[b] … edges[b + 1] − 1.
+    """
+    partner = np.empty(rows.shape[0], np.int64)
+    reach = np.empty(rows.shape[0])
+    sums = np.zeros(rows.shape[0])
+    sizes = np.zeros(clusters.max(), np.int64)
+    for r in range(rows.shape[0]):
+        sizes[:] = 0
+        for i in range(rows.shape[1]):
+            sizes[rows[r, i]] += 1
+        for t in range(clusters[r]):
+            sums[r] += terms[sizes[t]]
+    for b in range(edges.size - 1):
+        first, stop = edges[b], edges[b + 1]
+        far = block_distances(rows[first:stop], clusters[first:stop], sums[first:stop], terms, form)
+        match = farthest_assignment(far, potential[first:stop])
+        for i in range(stop - first):
+            partner[first + i] = first + match[i]
+            reach[first + i] = far[i, match[i]]
     return partner, reach

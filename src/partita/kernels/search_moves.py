@@ -145,6 +145,21 @@ def score_moves(
 
 
 @kernel
+def best_other(state: State, home: int, max_clusters: int, scratch: Scratch) -> int:
+    """The slot other than an item's own with the lowest score; −1 when there is none.
+
+    For an item that is alone, a cluster of its own is no other slot.
+    """
+    alone = home >= 0 and state.sizes[home] == 1
+    last = min(state.k[0] - 1 if alone else state.k[0], max_clusters - 1)
+    best = -1
+    for k in range(last + 1):
+        if k != home and (best < 0 or scratch.scores[k] < scratch.scores[best] - TOLERANCE):
+            best = k
+    return best
+
+
+@kernel
 def sweep(
     problem: Problem,
     state: State,
@@ -169,12 +184,12 @@ def sweep(
         settled += 1
         home = state.slot_of[item]
         score_moves(problem, state, item, present, scratch)
-        best = home
-        for k in range(min(state.k[0], max_clusters - 1) + 1):
-            if scratch.scores[k] < scratch.scores[best] - TOLERANCE:
-                best = k
         alone = state.sizes[home] == 1
-        if best != home and not (alone and best == state.k[0]):
+        best = best_other(state, home, max_clusters, scratch)
+        margin = scratch.scores[best] - present if best >= 0 else np.inf
+        scratch.margin[item] = margin
+        scratch.other[item] = best
+        if margin < -TOLERANCE:
             take(problem, state, item)
             put(problem, state, item, best)
             if alone:

@@ -66,3 +66,5 @@ class Scratch(NamedTuple):
     own: NDArray[np.float64]  # (capacity,)
     scores: NDArray[np.float64]  # (capacity,)
     lost: NDArray[np.float64]  # (n_draws,)
+    margin: NDArray[np.float64]  # (n_items,): cost of an item's best move, when last looked at
+    other: NDArray[np.int64]  # (n_items,): where that move leads

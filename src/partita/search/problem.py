@@ -115,22 +115,26 @@ def new_state(problem: Problem, labels: Labels | None, spare: int = 6) -> State:
 
 def grown(problem: Problem, state: State) -> State:
     """The same state with twice the room for clusters."""
-    old = state.sizes.size
-    extra = padded(max(old, LANES))
-    wider = {
-        "sizes": np.concatenate((state.sizes, np.zeros(extra, np.int64))),
-        "counts": np.pad(state.counts, ((0, 0), (0, extra))),
-        "gains": np.pad(state.gains, ((0, 0), (0, extra)), constant_values=problem.steps[0]),
-    }
-    if state.within.size:
-        wider["within"] = np.pad(state.within, ((0, extra), (0, 0)))
-    return state._replace(**wider)
+    extra = padded(max(state.sizes.size, LANES))
+    columns = ((0, 0), (0, extra))
+    return state._replace(
+        sizes=np.concatenate((state.sizes, np.zeros(extra, np.int64))),
+        counts=np.pad(state.counts, columns),
+        gains=np.pad(state.gains, columns, constant_values=problem.steps[0]),
+        within=np.pad(state.within, ((0, extra if state.within.size else 0), (0, 0))),
+    )
 
 
 def new_scratch(problem: Problem, state: State) -> Scratch:
     """Buffers that fit a state."""
-    capacity = state.sizes.size
-    return Scratch(np.zeros(capacity), np.zeros(capacity), np.zeros(problem.weights.size))
+    capacity, n_items = state.sizes.size, state.slot_of.size
+    return Scratch(
+        own=np.zeros(capacity),
+        scores=np.zeros(capacity),
+        lost=np.zeros(problem.weights.size),
+        margin=np.zeros(n_items),
+        other=np.zeros(n_items, np.int64),
+    )
 
 
 def padded(slots: int) -> int:

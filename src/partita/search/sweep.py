@@ -9,7 +9,9 @@ with the number of draws.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +40,19 @@ BATCH = 4
 POLISHED = 2
 """How many different partitions are polished on all draws."""
 
+KICKED = 10
+"""Items forced out of their clusters when a partition is polished on all draws."""
+
 ROUNDS = 8
 """Most alternations of cluster moves and sweeps in one walk."""
+
+
+class Beginning(NamedTuple):
+    """Where a start begins; without labels, with a sequential allocation."""
+
+    labels: Labels | None
+    origin: str
+    rng: np.random.Generator
 
 
 @dataclass(frozen=True)
@@ -56,14 +69,11 @@ def search(task: Task) -> list[Candidate]:
     """Explore from many starts until they agree, then polish the best on all draws."""
     problem, is_sample = _explored(task, task.loss)
     reached = _explore(task, problem)
-    candidates = [Candidate(r.labels, r.origin) for r in reached]
-    task.keep(candidates)
-    if not is_sample or task.clock.is_up():
-        return candidates
-    polished = _polish(task, _distinct(reached)[:POLISHED])
-    # Starts that explored to a polished partition ended where its polishing ended.
-    ended = dict(polished)
-    return [Candidate(ended.get(r.labels.tobytes(), r.labels), r.origin) for r in reached]
+    task.keep([Candidate(r.labels, r.origin) for r in reached])
+    if is_sample and not task.clock.is_up():
+        ended = _polish(task, _distinct(reached)[:POLISHED])
+        reached = [replace(ended.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
+    return [Candidate(r.labels, r.origin) for r in reached]
 
 
 def _explored(task: Task, loss: Loss) -> tuple[Problem, bool]:
@@ -95,7 +105,7 @@ def _explore(task: Task, problem: Problem) -> list[Reached]:
     reached: list[Reached] = []
     for first in range(0, len(plan), BATCH):
         batch = plan[first : first + BATCH]
-        swept = run_until(task, lambda s: _descend(task, problem, *s, rounds=0), batch, "sweeping")
+        swept = run_until(task, partial(_descend_from, task, problem, 0), batch, "sweeping")
         reached.extend(_move_clusters(task, problem, swept))
         if task.clock.is_up() or _agree(reached):
             break
@@ -112,33 +122,26 @@ def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[R
     """Cluster moves from each different partition of a batch; equal ones share the result."""
     different = _distinct(swept)
     generators = task.rng.spawn(len(different))
-    work = [(r.labels, r.origin, g) for r, g in zip(different, generators, strict=True)]
-    moved = run_until(
-        task, lambda s: _descend(task, problem, *s, rounds=ROUNDS), work, "moving clusters"
-    )
+    work = [Beginning(r.labels, r.origin, g) for r, g in zip(different, generators, strict=True)]
+    moved = run_until(task, partial(_descend_from, task, problem, ROUNDS), work, "moving clusters")
     task.looks += sum(r.looks for r in (*swept, *moved))
     where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
     return [replace(where[r.labels.tobytes()], origin=r.origin) for r in swept]
 
 
-def _descend(
-    task: Task,
-    problem: Problem,
-    start: Labels | None,
-    origin: str,
-    rng: np.random.Generator,
-    rounds: int,
-) -> Reached:
-    walker = Walker(
-        problem, start, rng, max_clusters=task.options.max_clusters, stop=task.clock.is_up
-    )
+def _descend_from(task: Task, problem: Problem, rounds: int, start: Beginning) -> Reached:
+    """Walk downhill from a start; ``rounds`` of cluster moves at most."""
+    walker = _walker(task, problem, start)
     walker.descend(rounds)
-    return Reached(walker.labels, walker.loss, origin, walker.looks)
+    return Reached(walker.labels, walker.loss, start.origin, walker.looks)
 
 
-def _plan_starts(
-    task: Task, problem: Problem
-) -> list[tuple[Labels | None, str, np.random.Generator]]:
+def _walker(task: Task, problem: Problem, start: Beginning) -> Walker:
+    cap = task.options.max_clusters
+    return Walker(problem, start.labels, start.rng, max_clusters=cap, stop=task.clock.is_up)
+
+
+def _plan_starts(task: Task, problem: Problem) -> list[Beginning]:
     """The user's starts, then draws and sequential allocations in turn.
 
     A loss that is not linear in the sums cannot judge half an allocation, so
@@ -150,7 +153,7 @@ def _plan_starts(
     turns = [pair for both in zip_longest(others, drawn) for pair in both if pair is not None]
     plan = [(row, "user") for row in options.starts] + turns[: options.n_starts]
     generators = task.rng.spawn(len(plan))
-    return [(start, origin, g) for (start, origin), g in zip(plan, generators, strict=True)]
+    return [Beginning(*start, g) for start, g in zip(plan, generators, strict=True)]
 
 
 def _random_draws(task: Task, count: int) -> list[tuple[Labels | None, str]]:
@@ -171,10 +174,9 @@ def _other_starts(task: Task, problem: Problem, count: int) -> list[tuple[Labels
     for loss in (VI(), Binder()):
         nearby, _ = _explored(task, loss)
         generators = task.rng.spawn(BATCH // 2)
-        work = [(None, f"minimiser of {loss!r}", g) for g in generators]
-        ended = run_until(
-            task, lambda s, p=nearby: _descend(task, p, *s, rounds=1), work, "finding starts"
-        )
+        work = [Beginning(None, f"minimiser of {loss!r}", g) for g in generators]
+        descend = partial(_descend_from, task, nearby, 1)
+        ended = run_until(task, descend, work, "finding starts")
         task.looks += sum(r.looks for r in ended)
         related.extend((r.labels, r.origin) for r in ended)
     return related
@@ -186,12 +188,23 @@ def _distinct(reached: list[Reached]) -> list[Reached]:
     return sorted(unique.values(), key=lambda r: r.loss)
 
 
-def _polish(task: Task, best: list[Reached]) -> list[tuple[bytes, Labels]]:
-    """Sweep the best partitions on all draws."""
+def _polish(task: Task, best: list[Reached]) -> dict[bytes, Reached]:
+    """Where each of the best partitions ends on all draws.
+
+    Kicks are needed here too: the lowest valley of a sample need not be that
+    of all draws, and the two often differ by a pair of doubtful items.
+    """
     assert task.draws is not None
     problem = problem_from_draws(task.draws, task.loss)
     generators = task.rng.spawn(len(best))
-    work = [(r.labels, r.origin, g) for r, g in zip(best, generators, strict=True)]
-    ended = run_until(task, lambda s: _descend(task, problem, *s, rounds=0), work, "polishing")
+    work = [Beginning(r.labels, r.origin, g) for r, g in zip(best, generators, strict=True)]
+    ended = run_until(task, partial(_sweep_and_kick, task, problem), work, "polishing")
     task.looks += sum(r.looks for r in ended)
-    return [(r.labels.tobytes(), e.labels) for r, e in zip(best, ended, strict=True)]
+    return {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
+
+
+def _sweep_and_kick(task: Task, problem: Problem, start: Beginning) -> Reached:
+    walker = _walker(task, problem, start)
+    walker.sweep()
+    walker.kick(KICKED)
+    return Reached(walker.labels, walker.loss, start.origin, walker.looks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -72,8 +73,9 @@ class Task:
     options: Options
     rng: np.random.Generator
     clock: Clock
-    report: Callable[[str], None] = lambda message: None
+    report: Callable[[str], None]
     looks: int = 0
+    proven: float = -math.inf
     limits: list[str] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
 
@@ -100,9 +102,13 @@ class Task:
 
     def evaluate(self, labels: Labels) -> float:
         """Expected loss by the strict kernels, independent of any search's running sums."""
-        if self.draws is not None:
-            return self.loss.expected(labels, self.draws, self.options.n_jobs)
-        return self.loss.expected_from_similarity(labels, self.similarity)
+        if self.draws is None or (self.loss.uses_similarity and "similarity" in self.__dict__):
+            return self.loss.expected_from_similarity(labels, self.similarity)
+        return self.loss.expected(labels, self.draws, self.options.n_jobs)
+
+    def prove(self, bound: float) -> None:
+        """Record a lower bound that a method has proven on its way."""
+        self.proven = max(self.proven, bound)
 
     def keep(self, candidates: Sequence[Candidate]) -> None:
         """Record what a method found, so that an interrupt loses nothing."""

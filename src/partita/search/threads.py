@@ -24,7 +24,7 @@ def run_until(task: Task, function: Callable[[T], R], work: Sequence[T], say: st
         waiting = set(futures)
         while waiting:
             try:
-                finished, waiting = wait(waiting, timeout=0.2)
+                waiting = wait(waiting, timeout=0.2).not_done
                 task.report(f"{say}, {len(futures) - len(waiting)} of {len(futures)}")
             except KeyboardInterrupt:
                 task.clock.interrupted = True

@@ -17,6 +17,10 @@ _LOOKS_PER_CALL = 2e8
 """Table cells read between two looks at the clock, about a fifth of a second."""
 
 
+_DOUBTFUL = 24
+"""Items, at most, that a descent forces out of their clusters, and that may follow each other."""
+
+
 class Walker:
     """A partition on its way downhill. Owned by one thread.
 
@@ -39,7 +43,7 @@ class Walker:
         self.stop = stop
         self.looks = 0
         self._rng = rng
-        self._state = rng.integers(1, 2**63, size=4, dtype=np.uint64)
+        self._bits = rng.integers(1, 2**63, size=4, dtype=np.uint64)
         self._order = rng.permutation(self.n_items)
         self.state: State = new_state(problem, start)
         self.scratch: Scratch = new_scratch(problem, self.state)
@@ -105,13 +109,45 @@ class Walker:
                 break
         return self.loss < start - TOLERANCE
 
+    def kick(self, most: int) -> None:
+        """Force the most doubtful items out, one by one, so that others may follow.
+
+        Goes by the margins of the last sweep, and sweeps again after each success.
+        """
+        doubtful = np.argsort(self.scratch.margin, kind="stable")[:most]
+        for item in doubtful:
+            if self.stop():
+                return
+            slot = int(self.scratch.other[item])
+            stale = slot == self.state.slot_of[item] or slot > self.n_clusters
+            if slot < 0 or stale or not np.isfinite(self.scratch.margin[item]):
+                continue
+            self._make_room()
+            self.looks += doubtful.size
+            better = moves.kick_item(
+                self.problem,
+                self.state,
+                int(item),
+                slot,
+                doubtful,
+                self.max_clusters,
+                self.scratch,
+            )
+            if better:
+                self.sweep()
+
     def descend(self, rounds: int) -> None:
-        """Sweep, then alternate cluster moves and sweeps while they help."""
+        """Sweep, then alternate cluster moves, kicks and sweeps while they help."""
         self.sweep()
         for _ in range(rounds):
-            if self.stop() or not self.move_clusters():
+            if self.stop():
                 return
-            self.sweep()
+            start = self.loss
+            if self.move_clusters():
+                self.sweep()
+            self.kick(_DOUBTFUL)
+            if self.loss >= start - TOLERANCE:
+                return
 
     def _merge(self) -> None:
         while self.n_clusters > 1 and not self.stop():
@@ -127,7 +163,7 @@ class Walker:
                 return
             self._make_room()
             self.looks += 3 * int(self.state.sizes[slot])
-            moves.split_slot(self.problem, self.state, int(slot), self._state, self.scratch)
+            moves.split_slot(self.problem, self.state, int(slot), self._bits, self.scratch)
 
     def _rebuild(self) -> None:
         for slot in self._rng.permutation(self.n_clusters):
@@ -141,7 +177,7 @@ class Walker:
                     self.state,
                     int(slot),
                     self.max_clusters,
-                    self._state,
+                    self._bits,
                     self.scratch,
                 )
 
@@ -152,7 +188,7 @@ class Walker:
             if a < self.n_clusters and b < self.n_clusters:
                 self.looks += 3 * int(self.state.sizes[a] + self.state.sizes[b])
                 moves.exchange_slots(
-                    self.problem, self.state, int(a), int(b), self._state, self.scratch
+                    self.problem, self.state, int(a), int(b), self._bits, self.scratch
                 )
 
     def _closest_pairs(self) -> NDArray[np.int64]:

@@ -1,0 +1,1 @@
+"""Proven lower bounds of the expected loss over all partitions, for given draws."""

@@ -1,0 +1,84 @@
+"""The best proven lower bound for a loss, within an effort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.vi import VI
+from partita.partitions.labels import Labels
+from partita.search.bounds.matching import matching_bound
+from partita.search.bounds.pairs import pair_programme, pairwise_bound, triangle_bound
+from partita.search.task import Task
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a bound tries."""
+
+    block: int
+    """Draws matched together."""
+    passes: int
+    """Times draws are dealt into blocks."""
+    rounds: int
+    """Linear programmes for Binder's loss."""
+    matrix_items: int
+    """Most items for which pairs are bounded through the similarity matrix."""
+
+
+EFFORTS = {
+    "fast": Effort(block=20, passes=1, rounds=4, matrix_items=500),
+    "tight": Effort(block=512, passes=2, rounds=60, matrix_items=2_000),
+}
+
+
+def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    """No partition has a lower expected loss on the task's draws; None where none is known.
+
+    VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are no metrics, and
+    they are not linear in the pairs.
+    """
+    if isinstance(task.loss, Binder):
+        return _binder_bound(task, labels, value, effort)
+    if isinstance(task.loss, VI):
+        # a·H(e|t) + (2 − a)·H(t|e) is at least min(a, 2 − a) times the variation of information.
+        return min(task.loss.a, 2.0 - task.loss.a) * _matching(task, VI(), labels, effort)
+    if task.loss.is_metric and task.draws is not None:
+        return _matching(task, task.loss, labels, effort)
+    return None
+
+
+def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float:
+    assert task.draws is not None
+    draws = task.draws
+    to_estimate = metric.distances(labels, draws, task.options.n_jobs)
+    # A fixed seed: the proof of an estimate does not depend on how it was searched for.
+    rng = np.random.default_rng(0)
+    return matching_bound(
+        draws,
+        metric,
+        to_estimate,
+        block=effort.block,
+        passes=effort.passes,
+        rng=rng,
+        n_jobs=task.options.n_jobs,
+    )
+
+
+def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    assert isinstance(task.loss, Binder)
+    bounds = []
+    if task.draws is None or task.n_items <= effort.matrix_items:
+        programme = pair_programme(task.similarity, task.loss)
+        bounds.append(pairwise_bound(programme))
+        if bounds[0] < value - 1e-12 and task.n_items <= effort.matrix_items:
+            bounds.append(
+                triangle_bound(programme, value, rounds=effort.rounds, is_up=task.clock.is_up)
+            )
+    else:
+        price = min(task.loss.a, 2.0 - task.loss.a)
+        bounds.append(price * _matching(task, Binder(), labels, effort))
+    return max(bounds)

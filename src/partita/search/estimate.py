@@ -1,0 +1,258 @@
+"""The front door of point estimation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._progress import Status
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.io.convert import as_draws
+from partita.losses.base import Loss
+from partita.losses.evaluate import as_similarity
+from partita.losses.registry import as_loss
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels, as_matrix
+from partita.search.bounds.bound import EFFORTS, lower_bound
+from partita.search.methods import as_method
+from partita.search.result import PointEstimate, SearchReport, Start
+from partita.search.task import Candidate, Clock, Options, Task
+
+if TYPE_CHECKING:
+    from numpy.random import Generator, SeedSequence
+
+TIE = 1e-10
+"""Partitions whose expected losses differ by no more are ties (relative above 1)."""
+
+
+def estimate(
+    draws: Draws | Any = None,
+    *,
+    loss: str | Loss = "vi",
+    method: str = "auto",
+    bound: Literal["fast", "tight"] | None = "fast",
+    similarity: ArrayLike | None = None,
+    starts: ArrayLike | None = None,
+    n_starts: int = 16,
+    max_clusters: int | None = None,
+    l: int | None = None,  # noqa: E741 - the paper's name
+    max_iter: int = 10_000,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: int | SeedSequence | Generator | None = None,
+) -> PointEstimate:
+    r"""Find the partition that minimises the posterior expected loss, and prove how good it is.
+
+    .. math:: c^* = \arg\min_c \sum_m w_m\, L(c_m, c)
+
+    Parameters
+    ----------
+    draws : Draws, array_like or path, shape (n_draws, n_items)
+        Anything :func:`as_draws` accepts. Equal draws are merged first.
+    loss : str or Loss, default "vi"
+    method : str, default "auto"
+        "auto" sweeps from many starts until they agree (and enumerates up to
+        8 items); "sweep" the same without enumeration; "hasse" is the paper's
+        greedy search; "draws" takes the best draw; "average" and "complete"
+        the best cut of a linkage; "ilp" proves Binder's optimum; "enumerate"
+        tries all partitions of at most 12 items.
+    bound : "fast", "tight" or None
+        How hard to prove a lower bound. For VI (any a), NVI, ID, NID and
+        Binder (any a). VI_LB, 1 − ARI and 1 − PEAR have none: they are no
+        metrics and not linear in the pairs.
+    similarity : array_like, shape (n_items, n_items), optional
+        A similarity matrix instead of draws, for "binder", "vi_lb", "ompear".
+    starts : array_like, shape (n, n_items), optional
+        Partitions to start from, besides the method's own starts.
+    n_starts : int, default 16
+        Most starts of the method's own.
+    max_clusters : int, optional
+        No cap by default. A cap that binds is reported in ``search.limits``.
+    l : int, optional
+        Neighbours of each kind that "hasse" considers; 2 n_items by default.
+    max_iter : int, default 10,000
+        Most moves of one "hasse" search.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+    n_jobs : int, optional
+        Threads, every core by default. The answer does not depend on it.
+    progress : bool, optional
+        Show progress; by default on a terminal, after two seconds.
+    rng : int, SeedSequence or Generator, optional
+        The same rng gives the same answer. A fixed one by default.
+
+    Returns
+    -------
+    PointEstimate
+
+    Notes
+    -----
+    A sweep costs O(M N K); no N × N matrix is built unless the loss needs it
+    ("vi_lb"), or it is cheap (up to 2,000 items). Ctrl-C returns the best so
+    far, marked as interrupted.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> best = pt.estimate(draws)
+    >>> best.labels
+    array([0, 0, 1, 1], dtype=int32)
+    >>> best.is_proven_optimal
+    True
+    """
+    measure = as_loss(loss)
+    search = as_method(method)
+    if bound is not None and bound not in EFFORTS:
+        raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
+    posterior, matrix = _door(draws, similarity, measure)
+    n_items = len(matrix) if posterior is None else posterior.n_items
+    options = _clean_options(n_items, starts, n_starts, max_clusters, l, max_iter, n_jobs)
+    with Status("estimate", progress) as status:
+        task = Task(
+            draws=None if posterior is None else posterior.unique(),
+            given_similarity=matrix if posterior is None else None,
+            loss=measure,
+            options=options,
+            rng=np.random.default_rng(0 if rng is None else rng),
+            clock=Clock(_clean_time(time_limit)),
+            report=status.say,
+        )
+        candidates = _searched(task, search)
+        return _result(task, candidates, posterior, method, bound)
+
+
+def _door(
+    draws: Any, similarity: ArrayLike | None, loss: Loss
+) -> tuple[Draws | None, NDArray[np.float64]]:
+    if (draws is None) == (similarity is None):
+        raise InvalidInputError(
+            "give either draws or similarity=..., "
+            + ("not both." if draws is not None else "one is needed.")
+        )
+    if similarity is None:
+        return as_draws(draws), np.empty((0, 0))
+    if not loss.uses_similarity:
+        raise NotSupportedError(
+            f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
+            "draws. Losses that can: 'binder', 'vi_lb', 'ompear'."
+        )
+    return None, as_similarity(similarity)
+
+
+def _clean_options(
+    n_items: int,
+    starts: ArrayLike | None,
+    n_starts: int,
+    max_clusters: int | None,
+    neighbours: int | None,
+    max_iter: int,
+    n_jobs: int | None,
+) -> Options:
+    given = np.empty((0, n_items), np.int32)
+    if starts is not None:
+        given = as_matrix(starts, n_items=n_items, what="starts")
+    least = {"n_starts": n_starts, "max_iter": max_iter, "max_clusters": max_clusters}
+    least["l"] = neighbours
+    for name, value in least.items():
+        if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+            raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least 1.")
+    if max_clusters is not None and max_clusters > n_items:
+        raise InvalidInputError(
+            f"max_clusters={max_clusters}, but there are only {n_items} items; "
+            "leave it out when there is no limit."
+        )
+    too_fine = max_clusters is not None and len(given) and int(given.max()) >= max_clusters
+    if too_fine:
+        raise InvalidInputError(
+            f"a partition in starts has {int(given.max()) + 1} clusters, more than "
+            f"max_clusters={max_clusters}."
+        )
+    return Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs)
+
+
+def _clean_time(time_limit: float | None) -> float | None:
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidInputError(
+            f"time_limit={time_limit!r}; expected a positive number of seconds."
+        )
+    return time_limit
+
+
+def _searched(task: Task, search: Any) -> list[Candidate]:
+    """What the method found; after Ctrl-C outside its threads, what it had recorded."""
+    try:
+        return list(search(task))
+    except KeyboardInterrupt:
+        task.clock.interrupted = True
+        if not task.found:
+            raise
+        return task.found
+
+
+def _result(
+    task: Task, candidates: list[Candidate], posterior: Draws | None, method: str, bound: str | None
+) -> PointEstimate:
+    value_of = {c.labels.tobytes(): task.evaluate(c.labels) for c in _distinct(candidates)}
+    ranked = sorted(_distinct(candidates), key=lambda c: value_of[c.labels.tobytes()])
+    best = ranked[0].labels
+    lowest = value_of[best.tobytes()]
+    near = lowest + TIE * max(1.0, lowest)
+    ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
+    # On the draws as given, so that it equals expected_loss(labels, draws) exactly.
+    value = (
+        lowest if posterior is None else task.loss.expected(best, posterior, task.options.n_jobs)
+    )
+    searched = task.clock.seconds
+    lower = _proof(task, best, value, bound)
+    if task.options.max_clusters == int(best.max()) + 1:
+        cap = f"max_clusters={task.options.max_clusters}"
+        task.limits.append(f"{cap} was reached; without it the minimum may be lower")
+    report = SearchReport(
+        starts=tuple(_start(c, value_of[c.labels.tobytes()]) for c in candidates),
+        agreed=sum(value_of[c.labels.tobytes()] <= near for c in candidates),
+        sweeps=task.looks / task.n_items,
+        seconds=searched,
+        bound_seconds=task.clock.seconds - searched,
+        limits=tuple(task.limits),
+        interrupted=task.clock.interrupted,
+    )
+    best.flags.writeable = False
+    return PointEstimate(
+        labels=best,
+        expected_loss=value,
+        lower_bound=lower,
+        loss=task.loss,
+        method=method,
+        ties=np.array(ties, np.int32).reshape(-1, task.n_items),
+        search=report,
+        item_names=None if posterior is None else posterior.item_names,
+    )
+
+
+def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:
+    """The best bound known; never above the loss it bounds, which rounding might make it."""
+    known = [task.proven] if np.isfinite(task.proven) else []
+    already = known and known[0] >= value - TIE
+    if bound is not None and not already and not task.clock.interrupted:
+        task.report("proving a lower bound")
+        computed = lower_bound(task, labels, value, EFFORTS[bound])
+        if computed is not None:
+            known.append(computed)
+    return min(max(known), value) if known else None
+
+
+def _distinct(candidates: list[Candidate]) -> list[Candidate]:
+    return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]
+
+
+def _start(candidate: Candidate, value: float) -> Start:
+    return Start(candidate.origin, value, int(candidate.labels.max()) + 1)
