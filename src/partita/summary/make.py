@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import partita
 from partita.credible.ball import CredibleBall, credible_ball
 from partita.credible.clusters import clusters_from
 from partita.credible.comparison import JACCARD, clean_jaccard, compare
@@ -208,9 +207,8 @@ def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) ->
 
 
 def _versions() -> dict[str, str]:
-    libraries = ("numpy", "scipy", "numba", "arviz-stats")
+    libraries = ("partita", "numpy", "scipy", "numba", "arviz-stats")
     return {
-        "partita": partita.__version__,
         "python": platform.python_version(),
         **{name: version(name) for name in libraries},
     }
