@@ -105,3 +105,15 @@ def merge_gain(labels, pair, pairs: bool) -> float:
         x, y = left.count(name), right.count(name)
         gain += term(pairs, x + y) - term(pairs, x) - term(pairs, y)
     return gain
+
+
+def steepest_descent(loss, start, draws, weights) -> list[int]:
+    """Greedy search over all covers and all covered partitions until none is lower."""
+    here, present = list(start), expected(loss, start, draws, weights)
+    while True:
+        around = [labels for *_, labels in covers(here) + covered(here)]
+        values = [expected(loss, labels, draws, weights) for labels in around]
+        if not values or min(values) >= present - 1e-12:
+            return here
+        present = min(values)
+        here = around[values.index(present)]

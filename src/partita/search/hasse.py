@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.kernels.hasse_moves import Moves, move_set, score_sets
+from partita.kernels.hasse_moves import Moves, columns_of, move_set, score_sets
 from partita.kernels.search_moves import objective
 from partita.kernels.search_types import TOLERANCE, Problem, State
 from partita.losses.vi_lower_bound import VILowerBound
@@ -143,15 +144,16 @@ def _descend(
     return Reached(canonical(state.slot_of), origin, looks, cut_short)
 
 
-def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> np.ndarray:
+def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> NDArray[np.float64]:
     """Expected loss after each move; infinite where time ran out."""
     scores = np.full(moves.source.size, np.inf)
     cells = max(problem.weights.size, n_items_of(problem))
+    columns = columns_of(state)
     first = 0
     while first < scores.size:
         budget = moves.start[first] + max(1, int(CHUNK_CELLS / cells))
         last = max(first + 1, int(np.searchsorted(moves.start, budget, side="right")) - 1)
-        score_sets(problem, state, moves, first, last, scores)
+        score_sets(problem, state, columns, moves, first, last, scores)
         first = last
         if task.clock.is_up():
             break

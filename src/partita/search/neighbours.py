@@ -100,23 +100,25 @@ class Merges(Neighbours):
     """Partitions that cover this one: two clusters become one."""
 
     def pairs_of_sizes(self) -> Ints:
+        """Every two sizes, one of them twice only if two clusters have it."""
         sizes = np.array(list(self.slots_of_size), np.int64)
         lower, upper = np.triu_indices(sizes.size)
         pairs = np.column_stack((sizes[lower], sizes[upper]))
-        single = [x for x, slots in self.slots_of_size.items() if slots.size == 1]
-        return pairs[~((pairs[:, 0] == pairs[:, 1]) & np.isin(pairs[:, 0], single))]
+        exists = [self.count(int(x), int(y)) > 0 for x, y in pairs]
+        return np.compress(exists, pairs, axis=0)
 
     def count(self, x: int, y: int) -> int:
+        """Pairs of clusters of these sizes."""
         of_x, of_y = self.slots_of_size[x].size, self.slots_of_size[y].size
         return comb(of_x, 2) if x == y else of_x * of_y
 
     def listed(self, x: int, y: int, ranks: Ints) -> Part:
+        """The smaller cluster moves: scoring a move costs as much as it has items."""
         of_x, of_y = self.slots_of_size[x], self.slots_of_size[y]
         if x == y:
             source, target = of_x[subsets(ranks, of_x.size, 2)].T
         else:
             source, target = of_x[ranks // of_y.size], of_y[ranks % of_y.size]
-        # The smaller cluster moves, because scoring a move costs as much as it has items.
         moved = [self.members[slot] for slot in source]
         items = np.concatenate([np.empty(0, np.int64), *moved])
         return items, np.full(ranks.size, x), source, target
@@ -126,6 +128,7 @@ class Splits(Neighbours):
     """Partitions that this one covers: one cluster becomes two."""
 
     def pairs_of_sizes(self) -> Ints:
+        """Every way to write the size of a cluster as a sum of two."""
         pairs = [(j, x - j) for x in self.slots_of_size for j in range(1, x // 2 + 1)]
         return np.array(pairs, np.int64).reshape(-1, 2)
 
@@ -133,9 +136,11 @@ class Splits(Neighbours):
         return comb(x + y, x) // (2 if x == y else 1)
 
     def count(self, x: int, y: int) -> int:
+        """Subsets of x items of the clusters of x + y items."""
         return self._per_cluster(x, y) * self.slots_of_size[x + y].size
 
     def listed(self, x: int, y: int, ranks: Ints) -> Part:
+        """The smaller part moves to a slot of its own."""
         per_cluster = self._per_cluster(x, y)
         slots = self.slots_of_size[x + y]
         members = np.stack([self.members[slot] for slot in slots])
