@@ -43,7 +43,7 @@ def read_archive(path: PathLike, form: str) -> tuple[dict[str, Any], dict[str, N
         raise FileAccessError(f"{path} is a directory; expected a file.")
     kind = form.rsplit(" ", 1)[0]
     try:
-        with np.load(place, allow_pickle=False) as stored:
+        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         meta = json.loads(str(arrays.pop("header")))
     except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, AttributeError):

@@ -222,7 +222,7 @@ def _clean(concentration: Any, discount: float) -> float | Gamma:
     number = isinstance(concentration, (int, float, np.number)) and np.isfinite(concentration)
     if not number or isinstance(concentration, bool) or not concentration > -discount:
         raise InvalidInputError(
-            f"concentration={concentration!r}; expected a number above {-discount:g} or a "
+            f"concentration={concentration!r}; expected a number above {0.0 - discount:g} or a "
             "Gamma(shape, rate) prior."
         )
     return float(concentration)

@@ -1,0 +1,133 @@
+"""Small models for the samplers' tests: each kernel with data, its twin, and each prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+import partita as pt
+from reference import samplers_models as twins
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, rows for it, the same rows as numbers, and the twin of its predictive density."""
+
+    name: str
+    kernel: Any
+    rows: Any
+    values: np.ndarray
+    twin: twins.Predictive
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def cases(n: int = 6, seed: int = 1) -> list[Case]:
+    """Data with some structure: two groups, so that posteriors are neither flat nor certain."""
+    rng = np.random.default_rng(seed)
+    side = np.where(np.arange(n) < n // 2, -1.0, 1.0)
+    normal = side[:, None] * [1.2, 0.8] + 0.7 * rng.standard_normal((n, 2))
+    wide = np.column_stack([normal, side + 0.5 * rng.standard_normal(n)])
+    binary = (rng.random((n, 3)) < np.where(side > 0, 0.8, 0.25)[:, None]).astype(float)
+    levels = (rng.integers(0, 3, (n, 2)) + (side[:, None] > 0)) % [3, 4]
+    levels[:4] = [[0, 0], [1, 1], [2, 2], [0, 3]]
+    counts = rng.poisson(np.where(side > 0, 9, 2)[:, None] * [1, 3]).astype(float)
+    mixed = np.column_stack([normal[:, 0], counts[:, 0], binary[:, 0], levels[:, 0]])
+    scale = [[1.5, 0.4], [0.4, 1.0]]
+    one = pt.NormalInverseGamma(mean=0.2, precision=0.5, shape=2, rate=1)
+    return [
+        Case("normal", one, normal, normal, twins.normal_inverse_gamma(0.2, 0.5, 2, 1)),
+        Case(
+            "normal by column",
+            pt.NormalInverseGamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
+            wide,
+            wide,
+            twins.normal_inverse_gamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
+        ),
+        Case(
+            "wishart",
+            pt.NormalInverseWishart(mean=[0, 0.5], precision=0.5, degrees=4, scale=scale),
+            normal,
+            normal,
+            twins.normal_inverse_wishart([0, 0.5], 0.5, 4, scale),
+        ),
+        Case(
+            "bernoulli",
+            pt.BetaBernoulli(a=[0.5, 1, 2], b=0.7),
+            binary,
+            binary,
+            twins.beta_bernoulli([0.5, 1, 2], 0.7),
+        ),
+        Case(
+            "categorical",
+            pt.DirichletCategorical(weight=0.6),
+            levels,
+            levels.astype(float),
+            twins.dirichlet_categorical(0.6, [3, 4]),
+        ),
+        Case(
+            "poisson",
+            pt.GammaPoisson(shape=[2, 1], rate=0.4),
+            counts,
+            counts,
+            twins.gamma_poisson([2, 1], 0.4),
+        ),
+        Case(
+            "product",
+            pt.Product(
+                (pt.GammaPoisson(2, 0.4), [1]),
+                (one, [0]),
+                (pt.DirichletCategorical(0.6), [3]),
+                (pt.BetaBernoulli(), [2]),
+            ),
+            mixed,
+            mixed,
+            twins.product(
+                (twins.gamma_poisson(2, 0.4), [1]),
+                (twins.normal_inverse_gamma(0.2, 0.5, 2, 1), [0]),
+                (twins.dirichlet_categorical(0.6, [3]), [3]),
+                (twins.beta_bernoulli(1, 1), [2]),
+            ),
+        ),
+    ]
+
+
+PRIORS = {
+    "dirichlet": pt.DirichletProcess(1.3),
+    "dirichlet, random": pt.DirichletProcess(pt.Gamma(2, 1.5)),
+    "pitman–yor": pt.PitmanYor(0.6, 0.35),
+    "pitman–yor, negative": pt.PitmanYor(-0.2, 0.5),
+    "pitman–yor, random": pt.PitmanYor(pt.Gamma(1, 1), 0.35),
+    "finite": pt.FiniteMixture(weight=0.8, mean_components=3),
+    "finite, exactly 3": pt.FiniteMixture.exactly(3, weight=1.2),
+}
+
+
+def log_prior_by_seating(name: str, sizes: list[int]) -> float:
+    """The twin of each prior's log probability; random concentrations by adaptive quadrature."""
+    from scipy.integrate import quad
+
+    fixed = {
+        "dirichlet": {"concentration": 1.3},
+        "pitman–yor": {"concentration": 0.6, "discount": 0.35},
+        "pitman–yor, negative": {"concentration": -0.2, "discount": 0.5},
+    }
+    if name in fixed:
+        return twins.log_prior_sizes("process", sizes, **fixed[name])
+    if name == "finite":
+        components = stats.poisson.pmf(np.arange(80), 2)
+        return twins.log_prior_sizes("finite", sizes, weight=0.8, components=components)
+    if name == "finite, exactly 3":
+        return twins.log_prior_sizes("finite", sizes, weight=1.2, components=[0, 0, 1])
+    gamma = stats.gamma(2, scale=1 / 1.5) if name == "dirichlet, random" else stats.gamma(1)
+    discount = 0.0 if name == "dirichlet, random" else 0.35
+
+    def integrand(alpha: float) -> float:
+        log_p = twins.log_prior_sizes("process", sizes, concentration=alpha, discount=discount)
+        return float(np.exp(log_p) * gamma.pdf(alpha))
+
+    return float(np.log(quad(integrand, 0, np.inf, epsabs=0, epsrel=1e-10)[0]))

@@ -1,0 +1,203 @@
+"""Data sets, tables from everywhere, the choice of a kernel, and data that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import partita as pt
+from partita.samplers.choice import choose_kernel
+from partita.samplers.table import as_table
+
+PAPER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws"
+SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.5, 2.0, 7.25, 8.0],
+        "count": [3, 0, 9, 12],
+        "flag": [True, False, True, True],
+        "kind": ["a", "b", "b", "a"],
+    }
+)
+
+
+@pytest.mark.skipif(not PAPER.exists(), reason="the paper's data are not beside the repository")
+def test_galaxies_are_those_of_the_paper():
+    with np.load(PAPER / "galaxy.npz") as stored:
+        np.testing.assert_array_equal(pt.datasets.galaxies(), stored["data"])
+
+
+def test_galaxies_are_82_and_the_misprint_stands():
+    velocities = pt.datasets.galaxies()
+    assert velocities.shape == (82,)
+    assert velocities[77] == 26.69
+    assert (np.diff(velocities) > 0).all()
+
+
+def test_four_normals_are_where_the_paper_puts_them():
+    centers = [(2, 2), (2, -2), (-2, 2), (-2, -2)]
+    for example, deviations in ((1, [1, 1, 1, 1]), (2, [1, 1.5, 0.5, 1])):
+        made = pt.datasets.four_normals(example=example, n=40_000, rng=1)
+        assert made.data.shape == (40_000, 2)
+        np.testing.assert_allclose(np.bincount(made.labels) / 40_000, 0.25, atol=0.01)
+        for j in range(4):
+            rows = made.data[made.labels == j]
+            np.testing.assert_allclose(rows.mean(axis=0), centers[j], atol=0.06)
+            np.testing.assert_allclose(rows.std(axis=0), deviations[j], rtol=0.03)
+    again = pt.datasets.four_normals(example=2, n=40_000, rng=1)
+    np.testing.assert_array_equal(made.data, again.data)
+    with pytest.raises(pt.PartitaError, match="example=3"):
+        pt.datasets.four_normals(example=3)
+    with pytest.raises(pt.PartitaError, match="n=0"):
+        pt.datasets.four_normals(n=0)
+
+
+def test_one_table_from_everywhere(tmp_path):
+    FRAME.to_csv(tmp_path / "table.csv", index=False)
+    FRAME.to_csv(tmp_path / "table.tsv", index=False, sep="\t")
+    FRAME.to_parquet(tmp_path / "table.parquet")
+    polars = pl.from_pandas(FRAME)
+    first = as_table(FRAME)
+    assert [c.dtype.kind for c in first.columns] == ["f", "f", "b", "O"]
+    for other in (polars, polars.to_arrow(), *sorted(tmp_path.iterdir())):
+        table = as_table(other)
+        assert table.names == first.names
+        for a, b in zip(table.columns, first.columns, strict=True):
+            assert a.dtype == b.dtype
+            assert a.tolist() == b.tolist()
+    fits = [pt.sample(data, **SHORT) for data in (FRAME, polars, tmp_path / "table.csv")]
+    assert fits[0].draws == fits[1].draws == fits[2].draws
+    assert fits[0].columns == ("size", "count", "flag", "kind")
+
+
+def test_arrays_series_and_files_without_a_header(tmp_path):
+    values = np.array([[1.0, 2.0], [3.5, 4.0]])
+    np.savetxt(tmp_path / "plain.csv", values, delimiter=",")
+    np.save(tmp_path / "plain.npy", values)
+    for data in (values, values.tolist(), tmp_path / "plain.csv", str(tmp_path / "plain.npy")):
+        table = as_table(data)
+        assert table.names == ("0", "1")
+        np.testing.assert_array_equal(np.column_stack(table.columns), values)
+    assert as_table(pd.Series([1, 2, 3], name="x")).names == ("x",)
+    assert as_table(pl.Series("x", [1, 2, 3])).names == ("x",)
+    assert as_table([1, 2, 3]).n_columns == 1
+
+
+def test_without_a_kernel_types_choose_and_it_is_said():
+    fit = pt.sample(FRAME, **SHORT)
+    (note,) = fit.notes
+    assert "NormalInverseGamma for the numbers in column 'size', 'count'" in note
+    assert "BetaBernoulli for the booleans in column 'flag'" in note
+    assert "DirichletCategorical for the categories in column 'kind'" in note
+    assert note in repr(fit)
+    normal = fit.kernel.parts[0][0]
+    assert normal.mean == tuple(FRAME[["size", "count"]].mean())
+    assert normal.precision == 0.5
+    assert normal.shape == 2
+    assert normal.rate == pytest.approx(FRAME[["size", "count"]].var().tolist())
+    kernel, _ = choose_kernel(as_table(FRAME[["size"]]))
+    assert isinstance(kernel, pt.NormalInverseGamma)
+
+
+def test_data_are_used_as_they_are():
+    fit = pt.sample(FRAME[["size"]], **SHORT)
+    np.testing.assert_array_equal(fit.values[:, 0], FRAME["size"])
+
+
+GOOD = pt.NormalInverseGamma(0, 1, 2, 1)
+BAD = np.arange(12.0).reshape(6, 2)
+
+
+def with_cell(value) -> np.ndarray:
+    rows = BAD.copy()
+    rows[4, 1] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("data", "kernel", "message"),
+    [
+        (with_cell(np.nan), GOOD, r"missing or infinite values in rows 4 \(0-based\), columns 1"),
+        (with_cell(np.inf), GOOD, "rows 4"),
+        (with_cell(np.nan), None, "rows 4"),
+        (pd.DataFrame({"a": [1, None, 3], "b": [1, 2, 3]}), None, "rows 1 .* columns a"),
+        (pd.DataFrame({"a": ["x", None, "y"]}), None, "rows 1 .* columns a"),
+        (pl.DataFrame({"a": ["x", None, "y"]}), None, "rows 1 .* columns a"),
+        (np.ones((5, 2)), None, "column 0, 1 is constant"),
+        (np.full(7, 0.1), None, "column 0 is constant"),
+        (np.zeros((4, 2, 2)), GOOD, r"shape \(4, 2, 2\); expected \(n_items,\)"),
+        (np.zeros((0, 2)), GOOD, "empty"),
+        ([[1, 2], [3]], GOOD, "different lengths"),
+        ([[1.0, 2.0]], GOOD, "one row"),
+        ([["a"], ["b"]], GOOD, "holds text .*'a'.* needs numbers"),
+        (FRAME, GOOD, "column 'kind' holds text"),
+        ([[1.0], [-2]], pt.GammaPoisson(1, 1), "holds -2 in row 1; GammaPoisson needs counts"),
+        ([[1.5], [2]], pt.GammaPoisson(1, 1), "holds 1.5 in row 0"),
+        ([[0.0], [2]], pt.BetaBernoulli(), "holds 2 in row 1; BetaBernoulli needs 0 and 1"),
+        ([["a"], ["b"]], pt.GammaPoisson(1, 1), "holds text"),
+        (BAD, pt.NormalInverseGamma([0, 0, 0], 1, 2, 1), "mean has 3 entries for 2 columns"),
+        (BAD, pt.NormalInverseWishart(0, 1, 0.5, 1), "degrees=0.5 for 2 columns"),
+        (BAD, pt.NormalInverseWishart(0, 1, 4, np.eye(3)), "scale has shape"),
+        (BAD, pt.Product((GOOD, [0])), "1 is in no block"),
+        (BAD, pt.Product((GOOD, [0, 1]), (GOOD, [1])), "1 appears twice"),
+        (BAD, pt.Product((GOOD, ["a"])), "no column 'a' in the data"),
+        ([["a"], ["b"]], pt.DirichletCategorical(levels=[["a", "c"]]), "'b', which is none of"),
+        (BAD, pt.DirichletCategorical(levels=[["a", "c"]]), "levels are given for 1 columns"),
+        (np.array([1 + 2j, 3]), GOOD, "dtype complex128"),
+        (pl.LazyFrame({"a": [1]}), GOOD, "call .collect"),
+        ("nowhere.csv", GOOD, "does not exist"),
+    ],
+)
+def test_data_that_cannot_be_used(data, kernel, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(data, kernel=kernel, **SHORT)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "x,y\n1,2\n3\n", "line 3 has 1 cells, the first has 2"),
+        ("a.csv", "x,y\n", "a header and no rows"),
+        ("a.csv", "", "empty"),
+        ("a.xlsx", "x", "read from .csv, .tsv, .parquet and .npy"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(path, **SHORT)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pt.NormalInverseGamma(0, 0, 2, 1), "precision=0; expected finite and above 0"),
+        (lambda: pt.NormalInverseGamma(0, 1, [2, -1], 1), "shape="),
+        (lambda: pt.NormalInverseGamma(0, 1, 2, np.nan), "rate=nan"),
+        (lambda: pt.NormalInverseGamma("a", 1, 2, 1), "mean='a'"),
+        (lambda: pt.NormalInverseGamma([[0]], 1, 2, 1), r"mean has shape \(1, 1\)"),
+        (lambda: pt.NormalInverseWishart(0, -1, 2, 1), "precision=-1"),
+        (lambda: pt.NormalInverseWishart(0, 1, 3, [[1, 2], [2, 1]]), "not positive definite"),
+        (lambda: pt.NormalInverseWishart(0, 1, 3, [[1, 2], [0, 5]]), "not a symmetric matrix"),
+        (lambda: pt.NormalInverseWishart(0, 1, 3, [1, 2]), "expected a square matrix"),
+        (lambda: pt.BetaBernoulli(a=0), "a=0"),
+        (lambda: pt.DirichletCategorical(weight=0), "weight=0; expected a positive number"),
+        (lambda: pt.DirichletCategorical(levels=[["a", "a"]]), "each named once"),
+        (lambda: pt.DirichletCategorical(levels="ab"), "one sequence of levels per column"),
+        (lambda: pt.GammaPoisson(1, 0), "rate=0"),
+        (lambda: pt.Product(), "at least one"),
+        (lambda: pt.Product(GOOD), r"takes \(kernel, columns\) pairs"),
+        (lambda: pt.Product((GOOD, [])), "no columns for"),
+        (lambda: pt.Product((pt.Product((GOOD, [0])), [1])), "a Product inside a Product"),
+        (lambda: pt.NormalInverseGamma.empirical([[1.0, 2.0]]), "needs two or more"),
+    ],
+)
+def test_hyperparameters_out_of_range(make, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        make()

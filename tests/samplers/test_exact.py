@@ -1,0 +1,126 @@
+"""Sampler frequencies against the exact posterior of all partitions, and against the prior."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import partita as pt
+from reference import samplers_models as twins
+from samplers.cases import PRIORS, cases
+from samplers.exactness import assert_exact, frequencies
+
+N = 6
+PARTITIONS = np.array(list(pt.all_partitions(N)))
+CASES = {case.name: case for case in cases(n=N)}
+SAMPLERS = {
+    "default": {},
+    "gibbs alone": {"split_merge": 0},
+    "split–merge alone": {"sweeps": 0, "split_merge": 3},
+}
+
+
+@cache
+def exact_of(name: str, prior: str) -> np.ndarray:
+    return exact(CASES[name], PRIORS[prior])
+
+
+def exact(case, prior) -> np.ndarray:
+    log_prior = np.array([prior.log_probability(labels) for labels in PARTITIONS])
+    return twins.exact_posterior(case.values, PARTITIONS, case.twin, log_prior)
+
+
+def run(case, prior, **options) -> pt.Fit:
+    return pt.sample(
+        case.rows,
+        kernel=case.kernel,
+        prior=prior,
+        draws=1_500,
+        burn_in=50,
+        chains=40,
+        rng=7,
+        progress=False,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("case", CASES)
+def test_every_prior_with_every_kernel(case, prior):
+    fit = run(CASES[case], PRIORS[prior])
+    assert_exact(frequencies(fit, PARTITIONS), exact_of(case, prior))
+
+
+@pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
+@pytest.mark.parametrize("case", CASES)
+def test_each_move_alone_with_every_kernel(case, sampler):
+    prior = PRIORS["pitman–yor, random"]
+    fit = run(CASES[case], prior, **SAMPLERS[sampler])
+    assert_exact(frequencies(fit, PARTITIONS), exact(CASES[case], prior))
+
+
+@pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
+@pytest.mark.parametrize("prior", PRIORS)
+def test_each_move_alone_with_every_prior(prior, sampler):
+    case = CASES["normal"]
+    fit = run(case, PRIORS[prior], **SAMPLERS[sampler])
+    assert_exact(frequencies(fit, PARTITIONS), exact(case, PRIORS[prior]))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_without_information_the_prior_comes_out(prior, sampler):
+    """A categorical column with a single level has likelihood 1 under every partition."""
+    fit = pt.sample(
+        np.zeros(N),
+        kernel=pt.DirichletCategorical(),
+        prior=PRIORS[prior],
+        draws=1_500,
+        burn_in=50,
+        chains=40,
+        rng=3,
+        progress=False,
+        **SAMPLERS[sampler],
+    )
+    p = np.exp([PRIORS[prior].log_probability(labels) for labels in PARTITIONS])
+    assert_exact(frequencies(fit, PARTITIONS), p)
+
+
+def test_eight_items():
+    partitions = np.array(list(pt.all_partitions(8)))
+    case = cases(n=8, seed=4)[0]
+    prior = PRIORS["dirichlet, random"]
+    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
+    p = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    fit = run(case, prior)
+    assert_exact(frequencies(fit, partitions), p)
+
+
+def test_log_posterior_differs_from_the_exact_one_by_a_constant():
+    case, prior = CASES["product"], pt.PitmanYor(0.6, 0.35)
+    fit = pt.sample(case.rows, kernel=case.kernel, prior=prior, draws=50, chains=1, rng=0)
+    for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
+        expected = prior.log_probability(labels)
+        for j in range(labels.max() + 1):
+            expected += twins.log_marginal(case.twin, case.values[labels == j])
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_log_posterior_under_a_finite_mixture_is_complete():
+    case, prior = CASES["poisson"], PRIORS["finite"]
+    fit = pt.sample(case.rows, kernel=case.kernel, prior=prior, draws=50, chains=1, rng=0)
+    for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
+        expected = prior.log_probability(labels)
+        for j in range(labels.max() + 1):
+            expected += twins.log_marginal(case.twin, case.values[labels == j])
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_wrong_sampler_would_be_caught():
+    case, prior = CASES["normal"], PRIORS["dirichlet"]
+    fit = run(case, prior)
+    wrong = exact(case, pt.DirichletProcess(1.4))
+    with pytest.raises(AssertionError):
+        assert_exact(frequencies(fit, PARTITIONS), wrong)

@@ -1,0 +1,241 @@
+"""The compiled families against textbook densities, numerical integrals and the chain rule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import partita as pt
+from partita.kernels import gibbs_family as family
+from partita.kernels.gibbs_density import join_weights
+from partita.samplers.model import Arrays, flatten
+from partita.samplers.table import as_table
+from reference import samplers_models as twins
+from samplers.cases import Case, cases
+
+CASES = cases(n=14)
+
+
+def compiled(case: Case) -> tuple[Arrays, np.ndarray, object]:
+    table = as_table(case.rows)
+    bound = case.kernel.bind(table)
+    values = bound.encode(table)
+    np.testing.assert_array_equal(values, case.values)
+    arrays = flatten(bound, values.shape[1], len(values))
+    return arrays, arrays.arrange(values), bound
+
+
+def filled(case: Case, labels: np.ndarray) -> tuple[Arrays, np.ndarray, np.ndarray]:
+    arrays, data, _ = compiled(case)
+    k = int(labels.max()) + 1
+    store = np.empty((arrays.n_rows, k))
+    log_size = np.zeros(len(data) + 1)
+    family.fill_store(data, arrays.blocks, arrays.hyper, arrays.tables, log_size, labels, k, store)
+    return arrays, data, store
+
+
+LABELS = np.array([0, 0, 1, 0, 2, 2, 0, 3, 3, 3, 0, 3, 0, 2], np.int32)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_log_predictive_is_the_textbook_density(case):
+    arrays, data, bound = compiled(case)
+    found = join_weights(
+        data,
+        data,
+        arrays.blocks,
+        arrays.hyper,
+        arrays.tables,
+        arrays.n_rows,
+        arrays.n_work,
+        np.zeros(15),
+        LABELS,
+        4,
+    )
+    found += bound.log_base(case.values)[:, None]
+    for i, point in enumerate(case.values):
+        for j in range(4):
+            expected = case.twin(point, case.values[j == LABELS])
+            assert found[i, j] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_prior_predictive_is_that_of_an_empty_cluster(case):
+    arrays, data, bound = compiled(case)
+    found = family.prior_predictive(
+        data, arrays.blocks, arrays.hyper, arrays.tables, arrays.n_rows, arrays.n_work
+    )
+    found += bound.log_base(case.values)
+    nobody = case.values[:0]
+    expected = [case.twin(point, nobody) for point in case.values]
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_log_marginal_is_the_chain_of_predictives(case):
+    arrays, _, store = filled(case, LABELS)
+    _, _, bound = compiled(case)
+    base = bound.log_base(case.values)
+    for j in range(4):
+        found = family.log_marginal(arrays.blocks, arrays.hyper, arrays.tables, store, j)
+        rows = case.values[j == LABELS]
+        expected = twins.log_marginal(case.twin, rows) - base[j == LABELS].sum()
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_taking_an_item_out_and_in_again_changes_nothing(case):
+    arrays, data, store = filled(case, LABELS)
+    before = store.copy()
+    log_size = np.zeros(15)
+    for i in (0, 1, 3):
+        family.remove(data, i, arrays.blocks, arrays.hyper, arrays.tables, store, 0)
+    family.refresh(arrays.blocks, arrays.hyper, arrays.tables, log_size, store, 0)
+    rest = LABELS.copy()
+    rest[[0, 1, 3]] = 1
+    _, _, expected = filled(case, pt.canonical(rest))
+    np.testing.assert_allclose(store[:, 0], expected[:, 1], atol=1e-9)
+    for i in (3, 0, 1):
+        family.add(data, i, arrays.blocks, arrays.hyper, arrays.tables, store, 0)
+    family.refresh(arrays.blocks, arrays.hyper, arrays.tables, log_size, store, 0)
+    np.testing.assert_allclose(store, before, atol=1e-9)
+
+
+def test_many_columns_do_not_overflow():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((6, 120)) * np.exp(rng.uniform(-30, 30, 120))
+    kernel = pt.NormalInverseGamma(0, 0.5, 2, tuple(rows.var(axis=0)))
+    twin = twins.normal_inverse_gamma(0, 0.5, 2, rows.var(axis=0))
+    case = Case("wide", kernel, rows, rows, twin)
+    labels = np.array([0, 0, 0, 1, 1, 1], np.int32)
+    arrays, _, store = filled(case, labels)
+    found = family.log_marginal(arrays.blocks, arrays.hyper, arrays.tables, store, 0)
+    assert found == pytest.approx(twins.log_marginal(twin, rows[:3]), rel=1e-10)
+
+
+def test_data_far_from_zero_keep_their_precision():
+    rows = 1e7 + np.array([[0.1], [0.2], [0.4], [1.0]])
+    kernel = pt.NormalInverseGamma(1e7, 0.5, 2, 0.1)
+    near = pt.NormalInverseGamma(0, 0.5, 2, 0.1)
+    labels = np.zeros(4, np.int32)
+    values = []
+    for shift, each in ((0.0, kernel), (1e7, near)):
+        case = Case("far", each, rows - shift, rows - shift, None)
+        arrays, _, store = filled(case, labels)
+        values.append(family.log_marginal(arrays.blocks, arrays.hyper, arrays.tables, store, 0))
+    assert values[0] == pytest.approx(values[1], abs=1e-6)
+
+
+# ---------------------------------------------------------------- against numerical integration
+
+
+def marginal_of(kernel, rows) -> float:
+    rows = np.asarray(rows, float)
+    case = Case("rows", kernel, rows, rows, None)
+    arrays, _, store = filled(case, np.zeros(len(rows), np.int32))
+    _, _, bound = compiled(case)
+    found = family.log_marginal(arrays.blocks, arrays.hyper, arrays.tables, store, 0)
+    return found + bound.log_base(rows).sum()
+
+
+def test_normal_inverse_gamma_integrates():
+    x = np.array([0.3, -0.8, 1.9])
+    c, a, b, m = 0.5, 2.0, 1.5, 0.4
+
+    def integrand(mu, log_variance):
+        v = math.exp(log_variance)
+        density = stats.norm.pdf(x, mu, math.sqrt(v)).prod() * stats.norm.pdf(
+            mu, m, math.sqrt(v / c)
+        )
+        return density * stats.invgamma.pdf(v, a, scale=b) * v
+
+    # Trapezoids over a wide range converge exponentially for integrands that vanish at both ends.
+    mus, logs = np.linspace(-14, 14, 281), np.linspace(-4, 7, 111)
+    total = sum(integrand(mu, s) for s in logs for mu in mus)
+    total *= (mus[1] - mus[0]) * (logs[1] - logs[0])
+    found = marginal_of(pt.NormalInverseGamma(m, c, a, b), x[:, None])
+    assert found == pytest.approx(math.log(total), abs=1e-3)
+
+
+def test_normal_inverse_wishart_integrates():
+    x = np.array([[0.3, 0.1], [-0.8, 0.4], [1.0, -0.2]])
+    kappa, nu, scale = 0.7, 5.0, np.array([[1.5, 0.4], [0.4, 1.0]])
+    mean = np.array([0.2, -0.1])
+    # Σ = LLᵀ, L = [[e^p, 0], [r, e^q]], dΣ = 4 e^{3p + 2q} dp dq dr; the mean is integrated out.
+    p, q, r = np.meshgrid(
+        np.linspace(-2.5, 3.5, 97),
+        np.linspace(-2.5, 3.0, 89),
+        np.linspace(-7, 7, 141),
+        indexing="ij",
+    )
+    steps = (6 / 96) * (5.5 / 88) * (14 / 140)
+    a, b = np.exp(p), np.exp(q)
+    sigma = np.stack([np.stack([a * a, a * r], -1), np.stack([a * r, r * r + b * b], -1)], -2)
+    inverse = np.linalg.inv(sigma)
+    log_det = 2 * (p + q)
+    n = len(x)
+    center = (kappa * mean + x.sum(axis=0)) / (kappa + n)
+    spread = x.T @ x + kappa * np.outer(mean, mean) - (kappa + n) * np.outer(center, center)
+    log_likelihood = -n * math.log(2 * math.pi) - n / 2 * log_det + math.log(kappa / (kappa + n))
+    log_likelihood = log_likelihood - 0.5 * np.einsum("...ij,ji->...", inverse, spread)
+    log_prior = (
+        nu / 2 * math.log(np.linalg.det(scale))
+        - nu * math.log(2)
+        - math.log(math.pi) / 2
+        - math.lgamma(nu / 2)
+        - math.lgamma((nu - 1) / 2)
+        - (nu + 3) / 2 * log_det
+        - 0.5 * np.einsum("...ij,ji->...", inverse, scale)
+    )
+    jacobian = math.log(4) + 3 * p + 2 * q
+    total = np.exp(log_likelihood + log_prior + jacobian).sum() * steps
+    found = marginal_of(pt.NormalInverseWishart(tuple(mean), kappa, nu, scale), x)
+    assert found == pytest.approx(math.log(total), abs=1e-3)
+
+
+def test_beta_bernoulli_integrates():
+    x = np.array([1.0, 0, 1, 1])
+
+    def integrand(p):
+        return stats.beta.pdf(p, 0.8, 1.7) * p ** x.sum() * (1 - p) ** (4 - x.sum())
+
+    total, _ = integrate.quad(integrand, 0, 1)
+    assert marginal_of(pt.BetaBernoulli(0.8, 1.7), x[:, None]) == pytest.approx(
+        math.log(total), abs=1e-7
+    )
+
+
+def test_dirichlet_categorical_integrates():
+    counts = [2, 1, 1]
+    x = np.repeat([0.0, 1.0, 2.0], counts)
+
+    def integrand(q, p):
+        rest = max(1 - p - q, 0.0)
+        return stats.dirichlet.pdf([p, q, 1 - p - q], [1.4] * 3) * p**2 * q * rest
+
+    total, _ = integrate.dblquad(integrand, 1e-9, 1 - 1e-9, 1e-10, lambda p: 1 - p - 1e-10)
+    assert marginal_of(pt.DirichletCategorical(1.4), x[:, None]) == pytest.approx(
+        math.log(total), abs=1e-5
+    )
+
+
+def test_gamma_poisson_integrates():
+    x = np.array([3.0, 0, 14, 5])
+
+    def integrand(rate):
+        return stats.gamma.pdf(rate, 1.3, scale=1 / 0.4) * stats.poisson.pmf(x, rate).prod()
+
+    total, _ = integrate.quad(integrand, 0, 60, epsabs=0, limit=200)
+    assert marginal_of(pt.GammaPoisson(1.3, 0.4), x[:, None]) == pytest.approx(
+        math.log(total), abs=1e-7
+    )
+
+
+def test_wishart_in_one_dimension_is_inverse_gamma():
+    x = np.array([[0.3], [-0.8], [1.9]])
+    a = marginal_of(pt.NormalInverseWishart(0.4, 0.5, 4, 3), x)
+    b = marginal_of(pt.NormalInverseGamma(0.4, 0.5, 2, 1.5), x)
+    assert a == pytest.approx(b, abs=1e-12)

@@ -1,0 +1,246 @@
+"""What follows from a fit: densities, parameters, predictions, files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import partita as pt
+from reference import samplers_models as twins
+from samplers.cases import PRIORS, cases
+
+CASES = {case.name: case for case in cases(n=9, seed=3)}
+
+
+def short(case, prior="dirichlet, random", **options) -> pt.Fit:
+    defaults = {"draws": 40, "burn_in": 20, "chains": 2, "rng": 1, "progress": False}
+    options = defaults | options
+    return pt.sample(case.rows, kernel=case.kernel, prior=PRIORS[prior], **options)
+
+
+def density_given(case, labels, alpha, prior, point) -> float:
+    """Predictive density of a point from the partition probabilities of one item more."""
+    k = labels.max() + 1
+    log_now = prior.log_probability(labels) if alpha is None else fixed(prior, alpha, labels)
+    total = 0.0
+    for j in range(k + 1):
+        more = np.append(labels, j)
+        log_more = prior.log_probability(more) if alpha is None else fixed(prior, alpha, more)
+        log_density = case.twin(point, case.values[labels == j])
+        total += np.exp(log_more - log_now + log_density)
+    return total
+
+
+def fixed(prior, alpha, labels) -> float:
+    return pt.PitmanYor(alpha, getattr(prior, "discount", 0.0)).log_probability(labels)
+
+
+@pytest.mark.parametrize("prior", ["dirichlet, random", "pitman–yor, random", "finite"])
+@pytest.mark.parametrize("name", CASES)
+def test_density_is_the_ratio_of_partition_probabilities(name, prior):
+    case = CASES[name]
+    fit = short(case, prior, draws=6)
+    points = case.values[[0, 5, 8]]
+    rows = np.asarray(case.rows)[[0, 5, 8]]
+    found = fit.density(rows, prob=0.5)
+    alphas = [None] * 12 if prior == "finite" else fit.trace["concentration"].ravel()
+    each = np.array(
+        [
+            [
+                density_given(case, labels.astype(int), alpha, PRIORS[prior], point)
+                for point in points
+            ]
+            for labels, alpha in zip(fit.draws.labels, alphas, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(found.mean, each.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.lower, np.quantile(each, 0.25, axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.upper, np.quantile(each, 0.75, axis=0), rtol=1e-9)
+
+
+def test_density_integrates_to_one():
+    fit = pt.sample(pt.datasets.galaxies(), draws=200, burn_in=50, chains=2, rng=0)
+    grid = np.linspace(-400, 450, 40_001)
+    found = fit.density(grid)
+    assert np.trapezoid(found.mean, grid) == pytest.approx(1, abs=2e-3)  # heavy tails cut off
+    assert (found.lower <= found.mean).mean() > 0.99
+    assert found.grid.shape == (40_001, 1)
+
+
+def test_density_in_blocks_of_points_is_the_same(monkeypatch):
+    from partita.samplers import predictive
+
+    fit = short(CASES["product"])
+    whole = fit.density(CASES["product"].rows)
+    monkeypatch.setattr(predictive, "_CELLS", 100)
+    again = fit.density(CASES["product"].rows)  # sums over draws may run in another order
+    np.testing.assert_allclose(whole.mean, again.mean, rtol=1e-13)
+
+
+@pytest.mark.parametrize("prior", ["dirichlet", "pitman–yor", "finite"])
+def test_predictions_are_predictive_probabilities(prior):
+    case = CASES["product"]
+    fit = short(case, prior)
+    labels = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    rows = case.rows[:4]
+    found = fit.predict(rows, labels)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    for i in range(4):
+        weights = [
+            np.exp(
+                PRIORS[prior].log_probability(np.append(labels, j))
+                + case.twin(case.values[i], case.values[labels == j])
+            )
+            for j in range(4)
+        ]
+        np.testing.assert_allclose(found[i], weights / np.sum(weights), rtol=1e-9)
+
+
+def test_normal_parameters_are_posterior_moments():
+    rng = np.random.default_rng(0)
+    x = np.array([0.4, 1.1, 2.0, -3.0, -2.5])
+    fit = pt.sample(x, kernel=pt.NormalInverseGamma(0.3, 0.5, 3.2, 1.4), draws=5, rng=0)
+    found = fit.cluster_parameters([7, 7, 7, 2, 2])
+    assert found.sizes.tolist() == [3, 2]
+    # Weighted draws from the prior: the posterior by importance.
+    variance = 1.4 / rng.gamma(3.2, size=2_000_000)
+    mean = 0.3 + np.sqrt(variance / 0.5) * rng.standard_normal(variance.size)
+    for j, rows in enumerate((x[:3], x[3:])):
+        log_w = sum(stats.norm.logpdf(value, mean, np.sqrt(variance)) for value in rows)
+        w = np.exp(log_w - log_w.max())
+        w /= w.sum()
+        for name, values in (("mean", mean), ("variance", variance)):
+            center = w @ values
+            assert found[name].mean[j, 0] == pytest.approx(center, rel=0.02)
+            spread = w @ (values - center) ** 2
+            assert found[name].variance[j, 0] == pytest.approx(spread, rel=0.1)
+
+
+def test_wishart_parameters_are_posterior_moments():
+    case = CASES["wishart"]
+    fit = short(case)
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    found = fit.cluster_parameters(labels)
+    for j in range(2):
+        rows = case.values[labels == j]
+        n = len(rows)
+        kappa, nu = 0.5 + n, 4 + n
+        center = (0.5 * np.array([0, 0.5]) + rows.sum(axis=0)) / kappa
+        around = rows - rows.mean(axis=0)
+        away = rows.mean(axis=0) - [0, 0.5]
+        posterior = np.array([[1.5, 0.4], [0.4, 1.0]]) + around.T @ around
+        posterior = posterior + 0.5 * n / kappa * np.outer(away, away)
+        draws = stats.invwishart(nu, posterior).rvs(150_000, random_state=1)
+        np.testing.assert_allclose(found["mean"].mean[j], center, rtol=1e-12)
+        np.testing.assert_allclose(found["covariance"].mean[j], draws.mean(axis=0), atol=0.02)
+        expected = draws.var(axis=0)
+        np.testing.assert_allclose(found["covariance"].variance[j], expected, rtol=0.15)
+        np.testing.assert_allclose(
+            found["mean"].variance[j], np.diag(draws.mean(axis=0)) / kappa, rtol=0.02
+        )
+
+
+def test_parameters_of_categories_and_counts():
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    case = CASES["bernoulli"]
+    found = short(case).cluster_parameters(labels)["probability"]
+    ones = case.values[:4].sum(axis=0)
+    posterior = stats.beta(np.array([0.5, 1, 2]) + ones, 0.7 + 4 - ones)
+    np.testing.assert_allclose(found.mean[0], posterior.mean())
+    np.testing.assert_allclose(found.variance[0], posterior.var())
+    case = CASES["poisson"]
+    found = short(case).cluster_parameters(labels)["rate"]
+    posterior = stats.gamma(np.array([2, 1]) + case.values[4:].sum(axis=0), scale=1 / 5.4)
+    np.testing.assert_allclose(found.mean[1], posterior.mean())
+    np.testing.assert_allclose(found.variance[1], posterior.var())
+    case = CASES["categorical"]
+    found = short(case).cluster_parameters(labels)["probability of 1"]
+    weights = 0.6 + np.bincount(case.values[:4, 1].astype(int), minlength=4)
+    np.testing.assert_allclose(found.mean[0], stats.dirichlet(weights).mean())
+    np.testing.assert_allclose(found.variance[0], stats.dirichlet(weights).var())
+    assert found.columns == ("0", "1", "2", "3")
+
+
+def test_parameters_of_a_product_are_side_by_side():
+    case = CASES["product"]
+    found = short(case).cluster_parameters(np.zeros(9))
+    assert set(found.parameters) == {
+        "rate",
+        "mean",
+        "variance",
+        "probability",
+        "probability of 3",
+    }
+    two = pt.NormalInverseGamma(0, 1, 2, 1)
+    fit = pt.sample(case.values[:, :2], kernel=pt.Product((two, [1]), (two, [0])), draws=2, rng=0)
+    assert fit.cluster_parameters(np.zeros(9))["mean"].columns == ("1", "0")
+    assert fit.cluster_parameters(np.zeros(9))["mean"].mean.shape == (1, 2)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("prior", ["dirichlet, random", "pitman–yor", "finite, exactly 3"])
+def test_a_saved_fit_comes_back(name, prior, tmp_path):
+    fit = short(CASES[name], prior)
+    path = tmp_path / "fit.npz"
+    fit.save(path)
+    again = pt.Fit.load(path)
+    assert again.draws == fit.draws
+    assert again.kernel == fit.kernel
+    assert again.prior == fit.prior
+    assert again.columns == fit.columns
+    assert again.settings == fit.settings
+    assert all(np.array_equal(again.trace[k], fit.trace[k]) for k in fit.trace)
+    points = np.asarray(CASES[name].rows)[:3]
+    np.testing.assert_array_equal(again.density(points).mean, fit.density(points).mean)
+    with pytest.raises(pt.PartitaError, match="exists already"):
+        fit.save(path)
+    fit.save(path, overwrite=True)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fit.npz"]
+
+
+def test_files_that_are_no_fits(tmp_path):
+    path = tmp_path / "fit.npz"
+    with pytest.raises(pt.PartitaError, match="does not exist"):
+        pt.Fit.load(path)
+    path.write_text("hello")
+    with pytest.raises(pt.PartitaError, match="not a partita fit file"):
+        pt.Fit.load(path)
+    np.savez(path, header=np.array('{"format": "partita fit 1"}'))
+    with pytest.raises(pt.PartitaError, match="not a complete partita fit"):
+        pt.Fit.load(path)
+    np.savez(path, header=np.array([{"a": 1}], object))
+    with pytest.raises(pt.PartitaError, match="not a partita fit file"):
+        pt.Fit.load(path)
+
+
+def test_to_arviz_has_chains_draws_and_items():
+    fit = short(CASES["normal"])
+    tree = fit.to_arviz()
+    labels = tree["posterior"]["labels"]
+    assert labels.dims == ("chain", "draw", "item")
+    assert labels.shape == (2, 40, 9)
+    np.testing.assert_array_equal(labels.values.reshape(80, 9), fit.draws.labels)
+    np.testing.assert_array_equal(tree["sample_stats"]["lp"], fit.trace["log_posterior"])
+    assert pt.as_draws(tree, var_name="labels").labels.tolist() == fit.draws.labels.tolist()
+
+
+def test_questions_with_wrong_shapes_are_refused():
+    fit = short(CASES["normal"])
+    with pytest.raises(pt.PartitaError, match="3 columns, the fitted data have 2"):
+        fit.density(np.zeros((4, 3)))
+    with pytest.raises(pt.PartitaError, match="prob=1"):
+        fit.density(np.zeros((4, 2)), prob=1)
+    with pytest.raises(pt.PartitaError, match="5 items, but 9 were expected"):
+        fit.predict(np.zeros((4, 2)), np.zeros(5))
+    with pytest.raises(pt.PartitaError, match="missing or infinite values in rows 1"):
+        fit.predict([[0, 1], [np.nan, 0]], np.zeros(9))
+
+
+def test_marginal_twin_and_chain_rule_agree_with_scipy():
+    """The twin itself against a closed form, so that both cannot share an error."""
+    x = np.array([0.3, -0.8, 1.9])
+    twin = twins.log_marginal(twins.normal_inverse_gamma(0.4, 0.5, 2, 1.5), x[:, None])
+    cover = np.eye(3) + np.ones((3, 3)) / 0.5
+    closed = stats.multivariate_t.logpdf(x, [0.4] * 3, cover * 1.5 / 2, 4)
+    assert twin == pytest.approx(closed, abs=1e-10)

@@ -1,0 +1,110 @@
+"""Partition priors against seating one item after the other, and against their own sums."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import partita as pt
+from samplers.cases import PRIORS, log_prior_by_seating
+
+GROUND_TRUTH = Path(__file__).resolve().parents[3] / "shared" / "ground_truth.json"
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_log_probability_is_that_of_seating_items(name):
+    for labels in ([0, 0, 0, 0, 0], [0, 1, 0, 2, 1], [0, 1, 2, 3, 4], [0, 0, 1, 1, 1], [0, 1]):
+        sizes = pt.cluster_sizes(labels).tolist()
+        expected = log_prior_by_seating(name, sizes)
+        assert PRIORS[name].log_probability(labels) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", PRIORS)
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_probabilities_sum_to_one_and_give_the_expected_number(name, n):
+    prior = PRIORS[name]
+    partitions = np.array(list(pt.all_partitions(n)))
+    p = np.exp([prior.log_probability(labels) for labels in partitions])
+    assert p.sum() == pytest.approx(1, abs=1e-10)
+    expected = p @ (partitions.max(axis=1) + 1)
+    assert prior.expected_clusters(n) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_the_tables_of_the_loops_give_the_same_log_probability(name):
+    from partita.kernels.gibbs_prior import log_prior
+
+    prior = PRIORS[name]
+    tables = prior.tables(8)
+    alpha = tables.concentration
+    for labels in pt.all_partitions(8):
+        sizes = pt.cluster_sizes(labels).astype(float)
+        fixed = prior
+        if tables.shape > 0:  # given the concentration: compare with the fixed one
+            kind = type(prior)
+            fixed = kind(alpha, prior.discount) if kind is pt.PitmanYor else kind(alpha)
+        found = tables.constant + log_prior(
+            tables.sigma, tables.open_table, tables.log_block, alpha, sizes, sizes.size, 8
+        )
+        assert found == pytest.approx(fixed.log_probability(labels), abs=1e-10)
+
+
+def test_pitman_yor_without_discount_is_the_dirichlet_process():
+    for concentration in (0.7, pt.Gamma(2, 3)):
+        a, b = pt.PitmanYor(concentration, 0), pt.DirichletProcess(concentration)
+        assert a.log_probability([0, 1, 1, 2]) == b.log_probability([0, 1, 1, 2])
+        assert a.expected_clusters(50) == b.expected_clusters(50)
+
+
+def test_a_very_vague_concentration_is_integrated():
+    prior = pt.DirichletProcess(pt.Gamma(0.02, 0.02))
+    p = [np.exp(prior.log_probability(c)) for c in pt.all_partitions(5)]
+    assert sum(p) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize(("n_clusters", "n_items"), [(1.001, 50), (5, 100), (10, 1000), (40, 41)])
+def test_concentration_for_inverts_the_expected_number(discount, n_clusters, n_items):
+    alpha = pt.concentration_for(n_clusters, n_items=n_items, discount=discount)
+    found = pt.PitmanYor(alpha, discount).expected_clusters(n_items)
+    assert found == pytest.approx(n_clusters, rel=1e-9)
+
+
+@pytest.mark.skipif(not GROUND_TRUTH.exists(), reason="the peers' records are not beside the repo")
+def test_concentration_for_agrees_with_bnpmix():
+    records = [
+        r for r in json.loads(GROUND_TRUTH.read_text()) if r.get("function") == "PYcalibrate"
+    ]
+    assert len(records) >= 3
+    for record in records:
+        given = record["arguments"]
+        found = pt.concentration_for(given["Ek"], n_items=given["n"], discount=given["discount"])
+        assert found == pytest.approx(record["value"], abs=2e-4)  # their solver's tolerance
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pt.DirichletProcess(0), "concentration=0; expected a number above 0"),
+        (lambda: pt.DirichletProcess("1"), "expected a number above 0 or a Gamma"),
+        (lambda: pt.DirichletProcess(np.inf), "concentration=inf"),
+        (lambda: pt.PitmanYor(-0.5, 0.5), "expected a number above -0.5"),
+        (lambda: pt.PitmanYor(1, 1), r"discount=1; expected a number in \[0, 1\)"),
+        (lambda: pt.Gamma(0, 1), "Gamma shape=0; expected a positive number"),
+        (lambda: pt.Gamma(1, -2), "Gamma rate=-2"),
+        (lambda: pt.FiniteMixture(weight=0), "weight=0"),
+        (lambda: pt.FiniteMixture(mean_components=1), "mean_components=1.0; expected"),
+        (lambda: pt.FiniteMixture(components=[0, 0]), "components are all zero"),
+        (lambda: pt.FiniteMixture(components=3), "FiniteMixture.exactly"),
+        (lambda: pt.FiniteMixture.exactly(0), "n_components=0"),
+        (lambda: pt.concentration_for(1, n_items=10), "above 1 and below n_items=10"),
+        (lambda: pt.concentration_for(3, n_items=1), "n_items=1"),
+        (lambda: pt.concentration_for(3, n_items=9, discount=1), "discount=1"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        make()

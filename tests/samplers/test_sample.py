@@ -1,0 +1,214 @@
+"""sample(): reproducible, resumable, interruptible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.samplers import chains as chain_module
+from partita.samplers import sample as sample_module
+
+DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
+PRIOR = pt.DirichletProcess(pt.Gamma(1, 1))
+SHORT = {"draws": 60, "burn_in": 20, "chains": 3, "rng": 3, "progress": False}
+
+
+def same(a: pt.Fit, b: pt.Fit) -> bool:
+    return a.draws == b.draws and all(np.array_equal(a.trace[k], b.trace[k]) for k in a.trace)
+
+
+def test_shapes_chains_and_traces():
+    fit = pt.sample(DATA, thin=2, **SHORT)
+    assert fit.draws.n_draws == 180
+    assert fit.draws.n_items == 40
+    assert np.asarray(fit.draws.chain).tolist() == [0] * 60 + [1] * 60 + [2] * 60
+    assert set(fit.trace) == {"concentration", "n_clusters", "log_posterior"}
+    assert fit.trace["n_clusters"].shape == (3, 60)
+    np.testing.assert_array_equal(fit.trace["n_clusters"].ravel(), fit.draws.n_clusters)
+    assert np.array_equal(fit.draws.labels, pt.Draws(fit.draws.labels).labels)  # canonical
+    assert "3 chains × 60 draws of 40 items" in repr(fit)
+
+
+def test_the_same_rng_gives_the_same_draws_for_every_n_jobs():
+    one = pt.sample(DATA, n_jobs=1, **SHORT)
+    assert same(one, pt.sample(DATA, n_jobs=2, **SHORT))
+    assert same(one, pt.sample(DATA, n_jobs=-1, **SHORT))
+    other = pt.sample(DATA, **(SHORT | {"rng": 4}))
+    assert not same(one, other)
+
+
+def test_a_generator_and_a_seed_sequence_are_seeds_too():
+    options = {key: value for key, value in SHORT.items() if key != "rng"}
+    for make in (np.random.default_rng, np.random.SeedSequence):
+        a = pt.sample(DATA, rng=make(1), **options)
+        assert same(a, pt.sample(DATA, rng=make(1), **options))
+
+
+def test_thinning_keeps_every_second_draw():
+    every = pt.sample(DATA, draws=60, burn_in=10, chains=1, rng=0)
+    second = pt.sample(DATA, draws=30, burn_in=10, thin=2, chains=1, rng=0)
+    np.testing.assert_array_equal(every.draws.labels[1::2], second.draws.labels)
+
+
+def test_cutting_a_run_into_rounds_changes_nothing(monkeypatch):
+    whole = pt.sample(DATA, **SHORT)
+    monkeypatch.setattr(chain_module, "_ROUND_SECONDS", 0.0)  # one iteration per round
+    assert same(whole, pt.sample(DATA, **SHORT))
+
+
+def test_growing_beyond_the_room_of_the_store_changes_no_distribution():
+    """Many clusters: a concentration that makes almost every item its own."""
+    fit = pt.sample(
+        np.zeros(60),
+        kernel=pt.DirichletCategorical(),
+        prior=pt.DirichletProcess(200.0),
+        draws=600,
+        burn_in=10,
+        chains=4,
+        initial="one",
+        rng=0,
+        progress=False,
+    )
+    expected = pt.DirichletProcess(200.0).expected_clusters(60)
+    mean = fit.trace["n_clusters"][:, 10:].mean()
+    assert mean == pytest.approx(expected, abs=0.3)  # sd of k is 2.6, effective draws > 1,000
+
+
+@pytest.mark.parametrize("initial", ["one", "singletons", "kmeans"])
+def test_starts_by_name(initial):
+    fit = pt.sample(DATA, initial=initial, draws=5, burn_in=0, chains=2, rng=0)
+    assert fit.draws.n_draws == 10
+
+
+def test_chains_start_in_different_places(monkeypatch):
+    seen = []
+    original = sample_module.starting_partitions
+
+    def spy(*args):
+        seen.extend(original(*args))
+        return seen
+
+    monkeypatch.setattr(sample_module, "starting_partitions", spy)
+    pt.sample(DATA, draws=1, burn_in=0, chains=4, rng=0)
+    assert seen[0].max() == 0
+    assert seen[1].max() == 39
+    assert 0 < seen[2].max() < 39
+    assert not np.array_equal(seen[2], seen[3])
+
+
+def test_labels_as_start_and_a_prior_that_caps_clusters():
+    prior = pt.FiniteMixture.exactly(3)
+    fit = pt.sample(DATA, prior=prior, draws=100, burn_in=0, chains=3, rng=0)
+    assert fit.draws.n_clusters.max() <= 3
+    assert "concentration" not in fit.trace
+    start = np.arange(40) % 3
+    pt.sample(DATA, prior=prior, draws=5, burn_in=0, chains=2, initial=start, rng=0)
+    with pytest.raises(pt.PartitaError, match="4 clusters, but the prior allows 3"):
+        pt.sample(DATA, prior=prior, draws=5, initial=np.arange(40) % 4)
+
+
+def test_a_checkpoint_continues_to_the_identical_result(tmp_path, monkeypatch):
+    whole = pt.sample(DATA, **SHORT)
+    path = tmp_path / "run.npz"
+    stop_after(monkeypatch, 30)
+    part = pt.sample(DATA, checkpoint=path, checkpoint_every=1e9, **SHORT)
+    assert part.interrupted
+    assert part.draws.n_draws < whole.draws.n_draws
+    monkeypatch.undo()
+    resumed = pt.sample(DATA, checkpoint=path, resume=path, **SHORT)
+    assert same(whole, resumed)
+    longer = pt.sample(DATA, resume=path, **(SHORT | {"draws": 90}))
+    assert same(longer, pt.sample(DATA, **(SHORT | {"draws": 90})))
+
+
+def test_a_checkpoint_within_burn_in_continues(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    stop_after(monkeypatch, 5)
+    with pytest.raises(KeyboardInterrupt, match=r"within burn-in.*resume="):
+        pt.sample(DATA, checkpoint=path, **SHORT)
+    monkeypatch.undo()
+    assert same(pt.sample(DATA, resume=path, **SHORT), pt.sample(DATA, **SHORT))
+
+
+def stop_after(monkeypatch, iterations: int) -> None:
+    """Ctrl-C in the round that would pass so many iterations."""
+    original = chain_module._advance
+
+    def advance(task):
+        if task.last > iterations:
+            raise KeyboardInterrupt
+        return original(task)
+
+    monkeypatch.setattr(chain_module, "_advance", advance)
+    monkeypatch.setattr(chain_module, "_ROUND_SECONDS", 0.0)
+
+
+def test_ctrl_c_keeps_what_is_there_and_says_so(monkeypatch, capsys):
+    whole = pt.sample(DATA, **SHORT)
+    stop_after(monkeypatch, 45)
+    part = pt.sample(DATA, **SHORT)
+    assert part.interrupted
+    assert part.trace["n_clusters"].shape == (3, 25)
+    np.testing.assert_array_equal(part.trace["n_clusters"], whole.trace["n_clusters"][:, :25])
+    assert "interrupted: 25 of 60 draws of each chain" in capsys.readouterr().err
+    assert "interrupted" in repr(part)
+
+
+def test_ctrl_c_within_burn_in_raises(monkeypatch):
+    stop_after(monkeypatch, 10)
+    with pytest.raises(KeyboardInterrupt, match="no draws to return"):
+        pt.sample(DATA, **SHORT)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    pt.sample(DATA, checkpoint=path, **SHORT)
+    before = path.read_bytes()
+    for change in ({"thin": 2}, {"chains": 2}, {"prior": pt.DirichletProcess(1.0)}):
+        with pytest.raises(pt.PartitaError, match="belongs to another run"):
+            pt.sample(DATA, resume=path, **(SHORT | change))
+    with pytest.raises(pt.PartitaError, match="belongs to another run"):
+        pt.sample(DATA + 1, resume=path, **SHORT)
+    with pytest.raises(pt.PartitaError, match="Ask for at least as many draws"):
+        pt.sample(DATA, resume=path, **(SHORT | {"draws": 10}))
+    with pytest.raises(pt.PartitaError, match="exists already"):
+        pt.sample(DATA, checkpoint=path, **SHORT)
+    assert path.read_bytes() == before
+
+
+def test_checkpoints_that_cannot_be(tmp_path):
+    with pytest.raises(pt.PartitaError, match=r"directory .* does not exist"):
+        pt.sample(DATA, checkpoint=tmp_path / "no" / "run.npz", **SHORT)
+    with pytest.raises(pt.PartitaError, match="does not exist"):
+        pt.sample(DATA, resume=tmp_path / "none.npz", **SHORT)
+    wrong = tmp_path / "wrong.npz"
+    wrong.write_bytes(b"PK\x03\x04 not a zip file")
+    with pytest.raises(pt.PartitaError, match="not a partita checkpoint file, or is damaged"):
+        pt.sample(DATA, resume=wrong, **SHORT)
+    np.savez(wrong, header=np.array('{"format": "partita fit 1"}'))
+    with pytest.raises(pt.PartitaError, match="holds 'partita fit 1'"):
+        pt.sample(DATA, resume=wrong, **SHORT)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["wrong.npz"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": 0}, "draws=0; expected a whole number of at least 1"),
+        ({"draws": 2.5}, "draws=2.5"),
+        ({"burn_in": -1}, "burn_in=-1; expected a whole number of at least 0"),
+        ({"thin": 0}, "thin=0"),
+        ({"chains": 0}, "chains=0"),
+        ({"sweeps": 0, "split_merge": 0}, "leave nothing to do"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"prior": "dp"}, "expected DirichletProcess"),
+        ({"kernel": "normal"}, "expected a kernel such as"),
+        ({"initial": "random"}, "initial='random' is unknown"),
+        ({"initial": [0, 1]}, "2 items, but 40"),
+        ({"initial": np.zeros((2, 40))}, "2 partitions for 3 chains"),
+    ],
+)
+def test_settings_out_of_range(options, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(DATA, **(SHORT | options))
