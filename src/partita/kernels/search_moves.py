@@ -165,20 +165,22 @@ def sweep(
     state: State,
     order: NDArray[np.int64],
     max_clusters: int,
+    settled: int,
     max_looks: int,
     scratch: Scratch,
-) -> tuple[bool, int]:
+) -> tuple[int, int]:
     """Move single items, in cyclic order, until no move of any of them lowers the loss.
 
-    Returns whether it converged (it stops early when the tables are full or
-    ``max_looks`` items were looked at) and how many were looked at.
+    Returns how many items in a row would not move (all of them at the end; it
+    stops early when the tables are full or ``max_looks`` items were looked
+    at), and how many were looked at. ``settled`` carries the first of these
+    from one call to the next.
     """
     looked = 0
-    settled = 0
     present = objective(problem, state)
     while settled < order.size:
         if not has_room(state) or looked >= max_looks:
-            return False, looked
+            return settled, looked
         item = order[looked % order.size]
         looked += 1
         settled += 1
@@ -196,4 +198,4 @@ def sweep(
                 close_gap(problem, state, home)
             present = objective(problem, state)
             settled = 0
-    return True, looked
+    return settled, looked

@@ -89,11 +89,14 @@ def n_items_of(problem: Problem) -> int:
     return int(problem.steps.size - 1)
 
 
-def new_state(problem: Problem, labels: Labels | None, spare: int = 6) -> State:
-    """A state at the given canonical labels, or empty, with room for ``spare`` more clusters."""
+def new_state(problem: Problem, labels: Labels | None) -> State:
+    """A state at the given canonical labels, or empty, with the least room for new clusters.
+
+    Narrow tables are read from cache; a state that needs more room is grown.
+    """
     n_items = n_items_of(problem)
     k = 0 if labels is None else int(labels.max()) + 1
-    capacity = padded(k + 2 + spare)
+    capacity = padded(k + 2)
     counts_rows = problem.row_draw.size
     by_pairs = problem.kind in (PAIRS, PAIRS_LOG)
     state = State(
@@ -114,8 +117,8 @@ def new_state(problem: Problem, labels: Labels | None, spare: int = 6) -> State:
 
 
 def grown(problem: Problem, state: State) -> State:
-    """The same state with twice the room for clusters."""
-    extra = padded(max(state.sizes.size, LANES))
+    """The same state with half as much room again for clusters."""
+    extra = padded(state.sizes.size // 2)
     columns = ((0, 0), (0, extra))
     return state._replace(
         sizes=np.concatenate((state.sizes, np.zeros(extra, np.int64))),

@@ -28,8 +28,8 @@ from partita.search.threads import run_until
 from partita.search.walker import Walker
 
 SAMPLE_LABELS = 200_000
-"""Labels in the sample of draws that starts explore; at least SAMPLE_DRAWS draws are taken."""
-SAMPLE_DRAWS = 100
+MOST_DRAWS, FEWEST_DRAWS = 1_000, 100
+"""Starts explore a sample of the draws of about so many labels, within limits on its draws."""
 
 MATRIX_ITEMS = 2_000
 """Up to so many items, Binder's loss and PEAR are searched with the similarity matrix."""
@@ -82,7 +82,7 @@ def _explored(task: Task, loss: Loss) -> tuple[Problem, bool]:
     if loss.uses_similarity and (matrix or task.n_items <= MATRIX_ITEMS):
         return problem_from_similarity(task.similarity, loss), False
     assert task.draws is not None
-    size = max(SAMPLE_DRAWS, SAMPLE_LABELS // task.n_items)
+    size = int(np.clip(SAMPLE_LABELS // task.n_items, FEWEST_DRAWS, MOST_DRAWS))
     sample = sample_draws(task.draws, size, task.rng)
     return problem_from_draws(sample, loss), sample.n_draws < task.draws.n_draws
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels import cluster_moves as moves
-from partita.kernels.search_moves import objective, sweep
+from partita.kernels.search_moves import has_room, objective, sweep
 from partita.kernels.search_types import TOLERANCE, Problem, Scratch, State
 from partita.partitions.labels import Labels, canonical
 from partita.search.problem import grown, n_items_of, new_scratch, new_state
@@ -70,7 +70,7 @@ class Walker:
         self.scratch = new_scratch(self.problem, self.state)
 
     def _make_room(self) -> None:
-        if self.n_clusters + 4 > self.state.sizes.size:
+        if not has_room(self.state):
             self._grow()
 
     def _allocate(self) -> None:
@@ -88,11 +88,17 @@ class Walker:
         """Move single items until none can move downhill."""
         cells = max(1, self.problem.weights.size or self.n_items) * (self.n_clusters + 8)
         chunk = max(1, int(_LOOKS_PER_CALL / cells))
-        done = False
-        while not done:
+        settled = 0
+        while settled < self.n_items:
             self._make_room()
-            done, looked = sweep(
-                self.problem, self.state, self._order, self.max_clusters, chunk, self.scratch
+            settled, looked = sweep(
+                self.problem,
+                self.state,
+                self._order,
+                self.max_clusters,
+                settled,
+                chunk,
+                self.scratch,
             )
             self.looks += looked
             # The next call goes on with the items that this one has not reached.
