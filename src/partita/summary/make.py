@@ -87,7 +87,7 @@ def summarize(
     >>> summary.n_clusters
     3
     >>> print(summary.sentence[:72])
-    With 95% posterior probability the clustering lies within 1.19 bits of t
+    With 95% posterior probability the clustering lies within 1.24 bits of t
     """
     started = time.perf_counter()
     given, trace = split_fit(draws)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from partita.summary.result import Summary
 
 WIDTH = 80
+_UNBROKEN = "\u00a0"
+"""A space at which lines are not wrapped."""
 _SHOWN = 6
 """Clusters and items listed; a screen has no room for more."""
 
@@ -28,7 +30,8 @@ def screen(summary: Summary) -> str:
         _convergence(summary),
         _wrapped("To write: ", sentence(summary)),
     ]
-    return "\n".join(line.rstrip() for section in sections for line in section)
+    lines = [line.rstrip().replace(_UNBROKEN, " ") for section in sections for line in section]
+    return "\n".join(lines)
 
 
 def sentence(summary: Summary) -> str:
@@ -78,7 +81,7 @@ def _proof(found: PointEstimate) -> str:
         return "without a lower bound"
     if found.gap == 0.0:
         return "proven optimal for these draws"
-    return f"at most {100 * found.gap:.2g}% above the optimum"
+    return f"no partition is below {found.lower_bound:#.4g} (gap {100 * found.gap:.2g}%)"
 
 
 def _ball(summary: Summary) -> list[str]:
@@ -136,7 +139,8 @@ def _items(summary: Summary) -> list[str]:
         other = items.second[i] if best == own else best
         second = f" or {other}" if other >= 0 else ""
         name = textwrap.shorten(items.name(i), 24, placeholder="…")
-        parts.append(f"{name} ({own}{second}: {items.confidence[i]:.2f})")
+        part = f"{name} ({own}{second}: {items.confidence[i]:.2f})"
+        parts.append(part.replace(" ", _UNBROKEN))
     text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
     return _wrapped("Least certain items: ", text)
 

@@ -1,0 +1,149 @@
+"""Summaries survive a file bit by bit, without pickle; damaged files are refused."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import FileFormatError
+
+rng = np.random.default_rng(4)
+LABELS = rng.integers(0, 3, (60, 9))
+CASES = {
+    "chains": pt.Draws(LABELS, chain=np.repeat(["a", "b"], 30), item_names=list("abcdefghi")),
+    "weights": pt.Draws(LABELS, weights=rng.random(60) + 0.1),
+    "one draw": pt.Draws(LABELS[:1]),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def pair(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("summary") / "file with any name"
+    summary = pt.summarize(CASES[request.param], data=rng.normal(size=(9, 2)), loss="nvi")
+    summary.save(path)
+    return summary, pt.Summary.load(path), path
+
+
+def assert_same(a, b, where="summary"):
+    assert type(a) is type(b) or isinstance(a, dict), where
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype, where
+        assert a.shape == b.shape, where
+        assert a.tobytes() == b.tobytes(), where
+    elif isinstance(a, pt.Draws):
+        for name in ("labels", "n_clusters", "weights", "chain", "item_names"):
+            assert_same(getattr(a, name), getattr(b, name), f"{where}.{name}")
+    elif is_dataclass(a):
+        for field in fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name), f"{where}.{field.name}")
+    elif isinstance(a, tuple):
+        assert len(a) == len(b), where
+        for entry, other in zip(a, b, strict=True):
+            assert_same(entry, other, where)
+    elif isinstance(a, float):
+        assert np.float64(a).tobytes() == np.float64(b).tobytes(), where
+    else:
+        assert a == b, where
+
+
+def test_every_bit_comes_back(pair):
+    summary, loaded, _ = pair
+    assert_same(summary, loaded)
+    assert str(loaded) == str(summary)
+    assert loaded.to_json() == summary.to_json()
+
+
+def test_what_was_one_object_is_one_again(pair):
+    _, loaded, _ = pair
+    assert loaded.ball.draws is loaded.draws
+    labels = loaded.draws.labels[0]
+    assert loaded.ball.contains(labels) == pair[0].ball.contains(labels)
+    assert loaded.ball.at(0.5).radius == pair[0].ball.at(0.5).radius
+
+
+def test_the_file_holds_plain_arrays_only_and_depends_on_nothing_else(pair, tmp_path):
+    summary, _, path = pair
+    with np.load(path, allow_pickle=False) as archive:
+        assert all(archive[name].dtype.kind in "biufU" for name in archive.files)
+    again = tmp_path / "again"
+    summary.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_an_existing_file_is_kept_unless_asked(pair):
+    summary, _, path = pair
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        summary.save(path)
+    assert path.read_bytes() == before
+    summary.save(path, overwrite=True)
+
+
+# ------------------------------------------------------------------ damaged and foreign files
+
+
+def test_files_that_are_no_summary(pair, tmp_path):
+    _, _, path = pair
+    content = path.read_bytes()
+    other = tmp_path / "other.npz"
+    np.savez(other, labels=LABELS)
+    np.save(tmp_path / "array.npy", LABELS)
+    (tmp_path / "cut").write_bytes(content[: len(content) // 2])
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "text").write_text("hello")
+    for name in ("other.npz", "array.npy", "cut", "empty", "text"):
+        with pytest.raises(FileFormatError, match="not a summary"):
+            pt.Summary.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        pt.Summary.load(tmp_path / "missing")
+
+
+def rewritten(path, out, change):
+    """The same file with its document changed."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    tree = json.loads(arrays["document"].tobytes())
+    change(tree)
+    arrays["document"] = np.frombuffer(json.dumps(tree).encode(), np.uint8)
+    with open(out, "wb") as file:
+        np.savez(file, **arrays)
+    return out
+
+
+def test_a_newer_format_is_named(pair, tmp_path):
+    path = rewritten(pair[2], tmp_path / "new", lambda tree: tree.update(version=99))
+    with pytest.raises(FileFormatError, match="version 99"):
+        pt.Summary.load(path)
+
+
+@pytest.mark.parametrize(
+    "part", ["os:system", "partita.errors:PartitaError", "partita.nothing:Here", "subprocess:Popen"]
+)
+def test_a_file_cannot_ask_for_anything_but_parts_of_a_summary(pair, tmp_path, part):
+    path = rewritten(pair[2], tmp_path / "bad", lambda tree: tree["summary"].update(part=part))
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.Summary.load(path)
+
+
+def test_a_part_that_is_no_summary(pair, tmp_path):
+    def change(tree):
+        tree["summary"] = {"part": "partita.losses.vi:VI", "fields": {"a": 1.0}}
+
+    path = rewritten(pair[2], tmp_path / "loss", change)
+    with pytest.raises(FileFormatError, match="holds a VI, not a summary"):
+        pt.Summary.load(path)
+
+
+def test_a_missing_array(pair, tmp_path):
+    out = tmp_path / "missing array"
+    with zipfile.ZipFile(pair[2]) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            if name != "array0.npy":
+                new.writestr(name, old.read(name))
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.Summary.load(out)

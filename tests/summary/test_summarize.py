@@ -1,0 +1,211 @@
+"""One call: every part is what the part's own function gives, and the text fits a screen."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import partita as pt
+from partita.errors import InvalidDataError, InvalidInputError, UnknownNameError
+from reference.ground_truth import SHARED, stored_draws
+
+TRUTH = np.repeat([0, 1, 2], 8)
+
+
+def labels_around(truth, n_draws, seed=0, redrawn=0.15):
+    rng = np.random.default_rng(seed)
+    noise = rng.integers(0, 4, (n_draws, truth.size))
+    return np.where(rng.random(noise.shape) < redrawn, noise, truth)
+
+
+@pytest.fixture(scope="module")
+def draws():
+    names = [f"item {i}" for i in range(TRUTH.size)]
+    return pt.Draws(labels_around(TRUTH, 800), chain=np.repeat([0, 1, 2, 3], 200), item_names=names)
+
+
+@pytest.fixture(scope="module")
+def summary(draws):
+    data = pd.DataFrame({"x": np.arange(24.0), "y": np.ones(24)})
+    return pt.summarize(draws, data=data, prob=0.9)
+
+
+def test_the_parts_are_those_of_their_own_functions(summary, draws):
+    assert summary.draws is draws
+    assert summary.labels.tolist() == TRUTH.tolist()
+    assert (summary.n_clusters, summary.prob, summary.loss) == (3, 0.9, pt.VI())
+    ball = pt.credible_ball(draws, summary.labels, prob=0.9)
+    assert (summary.ball.radius, summary.ball.bounds) == (ball.radius, ball.bounds)
+    items = pt.item_uncertainty(draws, summary.labels)
+    assert np.array_equal(summary.items.membership, items.membership)
+    clusters = pt.cluster_uncertainty(draws, summary.labels)
+    assert np.array_equal(summary.clusters.unchanged, clusters.unchanged)
+    counts = pt.n_clusters_posterior(draws)
+    assert np.array_equal(summary.counts.probabilities, counts.probabilities)
+    assert np.array_equal(summary.sizes.mean, pt.cluster_sizes_posterior(draws).mean)
+    diagnostics = pt.diagnose(draws, estimate=summary.labels)
+    assert np.array_equal(summary.diagnostics.rhat, diagnostics.rhat)
+    assert summary.diagnostics.agreement == diagnostics.agreement
+    assert summary.data.shape == (24, 2)
+    assert summary.data_names == ("x", "y")
+
+
+def test_the_comparison_is_of_expected_losses(summary, draws):
+    table = summary.comparison
+    assert table.names == ("VI", "Binder")
+    assert summary.vi_estimate is summary.estimate
+    both = np.stack([summary.vi_estimate.labels, summary.binder_estimate.labels])
+    for loss in ("binder", "vi_lb", "vi"):
+        found = getattr(table, f"expected_{loss}")
+        assert found == pytest.approx(pt.expected_loss(both, draws, loss), abs=1e-12)
+    assert table.vi_distance == pt.distance(*both)
+    assert table.binder_distance == pt.distance(*both, loss="binder")
+
+
+def test_the_text_fits_one_screen(summary):
+    lines = str(summary).splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) <= 40
+    unwrapped = " ".join(str(summary).split())
+    assert summary.sentence in unwrapped
+    for word in ("800 draws of 24 items in 4 chains", "Estimate: 3 clusters", "90% credible ball"):
+        assert word in unwrapped
+    assert "Least certain items: item" in unwrapped
+    assert "estimate of 3 clusters (VI())" in repr(summary)
+    assert summary._repr_html_().startswith("<pre>800 draws")
+
+
+def test_many_clusters_and_long_names_still_fit():
+    truth = np.arange(60) // 2
+    names = [f"{'a very long name of an item ' * 3}{i}" for i in range(60)]
+    summary = pt.summarize(pt.Draws(labels_around(truth, 50), item_names=names), bound=None)
+    lines = str(summary).splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) <= 48
+    assert "smaller" in str(summary)
+
+
+def test_a_loss_that_is_no_metric_gets_a_ball_of_vi(draws):
+    summary = pt.summarize(draws, loss="omari")
+    assert summary.loss == pt.OneMinusARI()
+    assert summary.ball.loss == pt.VI()
+    assert summary.comparison.names == ("VI", "Binder", "OneMinusARI()")
+    assert "is no metric, hence the ball in variation" in " ".join(str(summary).split())
+
+
+def test_binder_is_measured_in_binder(draws):
+    summary = pt.summarize(draws, loss="binder")
+    assert summary.binder_estimate is summary.estimate
+    assert summary.ball.loss == pt.Binder()
+    wanted = pt.pairwise_distances([summary.labels], draws)[0].mean()
+    row = summary.diagnostics.names.index("vi_to_estimate")
+    assert summary.diagnostics.mean[row] == pytest.approx(wanted)
+
+
+def test_sampler_output_brings_its_trace_and_data(draws):
+    fit = SimpleNamespace(
+        draws=draws, trace={"concentration": np.random.default_rng(0).random(800)}, data=TRUTH
+    )
+    summary = pt.summarize(fit)
+    assert "concentration" in summary.diagnostics.names
+    assert summary.data[:, 0].tolist() == TRUTH.tolist()
+
+
+def test_arrays_and_weights_and_corners():
+    labels = labels_around(TRUTH, 60)
+    weighted = pt.summarize(pt.Draws(labels, weights=np.arange(1.0, 61.0)))
+    assert "weighted" in str(weighted)
+    assert pt.summarize(labels).n_clusters == 3  # arrays have a method named trace
+    for corner in ([[0]], [[0, 0], [0, 0]], [[0, 1, 2]]):
+        summary = pt.summarize(corner, prob=1)
+        assert summary.ball.radius == 0.0
+        assert summary.sentence in " ".join(str(summary).split())
+
+
+def test_the_same_seed_gives_the_same_summary(draws):
+    one, two = (pt.summarize(draws, rng=3, n_jobs=n).to_dict() for n in (1, 2))
+    for found in (one, two):
+        del found["seconds"], found["options"]
+    assert one == two
+
+
+# ------------------------------------------------------------------ other forms
+
+
+def test_plain_values_are_json(summary, tmp_path):
+    plain = summary.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["labels"] == TRUTH.tolist()
+    assert plain["ball"]["radius"] == summary.ball.radius
+    assert plain["items"]["membership"] == summary.items.membership.tolist()
+    assert plain["options"]["prob"] == 0.9
+    path = tmp_path / "summary.json"
+    text = summary.to_json(path)
+    assert json.loads(path.read_text()) == json.loads(text) == plain
+    assert pt.summarize([[0, 1]]).to_dict()["diagnostics"]["rhat"] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        ("items", 24),
+        ("clusters", 3),
+        ("n_clusters", None),
+        ("sizes", None),
+        ("diagnostics", 4),
+        ("comparison", 2),
+        ("bounds", None),
+    ],
+)
+def test_tables(summary, table, rows):
+    frame = summary.to_frame(table)
+    assert len(frame) == (rows or len(frame)) > 0
+
+
+def test_the_report_is_asked_for_by_name(summary, monkeypatch):
+    asked = []
+    report = SimpleNamespace(write_report=lambda *args, **options: asked.append((args, options)))
+    monkeypatch.setitem(sys.modules, "partita.report", report)
+    summary.to_html("report.html", overwrite=True)
+    assert asked == [((summary, "report.html"), {"overwrite": True})]
+
+
+# ------------------------------------------------------------------ bad input
+
+
+def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
+    monkeypatch.setattr("partita.summary.make.estimate_of", None)
+    with pytest.raises(InvalidInputError, match=r"prob=95.*0\.95, not 95"):
+        pt.summarize(draws, prob=95)
+    with pytest.raises(InvalidInputError, match="jaccard=2"):
+        pt.summarize(draws, jaccard=2)
+    with pytest.raises(InvalidDataError, match=r"shape \(3,\); expected one row per item"):
+        pt.summarize(draws, data=[1, 2, 3])
+    with pytest.raises(InvalidDataError, match="cannot be read as numbers"):
+        pt.summarize(draws, data=["a"] * 24)
+    with pytest.raises(UnknownNameError, match="unknown loss 'vy'"):
+        pt.summarize(draws, loss="vy")
+    with pytest.raises(UnknownNameError, match="no table 'item'"):
+        summary.to_frame("item")
+
+
+@pytest.mark.skipif(
+    not (SHARED / "paper" / "draws" / "galaxy.npz").exists(),
+    reason="the paper's draws are not beside the repository",
+)
+def test_the_sentence_about_the_galaxies():
+    summary = pt.summarize(stored_draws("paper/draws/galaxy.npz"))
+    assert summary.sentence.startswith(
+        "With 95% posterior probability the clustering lies within 1.83 bits of the estimate of "
+        "3 clusters (sizes 72, 7, 3)"
+    )
+    table = summary.comparison
+    found = [table.expected_vi, table.expected_binder, table.expected_vi_lb]
+    # The paper's Table 4.
+    assert np.round(found, 3).tolist() == [[0.939, 1.014], [0.237, 0.218], [0.573, 0.746]]
+    assert table.n_clusters.tolist() == [3, 7]
