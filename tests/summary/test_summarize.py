@@ -108,12 +108,19 @@ def test_binder_is_measured_in_binder(draws):
 
 
 def test_sampler_output_brings_its_trace_and_data(draws):
+    concentration = np.random.default_rng(0).random((4, 200))
     fit = SimpleNamespace(
-        draws=draws, trace={"concentration": np.random.default_rng(0).random(800)}, data=TRUTH
+        draws=draws,
+        trace={"concentration": concentration},
+        values=TRUTH[:, None].astype(float),
+        columns=("x",),
     )
     summary = pt.summarize(fit)
     assert "concentration" in summary.diagnostics.names
+    assert summary.diagnostics.mean[-1] == pytest.approx(concentration.mean())
     assert summary.data[:, 0].tolist() == TRUTH.tolist()
+    assert summary.data_names == ("x",)
+    assert pt.summarize(fit, data=np.zeros((24, 3))).data.shape == (24, 3)
 
 
 def test_arrays_and_weights_and_corners():

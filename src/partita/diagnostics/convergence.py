@@ -113,7 +113,7 @@ def diagnose(
 
     Parameters
     ----------
-    draws : Draws, sampler output with ``.draws`` and ``.trace``, or anything as_draws accepts
+    draws : Draws, the output of :func:`sample`, or anything as_draws accepts
     estimate : array_like, shape (n_items,), or an estimate, optional
         Adds the VI distance to it.
     rng : int, SeedSequence or Generator, default 0

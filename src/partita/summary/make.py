@@ -52,7 +52,7 @@ def summarize(
 
     Parameters
     ----------
-    draws : Draws, sampler output with ``.draws`` and ``.trace``, or anything as_draws accepts
+    draws : Draws, the output of :func:`sample`, or anything as_draws accepts
     loss : str or Loss, default "vi"
         What the estimate minimises. The ball uses it too when it is a metric,
         and VI otherwise.
@@ -60,6 +60,7 @@ def summarize(
         Probability of the credible ball and of the intervals.
     data : array_like, shape (n_items,) or (n_items, n_columns), optional
         The observations, for figures and reports; no number depends on them.
+        Sampler output brings its own.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
     method, bound, max_clusters, time_limit, rng, n_jobs, progress
@@ -93,9 +94,9 @@ def summarize(
     given, trace = split_fit(draws)
     clean = as_draws(given)
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
-    if data is None and trace is not None:
-        data = getattr(draws, "data", None)
     observations, names = _observations(data, clean.n_items)
+    if data is None and trace is not None:
+        observations, names = draws.values, draws.columns
     wishes: dict[str, Any] = {
         "method": method,
         "bound": bound,
