@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions import draws as module
+from partita.partitions import door as module
 from reference.partitions import first_appearance
 
 tables = st.integers(1, 8).flatmap(
@@ -59,7 +59,7 @@ def test_the_dtype_is_the_smallest_that_holds_the_labels(n_clusters, dtype):
 
 
 def test_the_dtype_grows_in_a_later_block(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_LABELS", 300)
+    monkeypatch.setattr(module, "BLOCK_LABELS", 300)
     table = np.stack([np.arange(300) // 2, np.arange(300), np.zeros(300, int)])
     assert np.array_equal(pt.Draws(table).labels, table)
     assert pt.Draws(table).labels.dtype == np.uint16
@@ -330,7 +330,7 @@ def test_names_that_cannot_be_used(names, message):
 
 
 def test_a_bad_label_deep_in_the_matrix_is_named_by_its_own_position(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_LABELS", 10)
+    monkeypatch.setattr(module, "BLOCK_LABELS", 10)
     table = np.zeros((50, 2))
     table[37, 1] = np.nan
     with pytest.raises(InvalidLabelsError, match="draw 37, item 1"):

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidLabelsError
-from partita.partitions.draws import Draws, smallest_unsigned
+from partita.partitions.door import smallest_unsigned
+from partita.partitions.draws import Draws
 from partita.partitions.labels import integers
 
 BLOCK_LABELS = 1 << 22

@@ -65,7 +65,7 @@ def together(problem: Problem, a: int, b: int) -> float:
     """Probability that two items share a cluster."""
     if uses_counts(problem):
         return counts.together(problem, a, b)
-    return problem.similarity[a, b]
+    return float(problem.similarity[a, b])
 
 
 @kernel

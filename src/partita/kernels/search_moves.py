@@ -56,7 +56,7 @@ def empty_state(problem: Problem, state: State) -> None:
 @kernel
 def has_room(state: State) -> bool:
     """Whether a new cluster fits and leaves an empty slot in the padded tables."""
-    return state.k[0] + 2 <= state.sizes.size
+    return bool(state.k[0] + 2 <= state.sizes.size)
 
 
 @kernel

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions.labels import Labels, integers
-
-_BLOCK_LABELS = 1 << 22
-"""Labels converted at a time, so that no temporary grows with the number of draws."""
+from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.partitions.door import (
+    BLOCK_LABELS,
+    as_table,
+    canonicalise,
+    clean_chain,
+    clean_count,
+    clean_names,
+    clean_weights,
+)
+from partita.partitions.labels import Labels
 
 
 class Draws:
@@ -71,8 +77,8 @@ class Draws:
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
     ) -> None:
-        values = _as_table(labels)
-        canonical, counts = _canonicalise(values)
+        values = labels.labels if isinstance(labels, Draws) else as_table(labels)
+        canonical, counts = canonicalise(values)
         self._set(canonical, counts, weights, chain, item_names)
 
     def _set(
@@ -87,9 +93,9 @@ class Draws:
         fields: dict[str, Any] = {
             "_labels": _frozen(labels),
             "_n_clusters": _frozen(counts),
-            "_weights": None if weights is None else _frozen(_clean_weights(weights, n_draws)),
-            "_chain": None if chain is None else _frozen(_clean_chain(chain, n_draws)),
-            "_item_names": None if item_names is None else _clean_names(item_names, n_items),
+            "_weights": None if weights is None else _frozen(clean_weights(weights, n_draws)),
+            "_chain": None if chain is None else _frozen(clean_chain(chain, n_draws)),
+            "_item_names": None if item_names is None else clean_names(item_names, n_items),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -199,7 +205,7 @@ class Draws:
 
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""
-        step = rows or max(1, _BLOCK_LABELS // self.n_items)
+        step = rows or max(1, BLOCK_LABELS // self.n_items)
         for start in range(0, self.n_draws, step):
             yield slice(start, min(start + step, self.n_draws))
 
@@ -226,7 +232,7 @@ class Draws:
 
     def drop(self, n: int) -> Draws:
         """Without the first n draws of each chain (burn-in)."""
-        n = _count(n, "n", least=0)
+        n = clean_count(n, "n", least=0)
         keep = self._positions_in_chain() >= n
         if not keep.any():
             raise InvalidInputError(
@@ -237,7 +243,7 @@ class Draws:
 
     def thin(self, step: int) -> Draws:
         """Every step-th draw of each chain, from its first."""
-        step = _count(step, "step", least=1)
+        step = clean_count(step, "step", least=1)
         return self._take(self._positions_in_chain() % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Draws:
@@ -256,7 +262,7 @@ class Draws:
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
         columns = self.item_positions(items)
-        labels, counts = _canonicalise(self._labels[:, columns])
+        labels, counts = canonicalise(self._labels[:, columns])
         names = self._item_names
         return Draws._from_canonical(
             labels,
@@ -364,60 +370,6 @@ def _restore(
     )
 
 
-def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
-    """The smallest unsigned dtype that holds labels 0 … highest."""
-    return np.min_scalar_type(highest)
-
-
-def _as_table(labels: ArrayLike) -> NDArray[Any]:
-    if isinstance(labels, Draws):
-        return labels.labels
-    try:
-        values = np.asarray(labels)
-    except ValueError:
-        lengths = sorted({len(row) for row in labels})  # type: ignore[union-attr, arg-type]
-        raise InvalidLabelsError(
-            f"rows of the draws have different lengths ({lengths[:4]}); each draw must label "
-            "every item."
-        ) from None
-    if values.ndim == 1 and values.size:
-        raise InvalidLabelsError(
-            f"draws have shape {values.shape}; expected (n_draws, n_items). "
-            "For a single draw, pass labels[None, :]."
-        )
-    if values.ndim != 2:
-        raise InvalidLabelsError(
-            f"draws have shape {values.shape}; expected (n_draws, n_items). "
-            "Use as_draws for (chain, draw, item) arrays."
-        )
-    if values.shape[0] == 0:
-        raise InvalidLabelsError("there are no draws; at least one row is needed.")
-    if values.shape[1] == 0:
-        raise InvalidLabelsError("there are no items; at least one column is needed.")
-    return values
-
-
-def _canonicalise(
-    values: NDArray[Any],
-) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
-    from partita.kernels.labels import canonicalise_rows, count_clusters
-
-    n_draws, n_items = values.shape
-    labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
-    counts = np.empty(n_draws, np.int64)
-    step = max(1, _BLOCK_LABELS // n_items)
-    for start in range(0, n_draws, step):
-        stop = min(start + step, n_draws)
-        block = np.empty((stop - start, n_items), np.int32)
-        most = canonicalise_rows(integers(values[start:stop], "draws", first_draw=start), block)
-        counts[start:stop] = count_clusters(block)
-        needed = smallest_unsigned(max(most - 1, 0))
-        if needed.itemsize > labels.dtype.itemsize:
-            labels = labels.astype(needed)
-        labels[start:stop] = block
-    return labels, counts
-
-
 def _number_distinct(draws: Draws) -> NDArray[np.int64]:
     """Number the distinct rows by first appearance, through hashes that are then verified."""
     from partita.kernels.labels import hash_rows
@@ -431,55 +383,6 @@ def _number_distinct(draws: Draws) -> NDArray[np.int64]:
     rank = np.empty(first.size, np.int64)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[inverse.reshape(-1)]
-
-
-def _clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
-    try:
-        values = np.array(weights, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidWeightsError("weights must be numbers, one per draw.") from None
-    if values.shape != (n_draws,):
-        raise InvalidWeightsError(
-            f"weights have shape {values.shape}; expected one per draw, shape ({n_draws},)."
-        )
-    if not np.isfinite(values).all():
-        where = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InvalidWeightsError(f"weights[{where}] is {values[where]}; weights must be finite.")
-    if not values.any():
-        raise InvalidWeightsError("all weights are zero; at least one draw must count.")
-    if (values <= 0).any():
-        where = int(np.flatnonzero(values <= 0)[0])
-        kind = "negative" if values[where] < 0 else "zero"
-        raise InvalidWeightsError(
-            f"weights[{where}] is {kind} ({values[where]}); weights must be positive. "
-            "Remove draws that should not count."
-        )
-    return np.asarray(values / values.sum())
-
-
-def _clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
-    values = np.array(chain)
-    if values.shape != (n_draws,):
-        raise InvalidInputError(
-            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},)."
-        )
-    if values.dtype.kind not in "iuU":
-        raise InvalidInputError(
-            f"chain ids have dtype {values.dtype}; expected integers or strings."
-        )
-    return values
-
-
-def _clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
-    cleaned = tuple(str(name) for name in names)
-    if len(cleaned) != n_items:
-        raise InvalidInputError(
-            f"{len(cleaned)} item names were given for {n_items} items; expected one per item."
-        )
-    if len(set(cleaned)) != n_items:
-        twice = next(name for name in cleaned if cleaned.count(name) > 1)
-        raise InvalidInputError(f"item name {twice!r} appears twice; names must be unique.")
-    return cleaned
 
 
 def _join_chains(parts: Sequence[Draws]) -> NDArray[Any] | None:
@@ -500,12 +403,6 @@ def _join_chains(parts: Sequence[Draws]) -> NDArray[Any] | None:
             joined.append(number + offset)
             offset += names.size
     return np.concatenate(joined)
-
-
-def _count(value: int, name: str, *, least: int) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least {least}.")
-    return int(value)
 
 
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:

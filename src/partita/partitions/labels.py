@@ -24,7 +24,7 @@ def integers(
     """
     kind = values.dtype.kind
     if kind in "iub":
-        return values.astype(np.int64)
+        return values.astype(np.int64, order="C")  # one memory order, one compiled kernel
     if kind == "f":
         return _whole_floats(values, what, first_draw)
     if kind in "UST":
@@ -66,7 +66,7 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[n
             f"{what} must be whole numbers, but {what}[{_index(where)}] is "
             f"{float(values[first])!r}.{hint}"
         )
-    return values.astype(np.int64)
+    return values.astype(np.int64, order="C")
 
 
 def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:

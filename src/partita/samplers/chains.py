@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.partitions.draws import smallest_unsigned
+from partita.partitions.door import smallest_unsigned
 from partita.partitions.labels import Labels
 from partita.samplers.kernel import Floats
 from partita.samplers.model import Model
