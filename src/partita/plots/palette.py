@@ -1,0 +1,72 @@
+"""Colours and marker shapes of clusters, told apart by colour-blind readers as well.
+
+Needs NumPy only, so that everything which shows clusters can use it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Shape = Literal["circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "plus"]
+
+COLOURS: tuple[str, ...] = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#404040"),
+    *("#2D0078", "#0000D2", "#B4D2B4", "#C31EFF", "#785A69", "#874B00", "#78E1FF", "#2D2D00"),
+    *("#692D96", "#A5B487", "#4B004B", "#D200B4", "#E1C369", "#9687FF", "#5A3C00", "#2D3C69"),
+)
+"""Okabe and Ito's colours (black as dark grey, apart from text), then 16 more.
+
+Each of the 16 is the colour farthest from white and all earlier ones, in OKLab, for the nearest
+pair as seen with normal, protanopic, deuteranopic or tritanopic vision. No pair is closer under
+red-green blindness than the closest pair of the first eight.
+"""
+
+SHAPES: tuple[Shape, ...] = (
+    "circle",
+    "square",
+    "triangle",
+    "diamond",
+    "inverted_triangle",
+    "hex",
+    "plus",
+)
+"""One per eight colours, so that clusters of similar colours differ in shape."""
+
+_PER_SHAPE = 8
+
+OTHER = "#BDBDBD"
+"""Light grey, for what belongs to no cluster."""
+
+
+def colour(index: int) -> str:
+    """Colour of the cluster with a colour index, as ``#RRGGBB``; they repeat after 24.
+
+    Examples
+    --------
+    >>> from partita.plots.palette import colour, shape
+    >>> colour(0), shape(0), shape(8)
+    ('#0072B2', 'circle', 'square')
+    """
+    return COLOURS[index % len(COLOURS)]
+
+
+def shape(index: int) -> Shape:
+    """Marker shape of the cluster with a colour index; with its colour unique below 168."""
+    return SHAPES[index // _PER_SHAPE % len(SHAPES)]
+
+
+def colours_of(indices: NDArray[np.integer]) -> list[str]:
+    """Colour of each index."""
+    return [colour(index) for index in indices.tolist()]
+
+
+def is_dark(text: str) -> bool:
+    """Whether writing on a colour must be white to be legible."""
+    channels = np.array([int(text[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
+    # Where contrast with white and with black, as WCAG 2 defines it, are equal.
+    return luminance < 0.179
