@@ -94,11 +94,11 @@ def score(
         shared = problem.similarity[item, j]
         if slot < 0 or shared <= 0.0 or j == item:
             continue
-        present = state.within[slot, j]
+        here = state.within[slot, j]
         if slot == home:
-            left += np.log2(present / (present - shared))
+            left += np.log2(here / (here - shared))
         else:
-            scores[slot] -= 2.0 * np.log2((present + shared) / present)
+            scores[slot] -= 2.0 * np.log2((here + shared) / here)
     if home >= 0:
         left += np.log2(state.within[home, item])
     for k in range(state.k[0] + 1):

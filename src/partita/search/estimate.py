@@ -19,12 +19,10 @@ from partita.search.bounds.bound import EFFORTS, lower_bound
 from partita.search.methods import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
 from partita.search.task import Candidate, Clock, Options, Task
+from partita.search.ties import TIE, window
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
-
-TIE = 1e-10
-"""Partitions whose expected losses differ by no more are ties (relative above 1)."""
 
 
 def estimate(
@@ -205,7 +203,7 @@ def _result(
     ranked = sorted(_distinct(candidates), key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
     lowest = value_of[best.tobytes()]
-    near = lowest + TIE * max(1.0, lowest)
+    near = window(lowest)
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
     # On the draws as given, so that it equals expected_loss(labels, draws) exactly.
     value = (
