@@ -12,6 +12,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidDataError, InvalidInputError, UnknownNameError
+from partita.summary.text import screen
 from reference.ground_truth import SHARED, stored_draws
 
 TRUTH = np.repeat([0, 1, 2], 8)
@@ -216,3 +217,11 @@ def test_the_sentence_about_the_galaxies():
     # The paper's Table 4.
     assert np.round(found, 3).tolist() == [[0.939, 1.014], [0.237, 0.218], [0.573, 0.746]]
     assert table.n_clusters.tolist() == [3, 7]
+
+
+@pytest.mark.parametrize("width", [40, 50, 79])
+def test_the_text_fits_a_narrow_terminal(summary, width):
+    lines = screen(summary, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert any(line.lstrip().startswith("Cluster ") for line in lines)
+    assert summary.sentence in " ".join(" ".join(lines).split())

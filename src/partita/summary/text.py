@@ -12,23 +12,28 @@ if TYPE_CHECKING:
     from partita.summary.result import Summary
 
 WIDTH = 80
+_NARROWEST = 40
 _UNBROKEN = "\u00a0"
 """A space at which lines are not wrapped."""
 _SHOWN = 6
 """Clusters and items listed; a screen has no room for more."""
 
 
-def screen(summary: Summary) -> str:
-    """What a statistician would paste into a report."""
+def screen(summary: Summary, width: int = WIDTH) -> str:
+    """What a statistician would paste into a report, in lines of at most ``width``.
+
+    Tables lose columns from the right when they do not fit.
+    """
+    width = max(width, _NARROWEST)
     sections = [
-        _head(summary),
-        _estimate(summary),
-        _ball(summary),
-        _clusters(summary),
-        _items(summary),
-        _comparison(summary),
-        _convergence(summary),
-        _wrapped("To write: ", sentence(summary)),
+        _head(summary, width),
+        _estimate(summary, width),
+        _ball(summary, width),
+        _clusters(summary, width),
+        _items(summary, width),
+        _comparison(summary, width),
+        _convergence(summary, width),
+        _wrapped("To write: ", sentence(summary), width),
     ]
     lines = [line.rstrip().replace(_UNBROKEN, " ") for section in sections for line in section]
     return "\n".join(lines)
@@ -48,31 +53,33 @@ def sentence(summary: Summary) -> str:
     )
 
 
-def _head(summary: Summary) -> list[str]:
+def _head(summary: Summary, width: int) -> list[str]:
     draws = summary.draws
     chains = f" in {_count(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = ", weighted" if draws.weights is not None else ""
     left = f"{_count(draws.n_draws, 'draw')} of {_count(draws.n_items, 'item')}{chains}{weighted}"
     right = f"partita {summary.versions['partita']}"
-    return [f"{left}{right:>{max(WIDTH - len(left), len(right) + 1)}}", "=" * WIDTH]
+    if len(left) + len(right) >= width:
+        return [*_wrapped("", left, width), right, "=" * width]
+    return [f"{left}{right:>{width - len(left)}}", "=" * width]
 
 
-def _estimate(summary: Summary) -> list[str]:
+def _estimate(summary: Summary, width: int) -> list[str]:
     found = summary.estimate
     unit = f" {found.loss.unit}" if found.loss.unit else ""
     lines = _wrapped(
-        "Estimate: ", f"{_count(found.n_clusters, 'cluster')} of sizes {_sizes(found)}"
+        "Estimate: ", f"{_count(found.n_clusters, 'cluster')} of sizes {_sizes(found)}", width
     )
     text = f"expected {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
     if len(found.search.starts) > 1:
         text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
     if len(found.ties):
         text += f"; {_count(len(found.ties), 'other partition')} at the same loss"
-    lines += _wrapped("  ", text)
+    lines += _wrapped("  ", text, width)
     for limit in found.search.limits:
-        lines += _wrapped("  ! ", limit)
+        lines += _wrapped("  ! ", limit, width)
     if found.search.interrupted:
-        lines.append("  ! the search was cut short; this is the best so far")
+        lines += _wrapped("  ! ", "the search was cut short; this is the best so far", width)
     return lines
 
 
@@ -84,7 +91,7 @@ def _proof(found: PointEstimate) -> str:
     return f"no partition is below {found.lower_bound:#.4g} (gap {100 * found.gap:.2g}%)"
 
 
-def _ball(summary: Summary) -> list[str]:
+def _ball(summary: Summary, width: int) -> list[str]:
     ball = summary.ball
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
@@ -93,44 +100,45 @@ def _ball(summary: Summary) -> list[str]:
         f"{_percent(ball.prob)} credible ball: ",
         f"radius {_radius(ball.radius)}{error}{unit} ({ball.loss.title}), "
         f"{inside:,} draws inside, coverage {ball.coverage:.4g}",
+        width,
     )
     if ball.loss != summary.loss:
-        lines += _wrapped(
-            "  ", f"({summary.loss.title} is no metric, hence the ball in {ball.loss.title})"
-        )
+        note = f"({summary.loss.title} is no metric, hence the ball in {ball.loss.title})"
+        lines += _wrapped("  ", note, width)
     for name, bound in ball.bounds.items():
         counts = ", ".join(str(k) for k in bound.n_clusters[:_SHOWN].tolist())
         ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
-        lines.append(f"  {name:<11}{counts} clusters at {_radius(bound.distance)}{ties}")
+        text = f"{counts} clusters at {_radius(bound.distance)}{ties}"
+        lines += _wrapped(f"  {name:<11}", text, width)
     low, high = summary.counts.interval(ball.prob)
     top = float(summary.counts.probabilities.max())
-    lines.append(
-        f"Clusters in a draw: {summary.counts.mode} most often ({100 * top:.0f}%), mean "
+    text = (
+        f"{summary.counts.mode} most often ({100 * top:.0f}%), mean "
         f"{summary.counts.mean:.1f}, {_percent(ball.prob)} in {low} to {high}"
     )
-    return lines
+    return lines + _wrapped("Clusters in a draw: ", text, width)
 
 
-def _clusters(summary: Summary) -> list[str]:
+def _clusters(summary: Summary, width: int) -> list[str]:
     table = summary.clusters
-    lines = [
-        f"{'Cluster':>9}{'size':>8}{'within':>9}{'nearest':>9}{'similarity':>12}"
-        f"{'unchanged':>11}{f'Jaccard ≥ {table.jaccard:g}':>16}"
+    largest = np.argsort(-table.size, kind="stable")[:_SHOWN].tolist()
+    nearest = [str(k) if k >= 0 else "–" for k in table.nearest.tolist()]
+    columns = [
+        (9, "Cluster", [str(k) for k in largest]),
+        (8, "size", [f"{table.size[k]:,}" for k in largest]),
+        (9, "within", [f"{table.within[k]:.2f}" for k in largest]),
+        (9, "nearest", [nearest[k] for k in largest]),
+        (12, "similarity", [f"{table.nearest_similarity[k]:.2f}" for k in largest]),
+        (11, "unchanged", [f"{table.unchanged[k]:.2f}" for k in largest]),
+        (16, f"Jaccard ≥ {table.jaccard:g}", [f"{table.similar[k]:.2f}" for k in largest]),
     ]
-    largest = np.argsort(-table.size, kind="stable")
-    for k in largest[:_SHOWN].tolist():
-        nearest = str(table.nearest[k]) if table.nearest[k] >= 0 else "–"
-        lines.append(
-            f"{k:>9}{table.size[k]:>8,}{table.within[k]:>9.2f}{nearest:>9}"
-            f"{table.nearest_similarity[k]:>12.2f}{table.unchanged[k]:>11.2f}"
-            f"{table.similar[k]:>16.2f}"
-        )
+    lines = _table(columns, width)
     if len(table) > _SHOWN:
         lines.append(f"{'…':>9} and {len(table) - _SHOWN:,} smaller ones")
     return lines
 
 
-def _items(summary: Summary) -> list[str]:
+def _items(summary: Summary, width: int) -> list[str]:
     items = summary.items
     certain = int((items.confidence >= 0.9).sum())
     parts = []
@@ -142,21 +150,31 @@ def _items(summary: Summary) -> list[str]:
         part = f"{name} ({own}{second}: {items.confidence[i]:.2f})"
         parts.append(part.replace(" ", _UNBROKEN))
     text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
-    return _wrapped("Least certain items: ", text)
+    return _wrapped("Least certain items: ", text, width)
 
 
-def _comparison(summary: Summary) -> list[str]:
+def _comparison(summary: Summary, width: int) -> list[str]:
     table = summary.comparison
-    lines = [f"{'Estimates':<24}{'clusters':>10}{'E[Binder]':>12}{'E[VI_LB]':>12}{'E[VI]':>12}"]
-    for j, name in enumerate(table.names):
-        lines.append(
-            f"  {name[:22]:<22}{table.n_clusters[j]:>10,}{table.expected_binder[j]:>#12.4g}"
-            f"{table.expected_vi_lb[j]:>#12.4g}{table.expected_vi[j]:>#12.4g}"
-        )
-    return lines
+    names = [f"  {name[:22]}" for name in table.names]
+    roomy = width >= 70
+    first = 24 if roomy else max(len("Estimates"), *map(len, names))
+    losses = {
+        "E[Binder]": table.expected_binder,
+        "E[VI_LB]": table.expected_vi_lb,
+        "E[VI]": table.expected_vi,
+    }
+    columns = [
+        (first, f"{'Estimates':<{first}}", [f"{name:<{first}}" for name in names]),
+        (10, "clusters", [f"{k:,}" for k in table.n_clusters.tolist()]),
+        *(
+            (12 if roomy else len(title) + 2, title, [f"{value:#.4g}" for value in values.tolist()])
+            for title, values in losses.items()
+        ),
+    ]
+    return _table(columns, width)
 
 
-def _convergence(summary: Summary) -> list[str]:
+def _convergence(summary: Summary, width: int) -> list[str]:
     found = summary.diagnostics
     parts = []
     if np.isfinite(found.rhat).any():
@@ -167,18 +185,31 @@ def _convergence(summary: Summary) -> list[str]:
     if found.agreement is not None:
         parts.append(f"pair probabilities differ by {found.agreement.average_sd:.3f} on average")
     text = ", ".join(parts) or "not known"
-    lines = _wrapped("Convergence: ", text + (" (nothing to warn about)" if found.ok else ""))
+    text += " (nothing to warn about)" if found.ok else ""
+    lines = _wrapped("Convergence: ", text, width)
     for warning in found.warnings:
-        lines += _wrapped("  ! ", warning)
+        lines += _wrapped("  ! ", warning, width)
     for note in found.notes:
-        lines += _wrapped("  ", note)
+        lines += _wrapped("  ", note, width)
     return lines
 
 
-def _wrapped(lead: str, text: str) -> list[str]:
-    indent = " " * len(lead) if lead.strip() in ("", "!") else "  "
+def _table(columns: list[tuple[int, str, list[str]]], width: int) -> list[str]:
+    """Columns of (width, heading, cells), right-aligned; those that do not fit are left out."""
+    while sum(size for size, _, _ in columns) > width:
+        columns = columns[:-1]
+    rows = [[title, *cells] for _, title, cells in columns]
+    sizes = [size for size, _, _ in columns]
+    return [
+        "".join(f"{cell:>{size}}" for cell, size in zip(row, sizes, strict=True))
+        for row in zip(*rows, strict=True)
+    ]
+
+
+def _wrapped(lead: str, text: str, width: int) -> list[str]:
+    indent = " " * len(lead) if lead.startswith(" ") else "  "
     return textwrap.wrap(
-        text, WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
+        text, width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
     )
 
 
