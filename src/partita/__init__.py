@@ -77,7 +77,7 @@ _HOME = {
 }
 """Public name to the module that defines it."""
 
-_SUBMODULES = ("datasets", "plots")
+_SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn")
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
 
@@ -103,6 +105,13 @@ class Fit:
         ]
         return "\n".join(lines) + ">"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "trace": dict(self.trace)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A read-only view of a dict cannot be pickled, so the trace travels as the dict itself.
+        self.__dict__.update(state, trace=MappingProxyType(state["trace"]))
+
     def _concentrations(self) -> Floats:
         if "concentration" in self.trace:
             return np.asarray(self.trace["concentration"]).reshape(-1)
@@ -186,22 +195,28 @@ class Fit:
         )
 
     def to_arviz(self) -> Any:
-        """The draws as an ArviZ ``DataTree``, with dimensions (chain, draw) and (…, item).
+        """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 
         Group ``posterior`` holds ``labels``, ``n_clusters`` and ``concentration``;
         ``sample_stats`` holds ``lp``, the log posterior density.
+
+        Returns
+        -------
+        DataTree, or InferenceData where the installed ``arviz`` is older than 1.0
+            The older ArviZ takes nothing else. ``["posterior"]["labels"]`` reads both.
         """
         base = require("arviz_base", extra="arviz", purpose="to_arviz()")
         chains, kept = self.trace["n_clusters"].shape
         posterior = {name: self.trace[name] for name in self.trace if name != "log_posterior"}
         labels = self.draws.labels.reshape(chains, kept, self.draws.n_items)
-        return base.from_dict(
+        tree = base.from_dict(
             {
                 "posterior": {"labels": labels.astype(np.int64), **posterior},
                 "sample_stats": {"lp": self.trace["log_posterior"]},
             },
             dims={"labels": ["item"]},
         )
+        return _for_installed_arviz(tree)
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
@@ -215,6 +230,19 @@ class Fit:
         from partita.samplers.storage import load_fit
 
         return load_fit(path)
+
+
+def _for_installed_arviz(tree: Any) -> Any:
+    try:
+        generation = int(version("arviz").partition(".")[0])
+    except PackageNotFoundError:
+        return tree
+    if generation >= 1:
+        return tree
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # ArviZ on its own refactoring, daily
+        arviz = require("arviz", extra="arviz", purpose="to_arviz()")
+    return arviz.from_datatree(tree)
 
 
 def fit_from_progress(

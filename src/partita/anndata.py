@@ -1,0 +1,243 @@
+"""Summaries in AnnData objects, where scanpy users look for them.
+
+Imports ``summary`` and what is below it; anndata itself is the user's, and pandas comes with it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+
+from partita._optional import require
+from partita.diagnostics.functionals import split_fit
+from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.io.convert import as_draws
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.partitions.similarity import similarity as similarity_of
+from partita.summary.make import Rng
+from partita.summary.make import summarize as summary_of
+from partita.summary.result import Summary
+
+__all__ = ["attach", "summarize"]
+
+
+def summarize(
+    adata: Any,
+    *,
+    draws: Any,
+    key_added: str = "partita",
+    loss: str | Loss = "vi",
+    prob: float = 0.95,
+    similarity: bool = False,
+    method: str = "auto",
+    bound: Literal["fast", "tight"] | None = "fast",
+    max_clusters: int | None = None,
+    time_limit: float | None = None,
+    rng: Rng | None = 0,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    copy: bool = False,
+) -> Any:
+    """Summarise draws of a clustering of the cells and keep the result in the AnnData.
+
+    Parameters
+    ----------
+    adata : AnnData
+        N cells.
+    draws : str, path, Draws, Fit, array_like, table or ArviZ object
+        A key of ``adata.obsm`` whose entry has shape (n_obs, n_draws), or anything
+        :func:`partita.as_draws` accepts, with one row per draw and one column per cell, or the
+        result of :func:`partita.sample`. Where the draws have names of items and some of them
+        are names of cells, all must be, and the draws are put into the order of the cells.
+    key_added : str, default "partita"
+    loss, prob, method, bound, max_clusters, time_limit, rng, n_jobs, progress
+        As in :func:`partita.summarize`.
+    similarity : bool, default False
+        Keep the posterior similarity matrix too: N² numbers of 4 bytes.
+    copy : bool, default False
+        Leave ``adata`` alone and return a changed copy.
+
+    Returns
+    -------
+    None, or AnnData when ``copy=True``
+        With these fields; those of an earlier call with the same key are replaced:
+
+        ``.obs[key_added]``
+            Categorical, the cluster of each cell: "0", "1", … in order of first appearance.
+        ``.obs[f"{key_added}_confidence"]``
+            Probability of each cell to belong to its cluster.
+        ``.uns[key_added]``
+            "params" (how it was made), "estimate", "ball" with its bounds, and "sentence",
+            the one to write.
+        ``.obsp[f"{key_added}_similarity"]``
+            On request, float32: the probability that two cells share a cluster.
+
+    Notes
+    -----
+    O(M·N·K) for M draws of N cells in K clusters, as :func:`partita.summarize`.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, partita as pt
+    >>> rng = np.random.default_rng(0)
+    >>> adata = anndata.AnnData(np.zeros((30, 2), np.float32))
+    >>> truth = np.repeat([0, 1, 2], 10)
+    >>> labels = np.where(rng.random((200, 30)) < 0.1, rng.integers(0, 3, (200, 30)), truth)
+    >>> pt.anndata.summarize(adata, draws=labels)
+    >>> adata.obs["partita"].cat.categories.tolist()
+    ['0', '1', '2']
+    >>> adata.uns["partita"]["params"]["loss"]
+    'VI()'
+    """
+    target = adata.copy() if copy else adata
+    summary = summary_of(
+        _draws_of_cells(target, draws),
+        loss=loss,
+        prob=prob,
+        method=method,
+        bound=bound,
+        max_clusters=max_clusters,
+        time_limit=time_limit,
+        rng=rng,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    attach(target, summary, key_added=key_added, similarity=similarity)
+    return target if copy else None
+
+
+def attach(
+    adata: Any, summary: Summary, *, key_added: str = "partita", similarity: bool = False
+) -> None:
+    """Keep a summary that is already there in an AnnData, in the fields of :func:`summarize`.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Its cells are the items of the summary, in the same order.
+    summary : Summary
+    key_added : str, default "partita"
+    similarity : bool, default False
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, partita as pt
+    >>> adata = anndata.AnnData(np.zeros((4, 2), np.float32))
+    >>> summary = pt.summarize([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> pt.anndata.attach(adata, summary, key_added="clusters")
+    >>> adata.obs["clusters"].tolist()
+    ['0', '0', '1', '1']
+    """
+    if summary.draws.n_items != adata.n_obs:
+        raise InvalidInputError(
+            f"the summary is of {summary.draws.n_items:,} items, the AnnData has "
+            f"{adata.n_obs:,} cells; expected one item per cell."
+        )
+    if _in_order(summary.draws, _cells(adata)) is not summary.draws:
+        raise InvalidInputError(
+            "the items of the summary are the cells of the AnnData in another order; give draws "
+            "with names to partita.anndata.summarize, which orders them, or reorder the cells."
+        )
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    names = [str(label) for label in range(summary.n_clusters)]
+    adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
+    adata.obs[f"{key_added}_confidence"] = summary.items.confidence
+    adata.uns[key_added] = _record(summary)
+    matrix = f"{key_added}_similarity"
+    if similarity:
+        adata.obsp[matrix] = similarity_of(summary.draws, dtype=np.float32)
+    elif matrix in adata.obsp:  # of other draws than those now summarised under the key
+        del adata.obsp[matrix]
+
+
+def _draws_of_cells(adata: Any, given: Any) -> Any:
+    """Draws of as many items as there are cells, in their order; sampler output as it is."""
+    if isinstance(given, str) and given in adata.obsm:
+        return as_draws(_dense(adata.obsm[given]), transpose=True)
+    if isinstance(given, str) and not os.path.exists(given):
+        keys = ", ".join(repr(key) for key in adata.obsm) or "none"
+        raise InvalidInputError(
+            f"draws={given!r} is neither a key of adata.obsm ({keys}) nor a file."
+        )
+    source, trace = split_fit(given)
+    clean = as_draws(source)
+    if clean.n_items != adata.n_obs:
+        turned = " The array has one row per cell: pass its transpose." * (
+            clean.n_draws == adata.n_obs
+        )
+        raise InvalidLabelsError(
+            f"the draws are of {clean.n_items:,} items, the AnnData has {adata.n_obs:,} cells; "
+            f"expected one column per cell.{turned}"
+        )
+    ordered = _in_order(clean, _cells(adata))
+    return ordered if trace is None else given
+
+
+def _cells(adata: Any) -> list[str]:
+    return [str(name) for name in adata.obs_names]
+
+
+def _dense(entry: Any) -> Any:
+    """An entry of obsm as array or table; columns of an array of draws are not worth names."""
+    values = entry.toarray() if hasattr(entry, "toarray") else entry
+    return np.asarray(values)
+
+
+def _in_order(draws: Draws, cells: list[str]) -> Draws:
+    if draws.item_names is None or list(draws.item_names) == cells:
+        return draws
+    unknown = sorted(set(draws.item_names) - set(cells))
+    if len(unknown) == len(cells):  # the sampler's own names, such as columns V1, V2, …
+        return draws
+    if unknown:
+        raise InvalidLabelsError(
+            f"{len(unknown):,} of {len(cells):,} items of the draws, such as {unknown[0]!r}, are "
+            "no cells of the AnnData, while the others are. Give draws of the same cells."
+        )
+    return draws.select_items(cells)
+
+
+def _record(summary: Summary) -> dict[str, Any]:
+    """What goes into ``uns``: only kinds of values that an h5ad file keeps, hence no None."""
+    found, ball = summary.estimate, summary.ball
+    params = {
+        **summary.options,
+        "n_draws": summary.draws.n_draws,
+        "n_chains": summary.draws.n_chains,
+        "partita_version": summary.versions["partita"],
+    }
+    estimate = {
+        "n_clusters": found.n_clusters,
+        "expected_loss": found.expected_loss,
+        "lower_bound": found.lower_bound,
+        "gap": found.gap,
+        "method": found.method,
+    }
+    bounds = {
+        name: {
+            "labels": bound.labels,
+            "n_clusters": bound.n_clusters,
+            "distance": bound.distance,
+            "mass": bound.mass,
+        }
+        for name, bound in ball.bounds.items()
+    }
+    return {
+        "params": _without_none(params),
+        "estimate": _without_none(estimate),
+        "ball": {
+            "loss": repr(ball.loss),
+            "prob": ball.prob,
+            "radius": ball.radius,
+            "coverage": ball.coverage,
+            **bounds,
+        },
+        "sentence": summary.sentence,
+    }
+
+
+def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if value is not None}

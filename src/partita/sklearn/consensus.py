@@ -1,0 +1,158 @@
+"""Labelings of the same items to one consensus, as a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from partita.diagnostics.functionals import split_fit
+from partita.errors import InvalidLabelsError
+from partita.io.convert import as_draws
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.sklearn.base import SummaryEstimator
+from partita.summary.make import summarize
+
+
+class PartitionConsensus(SummaryEstimator):
+    r"""The clustering closest on average to many clusterings of the same items.
+
+    .. math:: c^* = \arg\min_c \frac{1}{M} \sum_m L(c_m, c)
+
+    The labelings may be draws of an MCMC run, or any ensemble: repeated k-means, bootstrap
+    runs, several algorithms or annotators. Labels need not agree between labelings, nor do
+    numbers of clusters.
+
+    Parameters
+    ----------
+    loss : str or Loss, default "vi"
+        The distance between clusterings; see :func:`partita.estimate`.
+    prob : float in (0, 1], default 0.95
+        Fraction of the labelings that the ball around the consensus holds.
+    method : str, default "auto"
+        The search; see :func:`partita.estimate`.
+    max_clusters : int, optional
+        Most clusters of the consensus; no cap by default.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; by default every core.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int32, shape (n_items,)
+        The consensus; clusters are numbered in order of first appearance.
+    n_clusters_ : int
+    credible_ball_ : CredibleBall
+        The smallest ball around the consensus with ``prob`` of the labelings in it.
+    summary_ : Summary
+        With the certainty of each item (``summary_.items.confidence``) and cluster.
+    n_features_in_ : int
+        Number of labelings.
+
+    Notes
+    -----
+    X has one row per item and one column per labeling, as scikit-learn has samples in rows.
+    Draws of samplers usually come the other way round: see :meth:`from_draws`, which also keeps
+    weights and chains.
+
+    Labels may be whole numbers or strings. Fractional numbers are refused, for X is then
+    probably the data. A label −1, by which some clusterers mark noise, is a label like others.
+
+    Cost O(M·N·K) per sweep of the search, for M labelings of N items in K clusters.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point estimation and
+    credible balls. Bayesian Analysis 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.sklearn import PartitionConsensus
+    >>> labelings = [[0, 1, 5], [0, 1, 5], [0, 0, 7], [2, 0, 7]]
+    >>> PartitionConsensus().fit_predict(labelings)
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "vi",
+        prob: float = 0.95,
+        method: str = "auto",
+        max_clusters: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.prob = prob
+        self.method = method
+        self.max_clusters = max_clusters
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> PartitionConsensus:  # noqa: ARG002 - scikit-learn's way
+        """Find the consensus of the columns of X.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n_items, n_labelings)
+        y : ignored
+        """
+        labelings = validate_data(self, X, dtype=None, ensure_min_samples=2)
+        try:
+            draws = Draws(labelings.T)
+        except InvalidLabelsError as error:
+            raise InvalidLabelsError(
+                "X must hold labels, one row per item and one column per labeling (a draw, below). "
+                f"{error} If X are the data themselves, see BayesianMixture."
+            ) from None
+        return self._fit_draws(draws)
+
+    @classmethod
+    def from_draws(cls, draws: Any, **params: Any) -> PartitionConsensus:
+        """The fitted consensus of draws: one row per draw, one column per item.
+
+        Parameters
+        ----------
+        draws : Draws, sampler output, array, table, ArviZ object or path
+            Anything :func:`partita.as_draws` or :func:`partita.summarize` accepts; weights,
+            chains and names are used.
+        **params
+            Those of the class.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> from partita.sklearn import PartitionConsensus
+        >>> draws = pt.Draws([[0, 0, 1, 1], [0, 1, 1, 1]], weights=[3, 1])
+        >>> PartitionConsensus.from_draws(draws, loss="binder").labels_
+        array([0, 0, 1, 1], dtype=int32)
+        """
+        consensus = cls(**params)
+        given, trace = split_fit(draws)
+        clean = as_draws(given)
+        consensus.n_features_in_ = clean.n_draws
+        return consensus._fit_draws(clean if trace is None else draws)
+
+    def _fit_draws(self, draws: Any) -> PartitionConsensus:
+        found: PartitionConsensus = self._keep(
+            summarize(
+                draws,
+                loss=self.loss,
+                prob=self.prob,
+                method=self.method,
+                max_clusters=self.max_clusters,
+                rng=self._seed(),
+                n_jobs=self.n_jobs,
+                progress=False,
+            )
+        )
+        return found
