@@ -1,5 +1,13 @@
 """Figures for papers, on matplotlib (extra ``plot``).
 
-Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``
-and ``colours`` need none of it.
+Each function takes what it shows first, draws into ``ax`` (or ``axes``) or
+into a new figure, and returns the axes: ``ax.figure.savefig("figure.pdf")``.
+pyplot is never used. What is drawn is prepared apart from the drawing.
+
+Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
+``colours`` and ``similarity_map`` need none of it.
 """
+
+from partita.plots.heat_map import similarity
+
+__all__ = ["similarity"]

@@ -1,0 +1,177 @@
+"""The door to matplotlib, and what all figures share.
+
+Figures are made without pyplot: nothing opens a window, and no figure stays
+behind in a global list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._optional import require
+from partita.errors import InvalidInputError
+from partita.plots.palette import Shape, colour, shape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+SMALL = 8.0
+"""Points, of text that explains."""
+NORMAL = 9.5
+"""Points, of titles."""
+INK = "#262626"
+GREY = "#6E6E6E"
+
+_MARKERS: dict[Shape, str] = {
+    "circle": "o",
+    "square": "s",
+    "triangle": "^",
+    "diamond": "D",
+    "inverted_triangle": "v",
+    "hex": "h",
+    "plus": "P",
+}
+
+
+def library(name: str) -> Any:
+    """A module of matplotlib, such as ``"figure"``, or an error that names the extra."""
+    return require(f"matplotlib.{name}", extra="plot", purpose="drawing a figure")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure of so many inches that keeps its parts from overlapping."""
+    figure: Figure = library("figure").Figure(figsize=(width, height), layout="constrained")
+    return figure
+
+
+def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
+    """The axes given, or those of a new figure."""
+    library("figure")  # axes can only exist with matplotlib, but what came may be no axes
+    if ax is None:
+        return new_figure(width, height).subplots()
+    if not hasattr(ax, "add_artist"):
+        raise InvalidInputError(f"ax is {type(ax).__name__}; expected matplotlib Axes or None.")
+    return ax
+
+
+def many_axes(
+    axes: Any, count: int, *, columns: int, width: float, height: float, **sharing: Any
+) -> NDArray[Any]:
+    """The axes given, in one row, or those of a new figure; ``width`` and ``height`` per panel."""
+    columns = max(1, min(columns, count))
+    rows = -(-count // columns)
+    if axes is None:
+        figure = new_figure(width * columns, height * rows)
+        made = np.atleast_1d(figure.subplots(rows, columns, **sharing)).reshape(-1)
+        for unused in made[count:]:
+            unused.remove()
+        return made[:count]
+    given = np.asarray(axes, dtype=object).reshape(-1)
+    if given.size != count or not all(hasattr(ax, "add_artist") for ax in given):
+        raise InvalidInputError(
+            f"axes hold {given.size} object(s); expected {count} matplotlib Axes, one per panel, "
+            "such as those of matplotlib.figure.Figure().subplots(...)."
+        )
+    return given
+
+
+def headline(ax: Axes, title: str, note: str = "") -> None:
+    """A title, and below it in small print what a reader must know to read the figure."""
+    lines = note.count("\n") + 1 if note else 0
+    ax.set_title(title, loc="left", fontsize=NORMAL, color=INK, pad=6.0 + 11.0 * lines)
+    if note:
+        ax.annotate(
+            note,
+            (0.0, 1.0),
+            (0.0, 4.0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=SMALL,
+            color=GREY,
+            va="bottom",
+        )
+
+
+def plain(ax: Axes) -> None:
+    """No frame where there is no scale, and small tick labels."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=SMALL, color=GREY)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(SMALL + 0.5)
+
+
+def whole_ticks(ax: Axes, axis: str, *, most: int = 8) -> None:
+    """Ticks at whole numbers only, and not many."""
+    locator = library("ticker").MaxNLocator(most, integer=True)
+    getattr(ax, f"{axis}axis").set_major_locator(locator)
+
+
+def marker(index: int) -> str:
+    """Marker of a colour index, in matplotlib's letters."""
+    return _MARKERS[shape(index)]
+
+
+def cluster_handle(index: int, label: str) -> Line2D:
+    """What stands for a cluster in a legend."""
+    handle: Line2D = library("lines").Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker=marker(index),
+        markersize=6.0,
+        markerfacecolor=colour(index),
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        label=label,
+    )
+    return handle
+
+
+def cluster_legend(ax: Axes, indices: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+    """Numbers and sizes of clusters beside the axes, the largest first; 24 at most."""
+    order = np.argsort(-sizes, kind="stable")
+    shown = order[:24] if order.size > 24 else order
+    handles = [cluster_handle(int(indices[k]), f"{k} ({sizes[k]:,})") for k in shown.tolist()]
+    title = "cluster (size)"
+    if order.size > shown.size:
+        title += f",\n{shown.size} largest of {order.size:,}"
+    legend = ax.legend(
+        handles=handles,
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        fontsize=SMALL,
+        title_fontsize=SMALL,
+        ncols=1 if len(handles) <= 14 else 2,
+        frameon=False,
+        handletextpad=0.2,
+        columnspacing=0.8,
+        borderaxespad=0.2,
+    )
+    legend.get_title().set_color(GREY)
+
+
+def shorten(text: str, length: int) -> str:
+    """Text of at most so many characters, and one that matplotlib does not read as a formula."""
+    cut = text if len(text) <= length else text[: length - 1] + "…"
+    return cut.replace("$", r"\$")
+
+
+def percent(probability: float) -> str:
+    """As in "95%"."""
+    return f"{100.0 * probability:.4g}%"
+
+
+def counted(number: int, noun: str) -> str:
+    """As in "1 cluster" and "2,000 items"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def with_unit(name: str, unit: str) -> str:
+    """As in "variation of information (bits)"."""
+    return f"{name} ({unit})" if unit else name
