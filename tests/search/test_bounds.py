@@ -75,7 +75,7 @@ def test_dealing_anew_only_tightens_equal_masses():
 
 def test_one_heavy_draw_faces_all_others():
     # Two thirds of the mass on one partition: it is the optimum, and the bound must see it.
-    labels = [[0, 0, 1, 1, 2]] + [[0, 1, 1, 2, 2], [0, 0, 0, 1, 1], [0, 1, 2, 3, 4]]
+    labels = [[0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [0, 0, 0, 1, 1], [0, 1, 2, 3, 4]]
     draws = pt.Draws(labels, weights=[6, 1, 1, 1])
     best = pt.estimate(draws, method="sweep")
     assert np.array_equal(best.labels, labels[0])

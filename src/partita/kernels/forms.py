@@ -15,6 +15,9 @@ from partita.kernels._jit import kernel
 
 VI, BINDER, NVI, ID, NID, OMARI = range(6)
 
+SOME_BITS = 1.0
+"""N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""
+
 
 @kernel
 def term_table(form: int, n_items: int) -> NDArray[np.float64]:
@@ -39,10 +42,10 @@ def combine(form: int, a: float, joint: float, estimate: float, truth: float, n:
         value = (max(truth, estimate) - joint) / n
     elif form == NVI:
         below = n * np.log2(n) - joint
-        value = (truth + estimate - 2.0 * joint) / below if below > 0.0 else 0.0
+        value = (truth + estimate - 2.0 * joint) / below if below > SOME_BITS else 0.0
     elif form == NID:
         below = n * np.log2(n) - min(truth, estimate)
-        value = (max(truth, estimate) - joint) / below if below > 0.0 else 0.0
+        value = (max(truth, estimate) - joint) / below if below > SOME_BITS else 0.0
     else:
         # 1 − ARI in numbers of ordered pairs: (mean − joint) / (mean − expected by chance).
         pairs = float(n) * (float(n) - 1.0)

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel
-from partita.kernels.forms import ID, NID, NVI, combine
+from partita.kernels.forms import ID, NID, NVI, SOME_BITS, combine
 from partita.kernels.search_types import AVERAGED, LANES, Problem, Scratch, State
+
+SOME_PAIRS = 0.5
+"""The denominator of 1 − ARI, in ordered pairs of one draw, is 0 or at least 1."""
 
 
 @kernel
@@ -218,17 +221,20 @@ def mean_losses(
                 out[k] += w * (max(truth, own[k]) - joint - gains[r, k]) / n
         elif problem.form == NID:
             for k in range(width):
-                below = max(top - min(truth, own[k]), 1e-300)
-                out[k] += w * (max(truth, own[k]) - joint - gains[r, k]) / below
+                below = top - min(truth, own[k])
+                above = max(truth, own[k]) - joint - gains[r, k]
+                out[k] += w * (above / below if below > SOME_BITS else 0.0)
         elif problem.form == NVI:
             for k in range(width):
                 total = joint + gains[r, k]
-                out[k] += w * (truth + own[k] - 2.0 * total) / max(top - total, 1e-300)
+                above = truth + own[k] - 2.0 * total
+                out[k] += w * (above / (top - total) if top - total > SOME_BITS else 0.0)
         else:
             for k in range(width):
                 mean = 0.5 * (truth + own[k]) - n
-                below = max(mean - (truth - n) * (own[k] - n) / pairs, 1e-300)
-                out[k] += w * (mean + n - joint - gains[r, k]) / below
+                below = mean - (truth - n) * (own[k] - n) / pairs
+                above = mean + n - joint - gains[r, k]
+                out[k] += w * (above / below if below > SOME_PAIRS else 0.0)
 
 
 @kernel

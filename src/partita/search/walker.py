@@ -49,6 +49,8 @@ class Walker:
         self.scratch: Scratch = new_scratch(problem, self.state)
         if start is None:
             self._allocate()
+        while self.n_clusters > self.max_clusters:
+            self._merge_cheapest()
 
     @property
     def loss(self) -> float:
@@ -157,11 +159,17 @@ class Walker:
 
     def _merge(self) -> None:
         while self.n_clusters > 1 and not self.stop():
-            scores = moves.merge_scores(self.problem, self.state)
-            keep, gone = np.unravel_index(int(scores.argmin()), scores.shape)
-            if scores[keep, gone] >= self.loss - TOLERANCE:
+            if not self._merge_cheapest(below=self.loss - TOLERANCE):
                 return
-            moves.merge_slots(self.problem, self.state, int(keep), int(gone))
+
+    def _merge_cheapest(self, below: float = np.inf) -> bool:
+        """Merge the two clusters whose merging leaves the lowest loss, if that is low enough."""
+        scores = moves.merge_scores(self.problem, self.state)
+        keep, gone = np.unravel_index(int(scores.argmin()), scores.shape)
+        if scores[keep, gone] >= below:
+            return False
+        moves.merge_slots(self.problem, self.state, int(keep), int(gone))
+        return True
 
     def _split(self) -> None:
         for slot in self._rng.permutation(self.n_clusters):

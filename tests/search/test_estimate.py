@@ -1,0 +1,243 @@
+"""The front door: right answers, honest reports, clear refusals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from loss_instances import every_loss
+from search.posteriors import all_losses, random_posterior
+
+import partita as pt
+from partita.errors import (
+    InvalidInputError,
+    InvalidLabelsError,
+    NotSupportedError,
+    UnknownNameError,
+)
+from partita.search.methods import METHODS
+
+
+@every_loss
+@pytest.mark.parametrize("method", ["auto", "sweep"])
+def test_it_finds_the_minimum_over_all_partitions(loss, method):
+    for seed in range(4):
+        draws = random_posterior(5 + seed, 10 + 10 * seed, seed, weighted=seed == 3)
+        _, losses = all_losses(draws, loss)
+        found = pt.estimate(draws, loss=loss, method=method, rng=seed)
+        assert found.expected_loss == pytest.approx(losses.min(), abs=1e-11)
+
+
+@every_loss
+def test_the_reported_loss_is_the_expected_loss_exactly(loss):
+    draws = random_posterior(30, 50, 1)
+    found = pt.estimate(draws, loss=loss)
+    assert found.expected_loss == pt.expected_loss(found.labels, draws, loss=loss)[0]
+    assert np.array_equal(found.labels, pt.canonical(found.labels))
+    assert not found.labels.flags.writeable
+    assert found.loss == loss
+    assert found.n_clusters == pt.n_clusters(found.labels)
+
+
+@every_loss
+def test_merged_and_weighted_draws_give_the_answer_of_the_draws(loss):
+    draws = random_posterior(12, 15, 2)
+    repeated = pt.Draws(np.repeat(draws.labels, 3, axis=0))
+    weighted = pt.Draws(draws.labels, weights=np.full(15, 0.2))
+    answers = [pt.estimate(d, loss=loss) for d in (draws, repeated, weighted)]
+    for other in answers[1:]:
+        assert np.array_equal(other.labels, answers[0].labels)
+        assert other.expected_loss == pytest.approx(answers[0].expected_loss, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["vi", "binder", "nid"])
+def test_threads_do_not_change_the_answer_and_the_rng_fixes_it(name):
+    draws = random_posterior(60, 2_500, 5)
+    one, two, four = (pt.estimate(draws, loss=name, rng=7, n_jobs=n) for n in (1, 2, 4))
+    for other in (two, four):
+        assert np.array_equal(other.labels, one.labels)
+        assert other.lower_bound == one.lower_bound
+        assert other.search.starts == one.search.starts
+        assert other.search.sweeps == one.search.sweeps
+    sequence = np.random.SeedSequence(7)
+    assert np.array_equal(pt.estimate(draws, loss=name, rng=sequence).labels, one.labels)
+
+
+def test_many_groups_are_all_found():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 20, 1_000)
+    noise = rng.integers(0, 22, (400, 1_000))
+    draws = pt.Draws(np.where(rng.random((400, 1_000)) < 0.3, noise, truth))
+    found = pt.estimate(draws)
+    assert found.n_clusters == 20
+    assert pt.distance(found.labels, truth) == 0.0
+    assert found.search.agreed >= 4
+
+
+def test_all_minimisers_found_are_ties():
+    # The meet and the join of these two are equally far from both.
+    draws = pt.Draws([[0, 0, 1, 1], [0, 1, 0, 1]])
+    found = pt.estimate(draws)
+    partitions, losses = all_losses(draws, pt.VI())
+    minimisers = {tuple(p) for p in partitions[losses <= losses.min() + 1e-10]}
+    reported = {tuple(found.labels), *(tuple(t) for t in found.ties)}
+    assert reported == minimisers
+    assert len(minimisers) > 1
+
+
+def test_user_starts_are_used():
+    draws = random_posterior(12, 20, 3)
+    start = np.arange(12) % 3
+    found = pt.estimate(draws, method="sweep", starts=[start, np.zeros(12)], n_starts=1)
+    assert [s.origin for s in found.search.starts][:2] == ["user", "user"]
+    assert len(found.search.starts) == 3
+
+
+def test_a_cap_is_kept_and_said():
+    draws = pt.Draws(np.tile(np.arange(10) % 5, (20, 1)))
+    free = pt.estimate(draws, method="sweep")
+    assert free.n_clusters == 5
+    assert free.search.limits == ()
+    capped = pt.estimate(draws, method="sweep", max_clusters=3)
+    assert capped.n_clusters <= 3
+    if capped.n_clusters == 3:
+        assert "max_clusters=3 was reached" in capped.search.limits[0]
+    assert capped.expected_loss >= free.expected_loss
+
+
+@pytest.mark.parametrize("cap", [1, 2])
+@every_loss
+def test_the_best_partition_under_a_cap(loss, cap):
+    draws = random_posterior(7, 20, 4)
+    partitions, losses = all_losses(draws, loss)
+    allowed = partitions.max(axis=1) < cap
+    for method in ("auto", "sweep"):
+        found = pt.estimate(draws, loss=loss, method=method, max_clusters=cap, bound=None)
+        assert found.expected_loss == pytest.approx(losses[allowed].min(), abs=1e-11)
+
+
+@every_loss
+@pytest.mark.parametrize(
+    "labels",
+    [[[0, 0, 1, 2]], [[0]], [[0], [0]], [[0, 1, 2]] * 3, [[0, 0, 0]] * 3, [[0, 1]]],
+    ids=["one draw", "one item", "one item twice", "singletons", "one cluster", "two items"],
+)
+def test_where_all_draws_agree_they_are_the_answer(loss, labels):
+    for method in ("auto", "sweep"):
+        found = pt.estimate(labels, loss=loss, method=method)
+        assert np.array_equal(found.labels, labels[0])
+        assert found.expected_loss == pytest.approx(0.0, abs=1e-12)
+        assert found.gap in (None, 0.0)
+
+
+@pytest.mark.parametrize("name", ["binder", "vi_lb", "ompear"])
+def test_a_similarity_matrix_is_enough_for_some_losses(name):
+    draws = random_posterior(9, 25, 6)
+    partitions, losses = all_losses(draws, name)
+    for method in ("auto", "sweep", "average", "complete"):
+        found = pt.estimate(similarity=pt.similarity(draws), loss=name, method=method)
+        assert found.expected_loss >= losses.min() - 1e-11
+        if method in ("auto", "sweep"):
+            assert found.expected_loss == pytest.approx(losses.min(), abs=1e-11)
+
+
+@every_loss
+def test_every_method_is_honest_about_its_result(loss):
+    draws = random_posterior(8, 30, 8)
+    lowest = all_losses(draws, loss)[1].min()
+    for method in METHODS:
+        if method == "ilp" and loss.name != "binder":
+            continue
+        found = pt.estimate(draws, loss=loss, method=method)
+        assert found.method == method
+        assert found.expected_loss == pt.expected_loss(found.labels, draws, loss=loss)[0]
+        assert found.expected_loss >= lowest - 1e-11
+        assert found.search.starts
+        if found.lower_bound is not None:
+            assert found.lower_bound <= lowest + 1e-12
+
+
+def test_a_time_limit_returns_the_best_so_far():
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 30, (2_000, 3_000)))
+    start = time.monotonic()
+    found = pt.estimate(draws, time_limit=0.5, bound=None)
+    assert time.monotonic() - start < 20
+    assert found.search.interrupted
+    assert found.labels.size == 3_000
+    assert "interrupted" in repr(found)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_ctrl_c_returns_the_best_so_far():
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 30, (2_000, 3_000)))
+    pt.estimate(draws.thin(50), time_limit=5)  # compile before the clock matters
+    timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        found = pt.estimate(draws, bound=None)
+    finally:
+        timer.cancel()
+    assert found.search.interrupted
+    assert found.expected_loss > 0
+
+
+def test_it_prints_what_matters():
+    draws = random_posterior(30, 50, 1)
+    text = repr(pt.estimate(draws))
+    for word in ("clusters", "expected loss", "bits", "gap at most", "starts agree"):
+        assert word in text
+    assert "proven optimal" in repr(pt.estimate(draws.select_items(range(6))))
+    assert "no lower bound" in repr(pt.estimate(draws, loss="omari"))
+
+
+def test_its_html_is_escaped_and_complete():
+    html = pt.estimate(random_posterior(10, 20, 1))._repr_html_()
+    assert html.startswith("<table>")
+    assert "expected loss" in html
+
+
+REFUSED = [
+    ({"loss": "manhattan"}, UnknownNameError, "unknown loss"),
+    ({"method": "anneal"}, UnknownNameError, "unknown method 'anneal'; expected one of 'auto'"),
+    ({"bound": "loose"}, UnknownNameError, "expected 'fast', 'tight' or None"),
+    ({"starts": [[0, 1]]}, InvalidLabelsError, "starts have 2 items, but 6 were expected"),
+    ({"max_clusters": 0}, InvalidInputError, "max_clusters=0"),
+    ({"max_clusters": 7}, InvalidInputError, "only 6 items"),
+    ({"max_clusters": 1, "starts": [0, 1, 1, 1, 1, 1]}, InvalidInputError, "more than"),
+    ({"n_starts": 0}, InvalidInputError, "n_starts=0"),
+    ({"n_starts": 2.5}, InvalidInputError, "n_starts=2.5"),
+    ({"l": 0}, InvalidInputError, "l=0"),
+    ({"max_iter": -1}, InvalidInputError, "max_iter=-1"),
+    ({"time_limit": 0}, InvalidInputError, "time_limit=0"),
+    ({"n_jobs": 0}, InvalidInputError, "n_jobs=0"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED, ids=lambda x: str(x)[:40])
+def test_bad_options_are_refused_in_words(options, error, message):
+    draws = random_posterior(6, 10, 0)
+    with pytest.raises(error, match=message):
+        pt.estimate(draws, **options)
+
+
+def test_draws_and_similarity_are_not_mixed_up():
+    draws = random_posterior(6, 10, 0)
+    matrix = pt.similarity(draws)
+    with pytest.raises(InvalidInputError, match="not both"):
+        pt.estimate(draws, similarity=matrix, loss="binder")
+    with pytest.raises(InvalidInputError, match="one is needed"):
+        pt.estimate()
+    with pytest.raises(NotSupportedError, match="it needs the draws"):
+        pt.estimate(similarity=matrix, loss="vi")
+    with pytest.raises(InvalidLabelsError, match="pass it as similarity="):
+        pt.estimate(matrix)
+    with pytest.raises(NotSupportedError):
+        pt.estimate(similarity=matrix, loss="binder", method="draws")
+    with pytest.raises(NotSupportedError, match="at most 12 items"):
+        pt.estimate(random_posterior(13, 5, 0), method="enumerate")
