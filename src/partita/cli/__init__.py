@@ -1,0 +1,14 @@
+"""The command line, ``partita``: one module per command, loaded when it is called.
+
+Sits above everything else. Modules here import click only; NumPy, Numba and the
+rest of partita load inside the commands, so that help is shown at once.
+"""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line; never returns."""
+    from partita.cli.group import cli
+
+    cli.main(prog_name="partita")

@@ -1,0 +1,156 @@
+"""``partita compare``: two clusterings side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partita.cli.options import LOSSES, debug_option, force_option, json_option
+from partita.cli.outputs import check_file, say, write_table
+from partita.cli.show import show, width
+
+if TYPE_CHECKING:
+    from partita.partitions.labels import Labels
+
+_UNLIMITED = 1_000_000
+
+
+@click.command(
+    short_help="Distance, cross table and meet of two clusterings.",
+    epilog="""\b
+Examples:
+  $ partita compare labels.csv truth.csv
+  $ partita compare results/bounds.csv:estimate results/bounds.csv:upper
+  $ partita compare labels.csv truth.csv --loss vi --loss nid --json
+  $ partita compare labels.csv truth.csv --out both.csv""",
+)
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--loss",
+    "losses",
+    type=click.Choice(LOSSES, case_sensitive=False),
+    multiple=True,
+    default=("vi", "binder", "omari"),
+    show_default=True,
+    help="Distance to show; may be given several times.",
+)
+@click.option(
+    "--out", type=click.Path(), metavar="FILE", help="Write both and their meet, one row per item."
+)
+@json_option
+@force_option
+@debug_option
+def command(
+    a: str, b: str, losses: tuple[str, ...], out: str | None, as_json: bool, force: bool
+) -> None:
+    """Distance, cross table, meet and join of two clusterings of the same items.
+
+    A and B are files with one label per item, in one column or one row; FILE:COLUMN names a
+    column. Where both files name their items (in a column `item` or as headings of a row), items
+    are matched by name. A is the estimate and B the truth, for losses that tell them apart.
+    """
+    from partita.cli.reading import aligned, read_partition, refuse_two_readers_of_stdin
+
+    refuse_two_readers_of_stdin(a, b)
+    check_file(out, force=force)
+    first, second, names, sorted_by_name = aligned(read_partition(a), read_partition(b))
+    if sorted_by_name:
+        say(f"items of {b} were put in the order of {a}, by name")
+    found = _compared(first, second, losses)
+    if out is not None:
+        from partita._files import atomic_path
+
+        items = range(first.size) if names is None else names
+        columns = (first.tolist(), second.tolist(), found["meet"]["labels"])
+        with atomic_path(out, overwrite=force) as temporary:
+            write_table(temporary, ("item", "a", "b", "meet"), zip(items, *columns, strict=True))
+        say(f"wrote {out}")
+    if as_json:
+        click.echo(json.dumps({"a": a, "b": b, **found}, indent=1, ensure_ascii=False))
+    else:
+        show(_text(a, b, found, width(elsewhere=_UNLIMITED)))
+
+
+def _compared(a: Labels, b: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
+    from partita.losses.evaluate import distance
+    from partita.losses.registry import as_loss
+    from partita.partitions.labels import cross_table
+    from partita.partitions.lattice import join, meet, refines
+
+    def described(labels: Labels) -> dict[str, Any]:
+        return {"n_clusters": int(labels.max()) + 1, "labels": labels.tolist()}
+
+    chosen = [as_loss(name) for name in dict.fromkeys(losses)]
+    return {
+        "n_items": int(a.size),
+        "n_clusters": [int(a.max()) + 1, int(b.max()) + 1],
+        "distances": {loss.name: distance(a, b, loss) for loss in chosen},
+        "a_refines_b": bool(refines(a, b)),
+        "b_refines_a": bool(refines(b, a)),
+        "cross_table": cross_table(a, b).tolist(),
+        "meet": described(meet(a, b)),
+        "join": described(join(a, b)),
+    }
+
+
+def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
+    from partita.losses.registry import as_loss
+
+    k_a, k_b = found["n_clusters"]
+    lines = [
+        f"A: {a}, {_clusters(k_a)}",
+        f"B: {b}, {_clusters(k_b)}",
+        f"Items: {found['n_items']:,}",
+        f"Relation: {_relation(found)}",
+        "Distances:",
+    ]
+    measures = {as_loss(name): value for name, value in found["distances"].items()}
+    title = max(len(loss.title) for loss in measures)
+    for loss, value in measures.items():
+        lines.append(f"  {loss.title:<{title}}  {value:.6g} {loss.unit}".rstrip())
+    lines.append("Items in cluster of A (rows) and cluster of B (columns):")
+    lines += _table(found["cross_table"], columns)
+    lines.append(f"Meet: {_sizes(found['meet'])}")
+    lines.append(f"Join: {_sizes(found['join'])}")
+    return "\n".join(lines)
+
+
+def _clusters(number: int) -> str:
+    return f"{number:,} cluster{'' if number == 1 else 's'}"
+
+
+def _relation(found: dict[str, Any]) -> str:
+    if found["a_refines_b"] and found["b_refines_a"]:
+        return "the same clustering"
+    if found["a_refines_b"]:
+        return "A refines B: each cluster of A lies in one of B"
+    if found["b_refines_a"]:
+        return "B refines A: each cluster of B lies in one of A"
+    return "neither refines the other"
+
+
+def _table(counts: list[list[int]], columns: int) -> list[str]:
+    """The cross table, zeros as points; columns of B that do not fit are counted."""
+    size = max(4, len(f"{max(map(max, counts)):,}") + 1, len(str(len(counts[0]))) + 1)
+    room = max(1, (columns - 8) // size)
+    shown = len(counts[0]) if len(counts[0]) <= room else room
+    head = "A \\ B".rjust(7) + " " + "".join(f"{j:>{size}}" for j in range(shown))
+    lines = [head]
+    for i, row in enumerate(counts):
+        cells = "".join(f"{n:>{size},}" if n else f"{'·':>{size}}" for n in row[:shown])
+        lines.append(f"{i:>7} {cells}")
+    if shown < len(counts[0]):
+        lines.append(f"  … and {len(counts[0]) - shown} more columns; --json has all of them")
+    return lines
+
+
+def _sizes(partition: dict[str, Any]) -> str:
+    counts = [0] * partition["n_clusters"]
+    for label in partition["labels"]:
+        counts[label] += 1
+    sizes = sorted(counts, reverse=True)
+    listed = ", ".join(map(str, sizes[:10])) + (", …" if len(sizes) > 10 else "")
+    return f"{_clusters(len(sizes))} of sizes {listed}"

@@ -1,0 +1,49 @@
+"""``partita convert``: draws from one format into another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from partita.cli.options import FORMATS, debug_option, force_option, read_options
+from partita.cli.outputs import check_file, say
+
+
+@click.command(
+    short_help="Draws from one file format into another.",
+    epilog="""\b
+Examples:
+  $ partita convert draws.csv draws.rds
+  $ partita convert chain1.csv chain2.csv both.npz --burn-in 100
+  $ partita convert samples.csv labels.csv --format cmdstan --var-name z
+  $ cat draws.csv | partita convert - - --to tsv""",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="IN...")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--to",
+    type=click.Choice(FORMATS),
+    help="Format to write. Default: by the suffix of OUT; csv for standard output.",
+)
+@read_options
+@force_option
+@debug_option
+def command(
+    sources: tuple[str, ...], target: str, to: str | None, force: bool, **choices: Any
+) -> None:
+    """Convert draws between csv, tsv, npy, npz, parquet, nc, zarr, rds and RData.
+
+    Several IN files are several chains. - is standard input or output. Labels are written in
+    order of first appearance; weights, chains and item names are kept.
+    """
+    from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
+    from partita.io.files import write_draws
+
+    refuse_two_readers_of_stdin(*sources)
+    if not target.lower().endswith(".zarr"):
+        check_file(target, force=force)
+    draws = read_draws_of(sources, **choices)
+    write_draws(draws, target, format=to, overwrite=force)
+    if target != "-":
+        say(f"wrote {target}: {repr(draws)[8:-1]}")

@@ -1,0 +1,92 @@
+"""Errors in the words of the command line: one paragraph, and an exit code."""
+
+from __future__ import annotations
+
+import re
+import traceback
+
+import click
+
+FAILED, INTERRUPTED = 1, 130
+
+_FLAGS = {
+    "overwrite": "--force",
+    "transpose": "--transpose",
+    "strings": "--strings",
+    "header": "--header",
+}
+_VALUES = {
+    "format": "--format",
+    "sep": "--sep",
+    "var_name": "--var-name",
+    "weights": "--weights",
+    "loss": "--loss",
+    "method": "--method",
+    "prob": "--prob",
+    "bound": "--bound",
+    "time_limit": "--time-limit",
+    "max_clusters": "--max-clusters",
+    "n_jobs": "--jobs",
+    "rng": "--seed",
+    "draws": "--draws",
+    "burn_in": "--burn-in",
+    "thin": "--thin",
+    "chains": "--chains",
+    "checkpoint": "--checkpoint",
+    "resume": "--resume",
+    "concentration": "--concentration",
+    "discount": "--discount",
+    "mean_components": "--mean-components",
+}
+"""Arguments of the library and the options that stand for them."""
+
+_ARGUMENT = re.compile(
+    rf"\b({'|'.join([*_FLAGS, *_VALUES])})=('[^']*'|\.\.\.|[\w.+-]*\w|)", re.ASCII
+)
+
+
+def in_options(message: str) -> str:
+    """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match.group(1), match.group(2)
+        if name in _FLAGS:
+            flag = _FLAGS[name]
+            return flag.replace("--", "--no-") if value == "False" else flag
+        shown = "" if value in ("", "...") else f" {value}"
+        return f"{_VALUES[name]}{shown}"
+
+    return _ARGUMENT.sub(option, message)
+
+
+def report_failure(error: Exception, *, debug: bool) -> int:
+    """Say on standard error what went wrong; returns the exit code."""
+    if debug and not isinstance(error, (click.ClickException, click.Abort)):
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        return FAILED
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, click.Abort):
+        reason = str(error.__cause__ or "") or "interrupted; nothing was written."
+        click.echo(f"partita: {in_options(reason)}", err=True)
+        return INTERRUPTED
+    click.echo(f"partita: {_paragraph(error)}", err=True)
+    return FAILED
+
+
+def _paragraph(error: Exception) -> str:
+    from partita.errors import PartitaError
+
+    text = " ".join(str(error).split())
+    if isinstance(error, PartitaError):
+        return in_options(text)
+    if isinstance(error, MemoryError):
+        return f"out of memory. {text}".rstrip()
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    return (
+        f"unexpected {type(error).__name__}: {text or 'no message'}. This is a fault of partita; "
+        "run again with --debug for the traceback and report it."
+    )

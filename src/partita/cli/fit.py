@@ -1,0 +1,261 @@
+"""``partita fit``: from a table of data to draws, and on to the summary."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partita.cli.failures import INTERRUPTED
+from partita.cli.interrupts import watch_interrupts
+from partita.cli.model import KERNELS, PRIORS, make_kernel, make_prior
+from partita.cli.options import (
+    debug_option,
+    jobs_option,
+    result_options,
+    seed_option,
+    summary_options,
+)
+from partita.cli.outputs import (
+    check_directory,
+    check_file,
+    check_report,
+    new_directory,
+    say,
+    write_report,
+    write_summary,
+)
+from partita.cli.summarize import make_summary, print_summary
+from partita.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from partita.samplers.fit import Fit
+    from partita.samplers.table import Table
+    from partita.summary.result import Summary
+
+_PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components")
+_RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
+
+
+@click.command(
+    short_help="Sample a mixture model for a table of data, then summarize.",
+    epilog="""\b
+Examples:
+  $ partita fit data.csv
+  $ partita fit data.csv --columns x,y --names id --kernel wishart --out fit
+  $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
+  $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
+  $ partita fit data.csv --checkpoint run.npz --out long
+  $ partita fit data.csv --resume run.npz --draws 2000 --out longer""",
+)
+@click.argument("source", metavar="DATA")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="A,B,…",
+    help="Columns to cluster by. Default: all but the names.",
+)
+@click.option("--names", metavar="COLUMN", help="The column that names the items.")
+@click.option(
+    "--kernel",
+    type=click.Choice(KERNELS),
+    default="auto",
+    show_default=True,
+    help="Density of a cluster; auto goes by the columns' types.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=X",
+    help="A hyperparameter of the kernel, in place of the empirical rule's.",
+)
+@click.option(
+    "--prior",
+    type=click.Choice(PRIORS),
+    default="dp",
+    show_default=True,
+    help="Dirichlet process, Pitman-Yor process, or mixture of finite mixtures.",
+)
+@click.option(
+    "--concentration",
+    metavar="A|S,R",
+    help="Of dp and py: a number, or shape and rate of its gamma prior. Default: 1,1.",
+)
+@click.option("--discount", type=float, metavar="D", help="Of py, in [0, 1). Default: 0.25.")
+@click.option(
+    "--mean-components", type=float, metavar="M", help="Of mfm: expected components. Default: 5."
+)
+@click.option(
+    "--components", type=click.IntRange(1), metavar="K", help="Of mfm: exactly K components."
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Draws to keep from each chain.",
+)
+@click.option(
+    "--burn-in",
+    type=click.IntRange(0),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="Iterations of each chain before the first draw.",
+)
+@click.option(
+    "--chains", type=click.IntRange(1), default=4, show_default=True, metavar="N", help="Chains."
+)
+@click.option(
+    "--thin",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Keep every N-th iteration.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Keep the run in this file while it lasts.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds between writings of the checkpoint.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Continue the run in this checkpoint, all else as before; --draws may be larger.",
+)
+@click.option(
+    "--out", type=click.Path(), metavar="DIR", help="Where results go. Default: NAME-fit of DATA."
+)
+@result_options
+@summary_options
+@seed_option("chains and the search")
+@jobs_option
+@debug_option
+def command(
+    source: str,
+    columns: tuple[str, ...],
+    names: str | None,
+    kernel: str,
+    settings: tuple[str, ...],
+    prior: str,
+    checkpoint: str | None,
+    resume: str | None,
+    out: str | None,
+    report: str | None,
+    similarity: str | None,
+    as_json: bool,
+    force: bool,
+    seed: int,
+    jobs: int | None,
+    **choices: Any,
+) -> None:
+    """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarize its clusterings.
+
+    DATA is a csv, tsv, parquet or npy file with one row per item; - is standard input. The
+    directory gets the draws, the fit, labels, bounds, items, clusters, the summary and report.
+
+    Ctrl-C ends the sampling and summarizes the draws made so far; the exit code is then 130. With
+    --checkpoint the run can be continued by --resume, which goes on writing to the same file.
+    """
+    out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
+    check_file(report, force=force)
+    check_report(report)
+    check_directory(out, force=force)
+    chosen_prior = make_prior(prior, {name: choices.pop(name) for name in _PRIOR_OPTIONS})
+    run = {name: choices.pop(name) for name in _RUN_OPTIONS}
+    with watch_interrupts() as interrupts:
+        table, item_names = _select(source, columns, names)
+        run["kernel"] = make_kernel(kernel, settings, table)
+        run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
+        fit = sample_named(table, item_names, prior=chosen_prior, **run)
+        save_fit(fit, out)
+        if interrupts.came:
+            say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
+        try:
+            summary = make_summary(fit, None, choices, seed=seed, jobs=jobs)
+            add_summary(summary, out, similarity=similarity, report=report, force=force)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted; {out} has the draws and the fit, not the summary."
+            ) from None
+    print_summary(summary, as_json=as_json)
+    say(f"wrote {', '.join(filter(None, (out, report)))}")
+    if interrupts.came:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _select(
+    source: str, columns: tuple[str, ...], names: str | None
+) -> tuple[Table, tuple[str, ...] | None]:
+    """The columns to cluster by, and the names of the items."""
+    from partita.cli.reading import names_from, read_table
+
+    table = read_table(source)
+    labels = None if names is None else names_from(table.columns[_position(table, names, source)])
+    wanted = [name.strip() for group in columns for name in group.split(",") if name.strip()]
+    positions = [_position(table, name, source) for name in wanted]
+    if not wanted:
+        positions = [p for p, name in enumerate(table.names) if name != names]
+    if not positions:
+        raise InvalidInputError(f"{source} has no column besides the names {names!r}.")
+    return table.select(positions), labels
+
+
+def _position(table: Table, name: str, source: str) -> int:
+    if name in table.names:
+        return table.names.index(name)
+    listed = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
+    raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {listed}.")
+
+
+def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any) -> Fit:
+    """A fit whose draws carry the names; says what was chosen for the user."""
+    from partita.io.convert import as_draws
+    from partita.samplers.sample import sample
+
+    fit = sample(table, **options)
+    if not sys.stderr.isatty():  # on a terminal the sampler has said so itself
+        for note in fit.notes:
+            say(note)
+    if item_names is None:
+        return fit
+    return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
+
+
+def save_fit(fit: Fit, out: str) -> None:
+    """A directory with draws.npz and fit.npz, before anything else can fail."""
+    from partita.io.files import write_draws
+
+    with new_directory(out) as directory:
+        write_draws(fit.draws, directory / "draws.npz")
+        fit.save(directory / "fit.npz")
+
+
+def add_summary(
+    summary: Summary, out: str, *, similarity: str | None, report: str | None, force: bool
+) -> None:
+    """The summary and the report beside the fit, all at once."""
+    with new_directory(out) as directory:
+        shutil.copytree(out, directory, dirs_exist_ok=True)
+        write_summary(summary, directory, similarity)
+        if report is None:
+            write_report(summary, directory / "report.html")
+    if report is not None:
+        summary.to_html(report, overwrite=force)

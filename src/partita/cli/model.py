@@ -1,0 +1,152 @@
+"""Kernels and priors from the words of the command line."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partita.errors import InvalidDataError
+
+if TYPE_CHECKING:
+    from partita.samplers.kernel import Kernel
+    from partita.samplers.priors import Gamma, PartitionPrior
+    from partita.samplers.table import Table
+
+KERNELS = ("auto", "normal", "wishart", "bernoulli", "categorical", "poisson")
+PRIORS = ("dp", "py", "mfm")
+_BELONGS = {
+    "concentration": ("dp", "py"),
+    "discount": ("py",),
+    "mean_components": ("mfm",),
+    "components": ("mfm",),
+}
+"""Options of priors, and the priors that have them."""
+
+
+def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | None:
+    """The kernel of that name, hyperparameters by the empirical rules unless they are set."""
+    if name == "auto":
+        if settings:
+            raise click.UsageError("--set needs a kernel; name one with --kernel.")
+        return None
+    kernel = _EMPIRICAL[name](table)
+    known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
+    chosen = {n: getattr(kernel, n) for n in known}
+    for setting in settings:
+        key, value = _parse(setting)
+        if key not in known:
+            raise click.UsageError(
+                f"--set {setting}: kernel {name} has no {key!r}. It has {', '.join(known)}."
+            )
+        chosen[key] = value
+    return type(kernel)(**chosen)
+
+
+def _parse(setting: str) -> tuple[str, Any]:
+    key, equals, text = setting.partition("=")
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not equals or not numbers:
+        raise click.UsageError(
+            f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per column."
+        )
+    return key.strip(), numbers[0] if len(numbers) == 1 else numbers
+
+
+def _normal(table: Table) -> Kernel:
+    from partita.samplers.normal import NormalInverseGamma
+
+    return NormalInverseGamma.empirical(table)
+
+
+def _wishart(table: Table) -> Kernel:
+    """Mean of the data, worth half an observation; Σ around their covariance, d + 2 degrees."""
+    import numpy as np
+
+    from partita.samplers.table import numbers
+    from partita.samplers.wishart import NormalInverseWishart
+
+    values = numbers(table, NormalInverseWishart.kind)
+    d = values.shape[1]
+    covariance = np.atleast_2d(np.cov(values, rowvar=False))
+    if np.linalg.matrix_rank(covariance, hermitian=True) < d:
+        raise InvalidDataError(
+            "the covariance of the columns is singular: a column is constant or follows from "
+            "others. Leave it out with --columns, or use --kernel normal."
+        )
+    scale = tuple(tuple(row) for row in covariance.tolist())
+    return NormalInverseWishart(tuple(values.mean(axis=0).tolist()), 0.5, d + 2.0, scale)
+
+
+def _bernoulli(_: Table) -> Kernel:
+    from partita.samplers.categorical import BetaBernoulli
+
+    return BetaBernoulli()
+
+
+def _categorical(_: Table) -> Kernel:
+    from partita.samplers.categorical import DirichletCategorical
+
+    return DirichletCategorical()
+
+
+def _poisson(table: Table) -> Kernel:
+    """Rates exponentially distributed around the mean of each column."""
+    from partita.samplers.poisson import GammaPoisson
+    from partita.samplers.table import numbers
+
+    means = numbers(table, GammaPoisson.kind).mean(axis=0)
+    empty = [name for name, mean in zip(table.names, means, strict=True) if not mean > 0]
+    if empty:
+        raise InvalidDataError(
+            f"column {empty[0]!r} has mean {means.min():g}; counts need a positive mean. "
+            "Leave it out with --columns."
+        )
+    return GammaPoisson(1.0, tuple((1 / means).tolist()))
+
+
+_EMPIRICAL = {
+    "normal": _normal,
+    "wishart": _wishart,
+    "bernoulli": _bernoulli,
+    "categorical": _categorical,
+    "poisson": _poisson,
+}
+
+
+def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
+    """The prior of that name; an option of another prior is wrong usage."""
+    from partita.samplers.finite_mixture import FiniteMixture
+    from partita.samplers.priors import DirichletProcess, PitmanYor
+
+    for option, priors in _BELONGS.items():
+        if options[option] is not None and name not in priors:
+            shown = option.replace("_", "-")
+            raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
+    if name == "mfm":
+        if options["components"] is not None:
+            return FiniteMixture.exactly(options["components"])
+        return FiniteMixture(mean_components=options["mean_components"] or 5.0)
+    concentration = _concentration(options["concentration"] or "1,1")
+    if name == "py":
+        discount = options["discount"]
+        return PitmanYor(concentration, 0.25 if discount is None else discount)
+    return DirichletProcess(concentration)
+
+
+def _concentration(text: str) -> float | Gamma:
+    from partita.samplers.priors import Gamma
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise click.UsageError(
+            f"--concentration {text}: expected a number, or SHAPE,RATE of a gamma prior."
+        )
+    return numbers[0] if len(numbers) == 1 else Gamma(*numbers)

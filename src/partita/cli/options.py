@@ -1,0 +1,164 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LOSSES = ("vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear")
+METHODS = ("auto", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
+FORMATS = (
+    *("csv", "tsv", "txt", "cmdstan", "npy", "npz"),
+    *("parquet", "netcdf", "zarr", "rds", "rdata"),
+)
+"""Names of the library's registries, written out because reading them would load NumPy."""
+
+
+@dataclass
+class Run:
+    """What one run of the command line knows beside its command's arguments."""
+
+    debug: bool = False
+
+
+def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    run = ctx.ensure_object(Run)
+    run.debug = run.debug or value
+
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_debug,
+    help="Show the traceback of an error.",
+)
+
+force_option = click.option("--force", is_flag=True, help="Replace outputs that exist.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+jobs_option = click.option(
+    "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are the same."
+)
+
+
+def read_options(function: F) -> F:
+    """How files of draws are read."""
+    return _all(
+        function,
+        click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(FORMATS),
+            help="Format of the draws. Default: by the file's suffix; csv for standard input.",
+        ),
+        click.option("--transpose", is_flag=True, help="Rows are items, columns are draws."),
+        click.option(
+            "--var-name", metavar="NAME", help="The variable with the labels, if there are several."
+        ),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="Whether text starts with column names. Default: seen from its first line.",
+        ),
+        click.option("--sep", metavar="CHAR", help="What separates cells of text."),
+        click.option("--strings", is_flag=True, help="Labels are text, not numbers."),
+        click.option(
+            "--burn-in",
+            type=click.IntRange(0),
+            default=0,
+            metavar="N",
+            help="Leave out the first N draws of each chain.",
+        ),
+        click.option(
+            "--thin",
+            type=click.IntRange(1),
+            default=1,
+            metavar="N",
+            help="Keep every N-th draw of each chain.",
+        ),
+    )
+
+
+def summary_options(function: F) -> F:
+    """How draws are summarized."""
+    return _all(
+        function,
+        click.option(
+            "--loss",
+            type=click.Choice(LOSSES, case_sensitive=False),
+            default="vi",
+            show_default=True,
+            help="What the estimate minimises.",
+        ),
+        click.option(
+            "--prob",
+            type=click.FloatRange(0, 1, min_open=True),
+            default=0.95,
+            show_default=True,
+            metavar="P",
+            help="Probability of the credible ball.",
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            default="auto",
+            show_default=True,
+            help="How the estimate is searched.",
+        ),
+        click.option(
+            "--bound",
+            type=click.Choice(("fast", "tight", "none")),
+            default="fast",
+            show_default=True,
+            help="How hard to prove that nothing better exists.",
+        ),
+        click.option(
+            "--max-clusters", type=click.IntRange(1), metavar="K", help="Most clusters. No default."
+        ),
+        click.option(
+            "--time-limit",
+            type=click.FloatRange(0, min_open=True),
+            metavar="S",
+            help="Seconds for each search; then the best so far is taken.",
+        ),
+    )
+
+
+def seed_option(what: str) -> Callable[[F], F]:
+    """The seed of whatever is random."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help=f"Seed of the {what}.",
+    )
+
+
+def result_options(function: F) -> F:
+    """What is printed and written."""
+    return _all(
+        function,
+        click.option(
+            "--report", type=click.Path(), metavar="FILE", help="Write an interactive HTML report."
+        ),
+        click.option(
+            "--similarity",
+            type=click.Choice(("csv", "npy")),
+            help="Write the similarity matrix into the directory too.",
+        ),
+        json_option,
+        force_option,
+    )
+
+
+def _all(function: F, *options: Callable[[F], F]) -> F:
+    for option in reversed(options):  # help lists them in the order written
+        function = option(function)
+    return function

@@ -1,0 +1,187 @@
+"""Files that commands read besides their options: draws, tables of data, weights, partitions."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from partita.partitions.draws import Draws
+    from partita.partitions.labels import Labels
+    from partita.samplers.table import Table
+
+STDIN = "-"
+ITEM_COLUMNS = ("item", "")
+"""Headings of a column of item names: partita's own, and R's for row names."""
+
+
+def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
+    """Draws from one or several files, with weights, less burn-in and thinning."""
+    from partita.io.convert import as_draws
+    from partita.io.files import read_draws
+
+    burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
+    choices["format"] = choices.pop("file_format")
+    draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
+    if weights is not None:
+        draws = as_draws(draws, weights=_read_weights(weights))
+    if burn_in:
+        draws = draws.drop(burn_in)
+    return draws.thin(thin) if thin > 1 else draws
+
+
+def refuse_two_readers_of_stdin(*paths: str | None) -> None:
+    """Standard input can be read once."""
+    if sum(path == STDIN for path in paths) > 1:
+        raise InvalidInputError(
+            "standard input (-) was given twice; it can stand for one file. Name the other."
+        )
+
+
+def _read_weights(path: str) -> NDArray[np.float64]:
+    from partita.samplers.table import numbers
+
+    table = read_table(path)
+    if table.n_columns > 1:
+        raise InvalidWeightsError(
+            f"{path} has {table.n_columns} columns; expected one weight per draw in one column."
+        )
+    return numbers(table, "a weight")[:, 0]
+
+
+def read_table(path: str) -> Table:
+    """A table from a file, or from standard input as csv."""
+    from partita.samplers.table import as_table
+
+    if path != STDIN:
+        return as_table(path)
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Path(directory) / "standard input.csv"
+        copy.write_bytes(sys.stdin.buffer.read())
+        return as_table(copy)
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Columns of numbers with names, in the form ``summarize`` takes for its data."""
+
+    columns: tuple[str, ...]
+    values: NDArray[np.float64]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
+        import numpy as np
+
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def observations(table: Table) -> tuple[Observations | None, tuple[str, ...]]:
+    """The columns of numbers, or None when there are none; and the names of those left out."""
+    import numpy as np
+
+    fits = [
+        c.dtype.kind in "fb" and bool(np.isfinite(c.astype(np.float64)).all())
+        for c in table.columns
+    ]
+    chosen = [position for position, fit in enumerate(fits) if fit]
+    left = tuple(name for name, fit in zip(table.names, fits, strict=True) if not fit)
+    if not chosen:
+        return None, left
+    part = table.select(chosen)
+    values = np.column_stack([column.astype(np.float64) for column in part.columns])
+    return Observations(part.names, values), left
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Labels of one clustering, and the names of its items where the file has them."""
+
+    source: str
+    labels: Labels
+    names: tuple[str, ...] | None
+
+
+def read_partition(source: str) -> Partition:
+    """One clustering from ``FILE`` or ``FILE:COLUMN``."""
+    from partita.partitions.labels import as_vector
+
+    path, column = _split_source(source)
+    table = read_table(path)
+    body = [p for p, name in enumerate(table.names) if name not in ITEM_COLUMNS]
+    names = _item_names(table)
+    if column is None and table.n_rows == 1 and len(body) > 1:
+        row = [table.columns[p][0] for p in body]
+        headings = tuple(table.names[p] for p in body)
+        counted = headings == tuple(map(str, range(len(headings))))
+        return Partition(source, as_vector(row, what=source), None if counted else headings)
+    chosen = _choose_column(source, column, [table.names[p] for p in body])
+    return Partition(source, as_vector(table.columns[body[chosen]], what=source), names)
+
+
+def _split_source(source: str) -> tuple[str, str | None]:
+    path, colon, column = source.rpartition(":")
+    if not colon or Path(source).exists() or not (path == STDIN or Path(path).exists()):
+        return source, None
+    return path, column
+
+
+def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
+    if wanted is None and len(names) == 1:
+        return 0
+    if wanted is None and "cluster" in names:
+        return names.index("cluster")
+    if wanted in names:
+        return names.index(wanted)
+    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    came = f"there is no column {wanted!r} in it" if wanted else "it has several columns"
+    raise InvalidLabelsError(
+        f"{source} is no single clustering: {came}. Expected one column or one row of labels; "
+        f"name a column as FILE:COLUMN. Columns: {listed}."
+    )
+
+
+def _item_names(table: Table) -> tuple[str, ...] | None:
+    for name, column in zip(table.names, table.columns, strict=True):
+        if name in ITEM_COLUMNS:
+            return names_from(column)
+    return None
+
+
+def names_from(column: NDArray[Any]) -> tuple[str, ...]:
+    """A column as names; whole numbers without a point."""
+    if column.dtype.kind == "f":
+        return tuple(f"{value:.15g}" for value in column.tolist())
+    return tuple("" if value is None else str(value) for value in column.tolist())
+
+
+def aligned(a: Partition, b: Partition) -> tuple[Labels, Labels, tuple[str, ...] | None, bool]:
+    """Labels of both in the order of a, the names, and whether b had to be put in order."""
+    import numpy as np
+
+    from partita.partitions.labels import canonical
+
+    if a.names is None or b.names is None or a.names == b.names:
+        if a.labels.size != b.labels.size:
+            raise InvalidLabelsError(
+                f"{a.source} labels {a.labels.size:,} items and {b.source} {b.labels.size:,}; "
+                "both must be clusterings of the same items."
+            )
+        return a.labels, b.labels, a.names or b.names, False
+    different = set(a.names) ^ set(b.names)
+    if different or len(set(a.names)) != len(a.names) or len(a.names) != len(b.names):
+        example = f", such as {min(different)!r}" if different else ", or one appears twice"
+        raise InvalidLabelsError(
+            f"{a.source} and {b.source} name different items{example}; both must be clusterings "
+            "of the same items."
+        )
+    position = {name: i for i, name in enumerate(b.names)}
+    order = np.array([position[name] for name in a.names])
+    return a.labels, canonical(b.labels[order]), a.names, True

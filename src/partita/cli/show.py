@@ -1,0 +1,46 @@
+"""Results on standard output: coloured on a terminal that can, plain everywhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+
+import click
+
+_WIDE = 80
+
+
+def width(*, elsewhere: int = _WIDE) -> int:
+    """Columns of the terminal that results go to, at most 100; ``elsewhere`` when it is none."""
+    if not sys.stdout.isatty():
+        return elsewhere
+    return min(100, shutil.get_terminal_size((_WIDE, 24)).columns)
+
+
+def coloured() -> bool:
+    """Whether colours are wanted: a terminal, no NO_COLOR, not a dumb one."""
+    return (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
+
+
+def show(text: str) -> None:
+    """Print a result; on a coloured terminal headings are bold and warnings yellow."""
+    if not coloured():
+        click.echo(text)
+        return
+    for line in text.splitlines():
+        if line.startswith("  ! "):
+            click.secho(line, fg="yellow")
+        elif set(line) == {"="}:
+            click.secho(line, dim=True)
+        elif lead := re.match(r"[A-Z0-9][\w.%\- ]*:", line):
+            click.echo(click.style(lead.group(), bold=True, fg="cyan") + line[lead.end() :])
+        elif re.match(r" *(Cluster |Estimates )", line):
+            click.secho(line, bold=True)
+        else:
+            click.echo(line)

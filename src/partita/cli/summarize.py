@@ -1,0 +1,139 @@
+"""``partita summarize``: from draws to everything that can be said about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partita.cli.failures import INTERRUPTED
+from partita.cli.interrupts import watch_interrupts
+from partita.cli.options import (
+    debug_option,
+    jobs_option,
+    read_options,
+    result_options,
+    seed_option,
+    summary_options,
+)
+from partita.cli.outputs import (
+    check_directory,
+    check_file,
+    check_report,
+    new_directory,
+    say,
+    write_summary,
+)
+from partita.cli.show import show, width
+
+if TYPE_CHECKING:
+    from partita.cli.reading import Observations
+    from partita.summary.result import Summary
+
+SUMMARY = ("loss", "prob", "method", "bound", "max_clusters", "time_limit")
+
+
+@click.command(
+    short_help="Estimate and credible ball from posterior draws.",
+    epilog="""\b
+Examples:
+  $ partita summarize draws.csv
+  $ partita summarize draws.csv --data data.csv --report report.html
+  $ partita summarize chain1.csv chain2.csv --burn-in 100 --out results
+  $ partita summarize draws.npz --loss binder --prob 0.9 --json
+  $ partita summarize draws.csv --out results --similarity csv --force
+  $ cat draws.csv | partita summarize -""",
+)
+@click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="The observations, one row per item, for the report; no number depends on them.",
+)
+@click.option("--weights", metavar="FILE", help="Weights of the draws, one per row.")
+@click.option(
+    "--out",
+    type=click.Path(),
+    metavar="DIR",
+    help="Write labels, bounds, items, clusters (csv) and summary (json, txt).",
+)
+@result_options
+@summary_options
+@read_options
+@seed_option("search")
+@jobs_option
+@debug_option
+def command(
+    sources: tuple[str, ...],
+    data: str | None,
+    weights: str | None,
+    out: str | None,
+    report: str | None,
+    similarity: str | None,
+    as_json: bool,
+    force: bool,
+    seed: int,
+    jobs: int | None,
+    **choices: Any,
+) -> None:
+    """Point estimate, credible ball and uncertainty from posterior draws.
+
+    DRAWS is a file with one row per draw and one column per item; several files are several
+    chains, and - is standard input. Formats: csv, tsv, npy, npz, parquet, nc, zarr, rds, RData.
+
+    The summary is printed. Ctrl-C ends the search and summarizes with the best so far; the exit
+    code is then 130.
+    """
+    from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
+
+    if similarity and out is None:
+        raise click.UsageError("--similarity writes into a directory; name one with --out DIR.")
+    check_file(report, force=force)
+    check_report(report)
+    check_directory(out, force=force)
+    wishes = {name: choices.pop(name) for name in SUMMARY}
+    refuse_two_readers_of_stdin(*sources, data, weights)
+    with watch_interrupts() as interrupts:
+        draws = read_draws_of(sources, weights=weights, **choices)
+        observed = None if data is None else _read_observations(data)
+        summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
+        if out is not None:
+            with new_directory(out) as directory:
+                write_summary(summary, directory, similarity)
+        if report is not None:
+            summary.to_html(report, overwrite=force)
+    print_summary(summary, as_json=as_json)
+    for written in filter(None, (out and str(Path(out) / ""), report)):
+        say(f"wrote {written}")
+    if interrupts.came:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _read_observations(path: str) -> Observations | None:
+    from partita.cli.reading import observations, read_table
+
+    values, left = observations(read_table(path))
+    if left:
+        say(f"{path}: columns left out, as they are text or have missing values: {', '.join(left)}")
+    return values
+
+
+def make_summary(
+    draws: Any, data: Any, wishes: dict[str, Any], *, seed: int, jobs: int | None
+) -> Summary:
+    """A summary as the options ask for it."""
+    from partita.summary.make import summarize
+
+    bound = None if wishes["bound"] == "none" else wishes["bound"]
+    return summarize(draws, data=data, **{**wishes, "bound": bound}, rng=seed, n_jobs=jobs)
+
+
+def print_summary(summary: Summary, *, as_json: bool) -> None:
+    """The summary on standard output, as JSON or fitted to the terminal."""
+    from partita.summary.text import screen
+
+    if as_json:
+        click.echo(summary.to_json())
+    else:
+        show(screen(summary, width()))

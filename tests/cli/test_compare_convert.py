@@ -1,0 +1,105 @@
+"""``partita compare`` and ``partita convert``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+from cli.conftest import NAMES, TRUTH
+
+
+def test_compare_matches_items_by_name(place, partita):
+    moved = TRUTH.copy()
+    moved[0] = 2
+    result = partita("compare", "labels.csv", "truth.csv", "--json", "--loss", "vi", "--loss", "id")
+    found = json.loads(result.stdout)
+    assert result.stderr == "items of truth.csv were put in the order of labels.csv, by name\n"
+    assert found["distances"] == {name: pt.distance(TRUTH, moved, name) for name in ("vi", "id")}
+    assert found["cross_table"] == pt.cross_table(TRUTH, moved).tolist()
+    assert found["meet"]["labels"] == pt.meet(TRUTH, moved).tolist()
+    assert found["join"]["labels"] == pt.join(TRUTH, moved).tolist()
+    assert not found["a_refines_b"]
+
+
+def test_compare_in_text(place, partita):
+    result = partita("compare", "labels.csv", "truth.csv")
+    assert result.exit_code == 0
+    moved = TRUTH.copy()
+    moved[0] = 2
+    assert f"{pt.distance(TRUTH, moved):.6g} bits" in result.stdout
+    assert "neither refines the other" in result.stdout
+    assert "Meet: 4 clusters of sizes 5, 5, 4, 1" in result.stdout
+    assert "Join: 2 clusters of sizes 10, 5" in result.stdout
+
+
+def test_compare_reads_rows_columns_arrays_and_named_columns(place, partita):
+    (place / "row.csv").write_text(",".join(map(str, TRUTH)) + "\n")
+    (place / "named row.csv").write_text(",".join(NAMES) + "\n" + ",".join("abc"[t] for t in TRUTH))
+    (place / "column.csv").write_text("\n".join("abc"[t] for t in TRUTH) + "\n")
+    np.save("labels.npy", TRUTH)
+    (place / "several.csv").write_text(
+        '"","old","new"\n' + "\n".join(f'"{n}",0,{t}' for n, t in zip(NAMES, TRUTH, strict=True))
+    )
+    for source in ("row.csv", "named row.csv", "labels.npy", "several.csv:new"):
+        result = partita("compare", source, "labels.csv")
+        assert result.exit_code == 0, result.stderr
+        assert "the same clustering" in result.stdout
+    result = partita("compare", "-", "labels.csv", stdin=(place / "row.csv").read_text())
+    assert "the same clustering" in result.stdout
+    result = partita("compare", "labels.csv", "several.csv:old")
+    assert "A refines B" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ("labels.csv", "draws.csv", "name a column as FILE:COLUMN"),
+        ("labels.csv:colour", "labels.csv", "there is no column 'colour'"),
+        ("labels.csv", "short.csv", "name different items, such as 'g10'"),
+        ("plain.csv", "labels.csv", "plain.csv labels 2 items and labels.csv 15"),
+        ("labels.csv", "nowhere.csv", "does not exist"),
+    ],
+)
+def test_compare_refuses(place, partita, a, b, message):
+    (place / "short.csv").write_text("item,cluster\ng0,1\ng1,1\n")
+    (place / "plain.csv").write_text("1\n2\n")
+    result = partita("compare", a, b)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_compare_writes_both_and_their_meet(place, partita):
+    assert partita("compare", "labels.csv", "truth.csv", "--out", "both.csv").exit_code == 0
+    lines = (place / "both.csv").read_text().splitlines()
+    assert lines[:3] == ["item,a,b,meet", "g0,0,0,0", "g1,0,1,1"]
+    assert "--force" in partita("compare", "labels.csv", "truth.csv", "--out", "both.csv").stderr
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "npz", "parquet", "nc", "rds", "RData", "csv.gz"])
+def test_convert_there_and_back(place, partita, suffix):
+    there = partita("convert", "chain1.csv", "chain2.csv", f"d.{suffix}", "--burn-in", 250)
+    assert there.exit_code == 0, there.stderr
+    assert "wrote d." in there.stderr
+    assert "100 draws of 15 items" in there.stderr
+    assert partita("convert", f"d.{suffix}", "back.csv").exit_code == 0
+    both = pt.Draws.concat([pt.read_draws(f"chain{i}.csv") for i in (1, 2)])
+    assert pt.read_draws("back.csv") == both.drop(250)
+
+
+def test_convert_through_pipes(place, partita):
+    result = partita("convert", "-", "-", "--to", "tsv", stdin=(place / "draws.csv").read_text())
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    (place / "piped.tsv").write_text(result.stdout)
+    assert pt.read_draws("piped.tsv") == pt.read_draws("draws.csv")
+
+
+def test_convert_refuses_in_the_words_of_options(place, partita):
+    result = partita("convert", "draws.csv", "draws.xyz")
+    assert result.exit_code == 1
+    assert "--format" in result.stderr
+    assert "format=" not in result.stderr
+    assert not (place / "draws.xyz").exists()

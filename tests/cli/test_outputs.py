@@ -1,0 +1,110 @@
+"""Outputs appear whole or not at all, and replace nothing without being told to."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+import partita as pt
+from partita.cli import outputs
+
+
+def listing(place):
+    return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
+
+
+def test_an_existing_directory_is_refused_before_any_work(place, partita, monkeypatch):
+    assert partita("summarize", "draws.csv", "--out", "results").exit_code == 0
+    before = (place / "results" / "labels.csv").stat().st_mtime_ns
+    result = partita("summarize", "no such file.csv", "--out", "results")
+    assert result.exit_code == 1
+    assert "results exists already. Add --force" in result.stderr
+    assert (place / "results" / "labels.csv").stat().st_mtime_ns == before
+
+
+def test_force_replaces_the_whole_directory(place, partita):
+    partita("summarize", "draws.csv", "--out", "results", "--similarity", "csv")
+    result = partita("summarize", "draws.csv", "--out", "results", "--force")
+    assert result.exit_code == 0
+    assert "similarity.csv" not in os.listdir("results")
+
+
+def test_files_of_others_are_never_replaced(place, partita):
+    (place / "mine").mkdir()
+    (place / "mine" / "thesis.tex").write_text("years of work")
+    result = partita("summarize", "draws.csv", "--out", "mine", "--force")
+    assert result.exit_code == 1
+    assert "such as thesis.tex" in result.stderr
+    assert (place / "mine" / "thesis.tex").read_text() == "years of work"
+
+
+def test_an_empty_directory_may_be_filled(place, partita):
+    (place / "empty").mkdir()
+    assert partita("summarize", "draws.csv", "--out", "empty").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("missing/results", "does not exist. Make it first"),
+        ("draws.csv", "is a file; expected a directory"),
+        (".", "the directory you are in"),
+    ],
+)
+def test_impossible_directories(place, partita, out, message):
+    result = partita("summarize", "draws.csv", "--out", out, "--force")
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_failure_leaves_nothing_behind(place, partita, monkeypatch):
+    before = listing(place)
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "clusters.csv")
+
+    monkeypatch.setattr(outputs, "_write_clusters", full)
+    result = partita("summarize", "draws.csv", "--out", "results")
+    assert result.exit_code == 1
+    assert result.stderr == "partita: clusters.csv: No space left on device.\n"
+    assert result.stdout == ""
+    assert listing(place) == before
+
+
+def test_a_report_is_not_overwritten(place, partita):
+    (place / "report.html").write_text("old")
+    result = partita("summarize", "draws.csv", "--report", "report.html")
+    assert result.exit_code == 1
+    assert "report.html exists already. Add --force" in result.stderr
+    assert (place / "report.html").read_text() == "old"
+    result = partita("summarize", "draws.csv", "--report", "report.html", "--force")
+    assert result.exit_code == 0
+    assert (place / "report.html").read_text() != "old"
+
+
+def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeypatch):
+    monkeypatch.setattr(outputs, "find_spec", lambda name: None)
+    monkeypatch.setitem(__import__("sys").modules, "bokeh", None)
+    result = partita("summarize", "no such file.csv", "--report", "report.html")
+    assert result.exit_code == 1
+    assert 'pip install "partita[report]"' in result.stderr
+
+
+def test_convert_does_not_overwrite(place, partita):
+    assert partita("convert", "draws.csv", "d.npz").exit_code == 0
+    result = partita("convert", "chain1.csv", "d.npz")
+    assert result.exit_code == 1
+    assert "--force" in result.stderr
+    assert pt.read_draws("d.npz") == pt.read_draws("draws.csv")
+    assert partita("convert", "chain1.csv", "d.npz", "--force").exit_code == 0
+    assert pt.read_draws("d.npz") == pt.read_draws("chain1.csv")
+
+
+def test_a_directory_format_is_replaced_with_force_only(place, partita):
+    assert partita("convert", "draws.csv", "d.zarr").exit_code == 0
+    result = partita("convert", "chain1.csv", "d.zarr")
+    assert result.exit_code == 1
+    assert "--force" in result.stderr
+    assert partita("convert", "chain1.csv", "d.zarr", "--force").exit_code == 0
+    assert pt.read_draws("d.zarr") == pt.read_draws("chain1.csv")

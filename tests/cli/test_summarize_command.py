@@ -1,0 +1,157 @@
+"""``partita summarize``: what it prints is what the library says, and files hold the same."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+
+import numpy as np
+import pytest
+
+import partita as pt
+from cli.conftest import NAMES, TRUTH
+from partita.summary import make
+
+
+def rows_of(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_prints_the_summary_of_the_library(place, partita):
+    result = partita("summarize", "draws.csv", "--prob", "0.9", "--loss", "binder")
+    expected = pt.summarize(pt.read_draws("draws.csv"), prob=0.9, loss="binder")
+    assert result.exit_code == 0
+    assert result.stdout == f"{expected}\n"
+    assert result.stderr == ""
+
+
+def test_writes_every_table(place, partita):
+    result = partita("summarize", "draws.csv", "--out", "results", "--similarity", "csv", "--json")
+    assert result.exit_code == 0
+    assert result.stderr == "wrote results\n"
+    out = place / "results"
+    summary = pt.summarize(pt.read_draws("draws.csv"))
+    labels = rows_of(out / "labels.csv")
+    assert [row["item"] for row in labels] == NAMES
+    assert [int(row["cluster"]) for row in labels] == summary.labels.tolist() == TRUTH.tolist()
+    bounds = rows_of(out / "bounds.csv")
+    for kind, bound in summary.ball.bounds.items():
+        for number, expected in enumerate(bound.labels, start=1):
+            column = kind if number == 1 else f"{kind}.{number}"
+            assert [int(row[column]) for row in bounds] == expected.tolist()
+    items = rows_of(out / "items.csv")
+    assert [float(row["confidence"]) for row in items] == summary.items.confidence.tolist()
+    assert [float(row["membership.2"]) for row in items] == summary.items.membership[:, 2].tolist()
+    clusters = rows_of(out / "clusters.csv")
+    assert [int(row["size"]) for row in clusters] == [5, 5, 5]
+    similarity = rows_of(out / "similarity.csv")
+    matrix = [[float(row[name]) for name in NAMES] for row in similarity]
+    assert np.array_equal(matrix, pt.similarity(summary.draws))
+    printed, stored = json.loads(result.stdout), json.loads((out / "summary.json").read_text())
+    assert {**printed, "seconds": 0} == {**stored, "seconds": 0}
+    assert printed["labels"] == TRUTH.tolist()
+    assert (out / "summary.txt").read_text() == f"{summary}\n"
+
+
+def test_similarity_as_npy(place, partita):
+    assert partita("summarize", "draws.npz", "--out", "r", "--similarity", "npy").exit_code == 0
+    expected = pt.similarity(pt.read_draws("draws.npz"))
+    assert np.array_equal(np.load(place / "r" / "similarity.npy"), expected)
+
+
+def test_options_of_reading_reach_the_reader(place, partita):
+    chains = [pt.read_draws(f"chain{i}.csv") for i in (1, 2)]
+    expected = pt.summarize(pt.Draws.concat(chains).drop(100).thin(2))
+    result = partita("summarize", "chain1.csv", "chain2.csv", "--burn-in", 100, "--thin", 2)
+    assert result.stdout == f"{expected}\n"
+    labels = pt.read_draws("draws.csv").labels
+    np.savetxt("items.txt", labels.T, fmt="%d")
+    result = partita(
+        "summarize", "items.txt", "--format", "txt", "--no-header", "--transpose", "--json"
+    )
+    assert json.loads(result.stdout)["n_items"] == TRUTH.size
+    result = partita("summarize", "samples.csv", "--var-name", "z", "--json")
+    assert json.loads(result.stdout)["n_draws"] == 20
+
+
+def test_standard_input(place, partita):
+    text = (place / "draws.csv").read_text()
+    result = partita("summarize", "-", "--json", stdin=text)
+    assert json.loads(result.stdout)["labels"] == TRUTH.tolist()
+    result = partita("summarize", "-", "--data", "-", stdin=text)
+    assert result.exit_code == 1
+    assert "given twice" in result.stderr
+
+
+def test_weights(place, partita):
+    weights = np.random.default_rng(0).random(300)
+    (place / "w.csv").write_text("weight\n" + "\n".join(map(str, weights.tolist())) + "\n")
+    result = partita("summarize", "draws.csv", "--weights", "w.csv", "--thin", 3)
+    draws = pt.as_draws(pt.read_draws("draws.csv"), weights=weights).thin(3)
+    assert result.stdout == f"{pt.summarize(draws)}\n"
+    (place / "two.csv").write_text("a,b\n1,2\n")
+    result = partita("summarize", "draws.csv", "--weights", "two.csv")
+    assert result.exit_code == 1
+    assert "one weight per draw in one column" in result.stderr
+
+
+def test_search_options_reach_the_search(place, partita):
+    result = partita(
+        *("summarize", "draws.csv", "--method", "sweep", "--bound", "none", "--json"),
+        *("--max-clusters", 2, "--time-limit", 5, "--seed", 3, "--jobs", 1),
+    )
+    found = json.loads(result.stdout)
+    assert found["estimate"]["lower_bound"] is None
+    assert found["n_clusters"] <= 2
+    options = found["options"]
+    assert (options["method"], options["rng"], options["time_limit"]) == ("sweep", 3, 5.0)
+    assert (options["n_jobs"], options["max_clusters"], options["bound"]) == (1, 2, None)
+
+
+def test_text_columns_of_the_data_are_left_out_aloud(place, partita, monkeypatch):
+    seen = {}
+    real = make.summarize
+
+    def spy(draws, **options):
+        seen.update(options)
+        return real(draws, **options)
+
+    monkeypatch.setattr(make, "summarize", spy)
+    result = partita("summarize", "draws.csv", "--data", "data.csv")
+    assert result.exit_code == 0
+    assert "left out, as they are text or have missing values: id" in result.stderr
+    assert seen["data"].columns == ("x", "y")
+    assert np.asarray(seen["data"]).shape == (TRUTH.size, 2)
+
+
+def test_report_is_written(place, partita):
+    result = partita("summarize", "draws.csv", "--report", "report.html", "--data", "data.csv")
+    assert result.exit_code == 0, result.stderr
+    assert "</html>" in (place / "report.html").read_text()
+
+
+def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
+    place, partita, monkeypatch
+):
+    real = make.summarize
+
+    def interrupted(draws, **options):
+        with pytest.raises(KeyboardInterrupt):  # as the search does, which keeps the best so far
+            signal.raise_signal(signal.SIGINT)
+        return real(draws, **options)
+
+    monkeypatch.setattr(make, "summarize", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    result = partita("summarize", "draws.csv", "--out", "results")
+    assert result.exit_code == 130
+    assert "Estimate: 3 clusters" in result.stdout
+    assert (place / "results" / "labels.csv").exists()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_similarity_needs_a_directory(place, partita):
+    result = partita("summarize", "draws.csv", "--similarity", "csv")
+    assert result.exit_code == 2
+    assert "--out DIR" in result.stderr
