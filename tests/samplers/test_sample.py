@@ -57,6 +57,14 @@ def test_cutting_a_run_into_rounds_changes_nothing(monkeypatch):
     assert same(whole, pt.sample(DATA, **SHORT))
 
 
+def test_rounds_change_nothing_while_the_number_of_clusters_jumps(monkeypatch):
+    options = SHORT | {"prior": pt.PitmanYor(6.0, 0.7), "initial": "one", "split_merge": 5}
+    whole = pt.sample(DATA, **options)
+    assert np.abs(np.diff(whole.trace["n_clusters"])).max() > 8
+    monkeypatch.setattr(chain_module, "_ROUND_SECONDS", 0.0)
+    assert same(whole, pt.sample(DATA, **options))
+
+
 def test_growing_beyond_the_room_of_the_store_changes_no_distribution():
     """Many clusters: a concentration that makes almost every item its own."""
     fit = pt.sample(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.gibbs_jit import Index, step
-from partita.kernels.gibbs_math import log
+from partita.kernels.gibbs_math import full_lanes, log
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
@@ -91,6 +91,7 @@ def add_log_predictive(
 ) -> None:
     """Add the log predictive probability of item i under each of k clusters to out."""
     d, s, w, h = blocks[b, 2], blocks[b, 3], blocks[b, 4], blocks[b, 5]
+    k = full_lanes(k)
     for j in range(k):
         out[j] += store[w, j]
     for first in range(0, d, _FLUSH):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita.kernels._jit import kernel
 from partita.kernels.gibbs_family import fill_store, log_marginal
 from partita.kernels.gibbs_jit import Index
+from partita.kernels.gibbs_math import LANES
 from partita.kernels.gibbs_prior import log_prior, update_concentration
 from partita.kernels.gibbs_split_merge import split_merge
 from partita.kernels.gibbs_sweep import sweep
@@ -22,6 +23,25 @@ Ints = NDArray[np.int64]
 def _capacity(k: Index) -> Index:
     """Room for k clusters and more; an odd multiple of 8 spreads the rows over the CPU's cache."""
     return 8 * (2 * (k // 8) + 3)
+
+
+@kernel
+def _widen(store: Floats, capacity: Index) -> Floats:
+    """The same columns, and empty ones after them."""
+    wider = np.zeros((store.shape[0], capacity))
+    for r in range(store.shape[0]):
+        for j in range(store.shape[1]):
+            wider[r, j] = store[r, j]
+    return wider
+
+
+@kernel
+def _lengthen(order: Ints, capacity: Index) -> Ints:
+    """The same permutation, continued by the numbers after it."""
+    longer = np.arange(capacity)
+    for j in range(order.size):
+        longer[j] = order[j]
+    return longer
 
 
 @kernel
@@ -78,33 +98,42 @@ def run_chain(
     names = np.empty(n_items, np.int64)
     members = np.empty(n_items, np.int64)
     side = np.empty(n_items, np.int64)
-    halves = np.empty((n_rows, 3))
+    halves = np.zeros((n_rows, LANES))
     saved = np.empty((n_rows, 1))
-    capacity: Index = np.int64(0)
+    store = np.empty((n_rows, 0))
     row = 0
     for iteration in range(first + 1, last + 1):
         k: Index = np.int64(0)
         for i in range(n_items):
             names[i] = labels[i]
             k = max(k, names[i] + 1)
+        if k >= store.shape[1]:
+            capacity = _capacity(k)
+            store = np.zeros((n_rows, capacity))
+            work = np.empty((n_work, capacity))
+            weights = np.zeros(capacity + LANES)
+            number = np.empty(capacity, np.int64)
+            name_at = np.empty(capacity, np.int64)
+            position_of = np.empty(capacity, np.int64)
+        for j in range(store.shape[1]):
+            name_at[j] = j
+            position_of[j] = j
+        fill_store(data, blocks, hyper, tables, log_size, labels, k, store)
         done: Index = np.int64(0)
         moves = 0
         sweeps = 0
-        while True:
-            # (Re)build the clusters: at the start, and when they outgrew their room.
-            if k >= capacity:
+        while moves < n_split_merge or sweeps < n_sweeps:
+            if k == store.shape[1]:
+                # More room for the same clusters at the same positions: a chain must not depend
+                # on how much room earlier iterations happened to need.
                 capacity = _capacity(k)
-                store = np.empty((n_rows, capacity))
+                store = _widen(store, capacity)
                 work = np.empty((n_work, capacity))
-                weights = np.empty(capacity + 1)
+                weights = np.zeros(capacity + LANES)
                 number = np.empty(capacity, np.int64)
-                name_at = np.empty(capacity, np.int64)
-                position_of = np.empty(capacity, np.int64)
-            for j in range(capacity):
-                name_at[j] = j
-                position_of[j] = j
-            fill_store(data, blocks, hyper, tables, log_size, labels, k, store)
-            while moves < n_split_merge and k < capacity:
+                name_at = _lengthen(name_at, capacity)
+                position_of = _lengthen(position_of, capacity)
+            if moves < n_split_merge:
                 k = split_merge(
                     data,
                     blocks,
@@ -128,7 +157,7 @@ def run_chain(
                     state,
                 )
                 moves += 1
-            while sweeps < n_sweeps and k < capacity:
+            else:
                 done, k = sweep(
                     data,
                     blocks,
@@ -153,11 +182,7 @@ def run_chain(
                 if done == n_items:
                     sweeps += 1
                     done = np.int64(0)
-            _rename(names, number, labels)
-            if moves == n_split_merge and sweeps == n_sweeps:
-                break
-            for i in range(n_items):
-                names[i] = labels[i]
+        _rename(names, number, labels)
         if shape > 0.0:
             alpha = update_concentration(sigma, shape, rate, alpha, k, n_items, state)
         if iteration > burn_in and (iteration - burn_in) % thin == 0:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita.kernels._jit import kernel
 from partita.kernels.gibbs_family import fill_store, log_weights
 from partita.kernels.gibbs_jit import Index
+from partita.kernels.gibbs_math import full_lanes
 from partita.kernels.gibbs_prior import log_open
 
 Floats = NDArray[np.float64]
@@ -30,9 +31,10 @@ def join_weights(
     k: Index,
 ) -> Floats:
     """Log prior weight plus log predictive density of each point in each of k clusters."""
-    store = np.empty((n_rows, k))
-    work = np.empty((n_work, k))
-    weights = np.empty(k)
+    room = full_lanes(k)
+    store = np.zeros((n_rows, room))
+    work = np.empty((n_work, room))
+    weights = np.empty(room)
     out = np.empty((points.shape[0], k))
     fill_store(data, blocks, hyper, tables, log_size, labels, k, store)
     for p in range(points.shape[0]):

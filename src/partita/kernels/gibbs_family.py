@@ -23,6 +23,7 @@ from partita.kernels import gibbs_poisson as poisson
 from partita.kernels import gibbs_wishart as wishart
 from partita.kernels._jit import kernel
 from partita.kernels.gibbs_jit import Index, inlined, step
+from partita.kernels.gibbs_math import LANES
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
@@ -179,11 +180,13 @@ def prior_predictive(
     points: Floats, blocks: Blocks, hyper: Floats, tables: Floats, n_rows: Index, n_work: Index
 ) -> Floats:
     """Log density of each point under the kernel's prior: as a cluster of its own."""
-    store = np.zeros((n_rows, 1))
-    work = np.empty((n_work, 1))
+    store = np.zeros((n_rows, LANES))
+    work = np.empty((n_work, LANES))
+    weights = np.empty(LANES)
     one, at = np.int64(1), np.int64(0)
     refresh(blocks, hyper, tables, np.zeros(1), store, at)
     densities = np.empty(points.shape[0])
     for i in range(points.shape[0]):
-        log_weights(points, i, blocks, hyper, store, one, work, densities[i : i + 1])
+        log_weights(points, i, blocks, hyper, store, one, work, weights)
+        densities[i] = weights[0]
     return densities

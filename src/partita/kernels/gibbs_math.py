@@ -12,7 +12,7 @@ from typing import Any
 from numba import types
 from numba.extending import intrinsic
 
-from partita.kernels.gibbs_jit import inlined
+from partita.kernels.gibbs_jit import Index, inlined
 
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
@@ -22,6 +22,11 @@ _MANTISSA = 4503599627370496.0  # 2⁵²
 _MANTISSA_BITS = 0x4330000000000000
 _ONE_BITS = 0x3FF0000000000000
 _TO_SQRT_HALF = _ONE_BITS - 0x3FE6A09E667F3BCD
+
+LANES = 8
+"""Loops over clusters run to a multiple of this, because a scalar rest would take as long as the
+vector part. A store has room for it; what stands in columns without a cluster is computed and
+ignored."""
 
 
 @intrinsic
@@ -42,6 +47,12 @@ def _float(typing: Any, bits: Any) -> Any:  # noqa: ARG001
         return builder.bitcast(args[0], context.get_value_type(types.float64))
 
     return types.float64(types.int64), build
+
+
+@inlined
+def full_lanes(k: Index) -> Index:
+    """The multiple of LANES at or above k."""
+    return (k + LANES - 1) // LANES * LANES
 
 
 @inlined

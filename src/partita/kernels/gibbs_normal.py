@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.gibbs_jit import Index, inlined
-from partita.kernels.gibbs_math import log
+from partita.kernels.gibbs_math import full_lanes, log
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
@@ -106,15 +106,32 @@ def add_log_predictive(
     out: Floats,
 ) -> None:
     """Add the log predictive density of item i under each of k clusters to out."""
-    d = blocks[b, 2]
-    w = blocks[b, 4]
+    first, d, w = blocks[b, 1], blocks[b, 2], blocks[b, 4]
+    k = full_lanes(k)
+    if d == 1:
+        x = data[i, first]
+        for j in range(k):
+            away = x - store[w + 3, j]
+            term = 1.0 + store[w + 4, j] * (away * away)
+            out[j] += store[w, j] - store[w + 1, j] * log(term)
+        return
+    if d == 2:
+        x = data[i, first]
+        y = data[i, first + 1]
+        for j in range(k):
+            away = x - store[w + 3, j]
+            other = y - store[w + 5, j]
+            term = 1.0 + store[w + 4, j] * (away * away)
+            term *= 1.0 + store[w + 6, j] * (other * other)
+            out[j] += store[w, j] - store[w + 1, j] * log(term)
+        return
     for j in range(k):
         out[j] += store[w, j]
-    for first in range(0, d, _FLUSH):
+    for start in range(0, d, _FLUSH):
         for j in range(k):
             work[0, j] = 1.0
-        for c in range(first, min(first + _FLUSH, d)):
-            x = data[i, blocks[b, 1] + c]
+        for c in range(start, min(start + _FLUSH, d)):
+            x = data[i, first + c]
             for j in range(k):
                 away = x - store[w + 3 + 2 * c, j]
                 work[0, j] *= 1.0 + store[w + 4 + 2 * c, j] * (away * away)

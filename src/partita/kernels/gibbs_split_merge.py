@@ -3,7 +3,9 @@
 Two items are drawn. Sharing a cluster, they seed its two halves and the other
 members join one half after the other, each by the predictive density; apart,
 their clusters are merged and the probability of the reverse split is worked out
-along the same path. A Metropolis–Hastings step decides.
+along the same path. A Metropolis–Hastings step decides. Its random number is
+drawn first: most merges are then refused before the reverse split is needed,
+because that probability can only lower the acceptance ratio.
 """
 
 from __future__ import annotations
@@ -22,12 +24,16 @@ from partita.kernels.gibbs_family import (
     refresh,
 )
 from partita.kernels.gibbs_jit import Index, step
+from partita.kernels.gibbs_math import exp, log
 from partita.kernels.gibbs_prior import log_open
 from partita.kernels.gibbs_random import below, shuffle, uniform
 from partita.kernels.gibbs_sweep import close_cluster
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_LARGEST_ODDS = 600.0
+"""Log odds beyond this are taken for it, in proposals and in their probabilities alike."""
 
 
 @step
@@ -54,6 +60,7 @@ def _allocate(
     members: Ints,
     size: Index,
     forced: bool,
+    lowest: float,
     halves: Floats,
     work: Floats,
     weights: Floats,
@@ -62,28 +69,172 @@ def _allocate(
 ) -> float:
     """Grow the halves around i and j; returns the log probability of the allocation.
 
-    A forced allocation follows the present clusters of i and j instead of drawing.
+    A forced allocation follows the present clusters of i and j instead of drawing. One whose
+    log probability falls below the lowest that matters is left unfinished.
     """
+    both = np.int64(2)
     for half in range(2):
         clear(halves, half)
         add(data, i if half == 0 else j, blocks, hyper, tables, halves, half)
         refresh(blocks, hyper, tables, log_size, halves, half)
-    both = np.int64(2)
     log_probability = 0.0
     for m in range(size):
         item = members[m]
         log_weights(data, item, blocks, hyper, halves, both, work, weights)
-        odds = weights[1] - weights[0]
+        odds = max(min(weights[1] - weights[0], _LARGEST_ODDS), -_LARGEST_ODDS)
+        chance = 1.0 / (1.0 + exp(-odds))
         if forced:
             half = 0 if names[item] == names[i] else 1
         else:
-            half = 1 if uniform(state) * (1.0 + math.exp(-odds)) < 1.0 else 0
-        away = odds if half == 0 else -odds
-        log_probability -= max(away, 0.0) + math.log1p(math.exp(-abs(away)))
+            half = 1 if uniform(state) < chance else 0
+        log_probability += log(chance) if half == 1 else log(chance) - odds
+        if log_probability < lowest:
+            return log_probability
         add(data, item, blocks, hyper, tables, halves, half)
         refresh(blocks, hyper, tables, log_size, halves, half)
         side[m] = half
     return log_probability
+
+
+@step
+def _log_share(
+    blocks: Ints, hyper: Floats, tables: Floats, log_block: Floats, store: Floats, j: Index
+) -> float:
+    """What cluster j contributes to the log posterior."""
+    return float(log_block[int(store[0, j])]) + log_marginal(blocks, hyper, tables, store, j)
+
+
+@step
+def _split(
+    data: Floats,
+    blocks: Ints,
+    hyper: Floats,
+    tables: Floats,
+    log_size: Floats,
+    log_block: Floats,
+    opening: float,
+    log_accept: float,
+    i: Index,
+    j: Index,
+    names: Ints,
+    store: Floats,
+    work: Floats,
+    weights: Floats,
+    name_at: Ints,
+    position_of: Ints,
+    k: Index,
+    halves: Floats,
+    members: Ints,
+    side: Ints,
+    state: NDArray[np.uint64],
+) -> Index:
+    """Propose to split the cluster of i and j; returns the number of clusters."""
+    at = position_of[names[i]]
+    size = _collect(names, names[i], names[j], i, j, members)
+    shuffle(state, members, size)
+    log_q = _allocate(
+        data,
+        blocks,
+        hyper,
+        tables,
+        log_size,
+        names,
+        i,
+        j,
+        members,
+        size,
+        False,
+        -np.inf,
+        halves,
+        work,
+        weights,
+        side,
+        state,
+    )
+    gain = opening - _log_share(blocks, hyper, tables, log_block, store, at)
+    for half in range(2):
+        gain += _log_share(blocks, hyper, tables, log_block, halves, half)
+    if log_accept >= gain - log_q:
+        return k
+    first, second = np.int64(0), np.int64(1)
+    copy_cluster(halves, first, store, at)
+    copy_cluster(halves, second, store, k)
+    names[j] = name_at[k]
+    for m in range(size):
+        if side[m] == 1:
+            names[members[m]] = name_at[k]
+    return k + 1
+
+
+@step
+def _merge(
+    data: Floats,
+    blocks: Ints,
+    hyper: Floats,
+    tables: Floats,
+    log_size: Floats,
+    log_block: Floats,
+    opening: float,
+    log_accept: float,
+    i: Index,
+    j: Index,
+    names: Ints,
+    store: Floats,
+    work: Floats,
+    weights: Floats,
+    name_at: Ints,
+    position_of: Ints,
+    k: Index,
+    halves: Floats,
+    members: Ints,
+    side: Ints,
+    state: NDArray[np.uint64],
+) -> Index:
+    """Propose to merge the clusters of i and j; returns the number of clusters."""
+    at_i, at_j = position_of[names[i]], position_of[names[j]]
+    larger, smaller = at_i, at_j
+    if store[0, at_j] > store[0, at_i]:
+        larger, smaller = at_j, at_i
+    merged = np.int64(2)
+    copy_cluster(store, larger, halves, merged)
+    for item in range(names.size):
+        if names[item] == name_at[smaller]:
+            add(data, item, blocks, hyper, tables, halves, merged)
+    refresh(blocks, hyper, tables, log_size, halves, merged)
+    gain = _log_share(blocks, hyper, tables, log_block, halves, merged) - opening
+    gain -= _log_share(blocks, hyper, tables, log_block, store, at_i)
+    gain -= _log_share(blocks, hyper, tables, log_block, store, at_j)
+    if log_accept >= gain:
+        return k
+    size = _collect(names, names[i], names[j], i, j, members)
+    shuffle(state, members, size)
+    log_q = _allocate(
+        data,
+        blocks,
+        hyper,
+        tables,
+        log_size,
+        names,
+        i,
+        j,
+        members,
+        size,
+        True,
+        log_accept - gain,
+        halves,
+        work,
+        weights,
+        side,
+        state,
+    )
+    if log_accept >= gain + log_q:
+        return k
+    copy_cluster(halves, merged, store, at_i)
+    names[j] = names[i]
+    for m in range(size):
+        names[members[m]] = names[i]
+    close_cluster(store, name_at, position_of, at_j, k)
+    return k - 1
 
 
 @step
@@ -114,56 +265,51 @@ def split_merge(
     j = below(state, names.size - 1)
     if j >= i:
         j += 1
-    kept, other = names[i], names[j]
-    together = kept == other
-    size = _collect(names, kept, other, i, j, members)
-    shuffle(state, members, size)
-    log_q = _allocate(
+    log_accept = math.log(1.0 - uniform(state))
+    if names[i] == names[j]:
+        return _split(
+            data,
+            blocks,
+            hyper,
+            tables,
+            log_size,
+            log_block,
+            log_open(sigma, open_table, alpha, k),
+            log_accept,
+            i,
+            j,
+            names,
+            store,
+            work,
+            weights,
+            name_at,
+            position_of,
+            k,
+            halves,
+            members,
+            side,
+            state,
+        )
+    return _merge(
         data,
         blocks,
         hyper,
         tables,
         log_size,
-        names,
+        log_block,
+        log_open(sigma, open_table, alpha, k - 1),
+        log_accept,
         i,
         j,
-        members,
-        size,
-        not together,
-        halves,
+        names,
+        store,
         work,
         weights,
+        name_at,
+        position_of,
+        k,
+        halves,
+        members,
         side,
         state,
     )
-    apart = log_block[int(halves[0, 0])] + log_block[int(halves[0, 1])]
-    for half in range(2):
-        apart += log_marginal(blocks, hyper, tables, halves, half)
-    at_i = position_of[kept]
-    one_half, other_half, merged = np.int64(0), np.int64(1), np.int64(2)
-    copy_cluster(store, at_i, halves, merged)
-    if not together:
-        add(data, j, blocks, hyper, tables, halves, merged)
-        for m in range(size):
-            if side[m] == 1:
-                add(data, members[m], blocks, hyper, tables, halves, merged)
-        refresh(blocks, hyper, tables, log_size, halves, merged)
-    one = log_block[size + 2] + log_marginal(blocks, hyper, tables, halves, merged)
-    log_accept = math.log(1.0 - uniform(state))
-    if together:
-        if log_accept < apart + log_open(sigma, open_table, alpha, k) - one - log_q:
-            copy_cluster(halves, one_half, store, at_i)
-            copy_cluster(halves, other_half, store, k)
-            names[j] = name_at[k]
-            for m in range(size):
-                if side[m] == 1:
-                    names[members[m]] = name_at[k]
-            return k + 1
-    elif log_accept < one + log_q - apart - log_open(sigma, open_table, alpha, k - 1):
-        copy_cluster(halves, merged, store, at_i)
-        names[j] = kept
-        for m in range(size):
-            names[members[m]] = kept
-        close_cluster(store, name_at, position_of, position_of[other], k)
-        return k - 1
-    return k

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.gibbs_jit import Index, step
+from partita.kernels.gibbs_math import full_lanes, log
 
 Floats = NDArray[np.float64]
 Blocks = NDArray[np.int64]
@@ -102,7 +103,7 @@ def refresh(
             else:
                 # Λ_n exceeds Λ, so its pivots are positive; rounding may only graze zero.
                 pivot = max(value, 1e-300)
-                log_determinant += math.log(pivot)
+                log_determinant += log(pivot)
                 store[row + r, j] = 1.0 / math.sqrt(pivot)
             column += c + 1
         row += r + 1
@@ -125,6 +126,7 @@ def add_log_predictive(
 ) -> None:
     """Add the log predictive density of item i under each of k clusters to out; O(k·d²)."""
     d, w = blocks[b, 2], blocks[b, 4]
+    k = full_lanes(k)
     for j in range(k):
         work[d, j] = 0.0
     row = w + 4 + d
@@ -140,7 +142,7 @@ def add_log_predictive(
             work[d, j] += work[r, j] * work[r, j]
         row += r + 1
     for j in range(k):
-        out[j] += store[w, j] - store[w + 1, j] * math.log1p(store[w + 3, j] * work[d, j])
+        out[j] += store[w, j] - store[w + 1, j] * log(1.0 + store[w + 3, j] * work[d, j])
 
 
 @step
