@@ -8,6 +8,8 @@ Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 ``colours`` and ``similarity_map`` need none of it.
 """
 
+from partita.plots.ball_panels import ball
+from partita.plots.estimate_on_data import estimate
 from partita.plots.heat_map import similarity
 
-__all__ = ["similarity"]
+__all__ = ["ball", "estimate", "similarity"]

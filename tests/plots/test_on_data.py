@@ -1,0 +1,276 @@
+"""The estimate and the ball on the data: places, shapes, densities, colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+
+import partita as pt
+from figure_checks import assert_tidy, noisy_draws, texts_of
+from partita.errors import InvalidDataError, InvalidInputError
+from partita.plots.ball_panels import prepare_ball
+from partita.plots.colours import colour_indices
+from partita.plots.inputs import observations_of
+from partita.plots.on_data import packed_rows, prepare_curve, prepare_shapes, prepare_view
+from partita.plots.palette import colour
+
+
+@pytest.fixture(scope="module")
+def galaxies():
+    return pt.sample(pt.datasets.galaxies(), draws=150, burn_in=150, chains=2, rng=0)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    simulated = pt.datasets.four_normals(n=80, rng=1)
+    fit = pt.sample(simulated.data, draws=60, burn_in=60, chains=2, rng=0)
+    return fit, pt.summarize(fit, data=simulated.data)
+
+
+def observed(data):
+    return observations_of(None, data, None, len(data))
+
+
+def colours_of_items(ax, n_items):
+    """Colour of the marker at each place."""
+    found = {}
+    for points in ax.collections:
+        face = to_hex(points.get_facecolor()[0]).upper()
+        for x, y in points.get_offsets().tolist():
+            found[x, y] = face
+    assert sum(len(points.get_offsets()) for points in ax.collections) == n_items
+    return found
+
+
+def test_one_or_two_columns_are_shown_as_they_are():
+    data = np.random.default_rng(0).normal(size=(10, 3))
+    assert prepare_view(observed(data[:, 0]), None).names == ("x",)
+    chosen = prepare_view(observed(data), (2, "x1"))
+    np.testing.assert_array_equal(chosen.points, data[:, [2, 0]])
+    assert chosen.names == ("x3", "x1")
+
+
+def test_principal_components_by_value():
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(50, 4)) @ np.diag([1.0, 100.0, 0.1, 5.0]) + 7.0
+    data[:, 3] += data[:, 0]
+    view = prepare_view(observed(data), None)
+    values, vectors = np.linalg.eigh(np.corrcoef(data.T))
+    scaled = (data - data.mean(axis=0)) / data.std(axis=0)
+    for j in range(2):
+        expected = scaled @ vectors[:, -1 - j]
+        sign = np.sign(expected @ view.points[:, j])
+        np.testing.assert_allclose(view.points[:, j], sign * expected, atol=1e-10)
+        assert view.names[j] == f"PC {j + 1} ({100 * values[-1 - j] / 4:.0f}% of variance)"
+
+
+def test_shapes_from_items_by_value():
+    data = np.random.default_rng(0).normal(size=(9, 2))
+    labels = pt.canonical([0, 0, 0, 0, 1, 1, 1, 2, 2])
+    observations = observed(data)
+    shapes = prepare_shapes(labels, prepare_view(observations, None), observations, None)
+    np.testing.assert_allclose(shapes.means[1], data[4:7].mean(axis=0))
+    np.testing.assert_allclose(shapes.covariances[0], np.cov(data[:4].T))
+    assert np.isnan(shapes.covariances[2]).all()  # two items say nothing about two dimensions
+
+
+def test_shapes_from_a_fit_are_posterior_means(galaxies, plane):
+    labels = pt.canonical(galaxies.draws.labels[0])
+    observations = observations_of(None, None, galaxies, 82)
+    shapes = prepare_shapes(labels, prepare_view(observations, None), observations, galaxies)
+    parameters = galaxies.cluster_parameters(labels)
+    np.testing.assert_allclose(shapes.means, parameters["mean"].mean)
+    np.testing.assert_allclose(shapes.covariances[:, 0], parameters["variance"].mean)
+    assert shapes.source == "posterior"
+
+    fit, summary = plane
+    observations = observations_of(summary, None, fit, 80)
+    shapes = prepare_shapes(summary.labels, prepare_view(observations, (1,)), observations, fit)
+    np.testing.assert_allclose(
+        shapes.means[:, 0], fit.cluster_parameters(summary.labels)["mean"].mean[:, 1]
+    )
+
+
+def test_a_correlated_kernel_gives_turned_ellipses():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(40, 3)) @ np.array([[1.0, 0.9, 0], [0, 0.3, 0], [0, 0, 1]])
+    kernel = pt.NormalInverseWishart(mean=0.0, precision=0.1, degrees=5.0, scale=1.0)
+    fit = pt.sample(data, kernel=kernel, draws=20, burn_in=20, chains=1, rng=0)
+    observations = observations_of(None, None, fit, 40)
+    labels = np.zeros(40, np.int32)
+    shapes = prepare_shapes(labels, prepare_view(observations, (0, 1)), observations, fit)
+    expected = fit.cluster_parameters(labels)["covariance"].mean[0, :2, :2]
+    np.testing.assert_allclose(shapes.covariances[0], expected)
+    whole = prepare_view(observations, None)
+    shapes = prepare_shapes(labels, whole, observations, fit)
+    full = fit.cluster_parameters(labels)["covariance"].mean[0]
+    np.testing.assert_allclose(shapes.covariances[0], whole.directions.T @ full @ whole.directions)
+
+
+def test_density_of_a_fit_given_and_estimated(galaxies):
+    velocities = pt.datasets.galaxies()
+    view = prepare_view(observed(velocities), None)
+    curve = prepare_curve(view, galaxies, None)
+    np.testing.assert_allclose(curve.at_items, galaxies.density(velocities).mean, rtol=2e-3)
+    given = prepare_curve(view, galaxies, ([40.0, 0.0], [4.0, 0.0]))
+    np.testing.assert_allclose(given.at_items, velocities / 10.0)
+    kernel = prepare_curve(view, None, None)
+    assert kernel.name == "kernel density estimate"
+    assert np.trapezoid(kernel.values, kernel.grid) == pytest.approx(1.0, abs=0.02)
+    constant = prepare_curve(prepare_view(observed(np.ones(5)), None), None, None)
+    assert np.isfinite(constant.at_items).all()
+
+
+def test_bars_of_one_row_never_touch():
+    rng = np.random.default_rng(0)
+    starts = rng.random(40)
+    ends = starts + 0.3 * rng.random(40)
+    rows = packed_rows(starts, ends)
+    for row in range(int(rows.max()) + 1):
+        mine = np.flatnonzero(rows == row)
+        mine = mine[np.argsort(starts[mine])]
+        assert (starts[mine][1:] > ends[mine][:-1]).all()
+    # As few as can be: the most intervals that share a point.
+    deepest = max(((starts <= s) & (ends >= s)).sum() for s in starts)
+    assert rows.max() + 1 == deepest
+
+
+def test_estimate_in_one_dimension(galaxies):
+    velocities = pt.datasets.galaxies()
+    labels = pt.canonical((velocities > 15).astype(int) + (velocities > 30))
+    ax = pt.plots.estimate(labels, fit=galaxies)
+    assert_tidy(ax.figure)
+    assert ax.get_ylabel() == "posterior predictive density"
+    assert "stars and bars: posterior mean ± 2 sd of each cluster" in texts_of(ax.figure)
+    found = colours_of_items(ax, 82)
+    indices = colour_indices([labels])[0]
+    at = dict(zip((x for x, _ in found), found.values(), strict=True))
+    for x, label in zip(velocities.tolist(), labels.tolist(), strict=True):
+        assert at[x] == colour(int(indices[label]))
+    stars = [line for line in ax.lines if line.get_marker() == "*"]
+    expected = galaxies.cluster_parameters(labels)["mean"].mean[:, 0]
+    np.testing.assert_allclose([star.get_xdata()[0] for star in stars], expected)
+
+
+def test_estimate_in_two_dimensions(plane):
+    fit, summary = plane
+    ax = pt.plots.estimate(summary, fit=fit)
+    assert_tidy(ax.figure)
+    ellipses = [patch for patch in ax.patches if isinstance(patch, Ellipse)]
+    assert len(ellipses) == summary.n_clusters
+    variance = fit.cluster_parameters(summary.labels)["variance"].mean
+    widths = np.array([sorted((e.width, e.height)) for e in ellipses])
+    np.testing.assert_allclose(widths, np.sort(4 * np.sqrt(variance), axis=1))
+    assert ax.get_title(loc="left").startswith("Estimate (variation of information): ")
+
+
+@pytest.mark.parametrize(("n_items", "n_clusters"), [(5, 2), (300, 24), (5_000, 40)])
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_estimate_at_every_size(n_items, n_clusters, columns):
+    rng = np.random.default_rng(0)
+    labels = np.arange(n_items) % n_clusters
+    data = rng.normal(size=(n_items, columns)) + 3 * rng.normal(size=(n_clusters, columns))[labels]
+    ax = pt.plots.estimate(labels, data=data)
+    assert_tidy(ax.figure)
+
+
+def test_titles_say_clusters_and_distance(plane):
+    _, summary = plane
+    panels = prepare_ball(summary.ball)
+    assert panels[0].title == (
+        f"Centre: {summary.n_clusters} clusters\n95% ball of radius {summary.ball.radius:.2f} bits"
+    )
+    bounds = (summary.ball.horizontal, summary.ball.upper, summary.ball.lower)
+    for panel, bound in zip(panels[1:], bounds, strict=True):
+        assert (
+            panel.title.endswith(f"{bound.n_clusters[0]} clusters at {bound.distance:.2f} bits")
+            or bound.distance < 1
+        )
+        np.testing.assert_array_equal(panel.labels, bound.labels[0])
+
+
+def test_several_bounds_are_counted():
+    draws = [[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 1]]
+    ball = pt.credible_ball(draws, [0, 0, 1, 1], prob=1.0)
+    assert len(ball.horizontal) == 2
+    assert prepare_ball(ball)[1].title.splitlines()[0] == "Horizontal bound (first of 2)"
+    assert_tidy(pt.plots.ball(ball)[0].figure)
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+def test_a_cluster_keeps_its_colour_from_panel_to_panel(plane, with_data):
+    _, summary = plane
+    axes = pt.plots.ball(summary if with_data else summary.ball)
+    assert_tidy(axes[0].figure)
+    panels = prepare_ball(summary.ball)
+    if not with_data:
+        return
+    for ax, panel in zip(axes, panels, strict=True):
+        found = colours_of_items(ax, 80)
+        for place, label in zip(summary.data.tolist(), panel.labels.tolist(), strict=True):
+            assert found[tuple(place)] == colour(int(panel.indices[label]))
+    for panel in panels[1:]:  # items of a cluster present in the centre and in the bound
+        for cluster in range(pt.n_clusters(panel.labels)):
+            members = panel.labels == cluster
+            own = summary.labels[members]
+            if (own == own[0]).all() and (summary.labels == own[0]).sum() == members.sum():
+                assert panel.indices[cluster] == panels[0].indices[own[0]]
+
+
+def test_without_data_the_bars_are_the_cross_table():
+    labels, truth = noisy_draws(60, 3)
+    ball = pt.credible_ball(labels, truth)
+    axes = pt.plots.ball(ball)
+    table = pt.cross_table(ball.center, ball.horizontal.labels[0])
+    heights = sorted(bar.get_height() for bar in axes[1].patches)
+    assert heights == sorted(table[table > 0].tolist())
+    tops = {}
+    for bar in axes[1].patches:
+        tops[bar.get_x()] = max(tops.get(bar.get_x(), 0), bar.get_y() + bar.get_height())
+    assert sorted(tops.values()) == sorted(table.sum(axis=1).tolist())
+
+
+def test_ball_of_one_dimension_and_of_many_clusters(galaxies):
+    summary = pt.summarize(galaxies)
+    axes = pt.plots.ball(summary, fit=galaxies)
+    assert_tidy(axes[0].figure)
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    labels, truth = noisy_draws(400, 30, n_draws=40)
+    assert_tidy(pt.plots.ball(pt.credible_ball(labels, truth))[0].figure)
+
+
+def test_draws_into_the_axes_given(plane):
+    _, summary = plane
+    given = Figure(figsize=(12, 3), layout="constrained").subplots(1, 4)
+    assert list(pt.plots.ball(summary, axes=given)) == list(given)
+    single = Figure().subplots()
+    assert pt.plots.estimate(summary, ax=single) is single
+
+
+def test_refusals(plane, galaxies):
+    _, summary = plane
+    with pytest.raises(InvalidInputError, match="no data to show"):
+        pt.plots.estimate([0, 1, 1])
+    with pytest.raises(InvalidInputError, match="no column 'weight'"):
+        pt.plots.estimate(summary, dims=("weight",))
+    with pytest.raises(InvalidInputError, match="one column or two"):
+        pt.plots.estimate(summary, dims=(0, 0))
+    with pytest.raises(InvalidDataError, match="missing or infinite"):
+        pt.plots.estimate([0, 1, 1], data=[1.0, np.nan, 2.0])
+    with pytest.raises(InvalidDataError, match="one row per item"):
+        pt.plots.estimate([0, 1, 1], data=[1.0, 2.0])
+    with pytest.raises(InvalidDataError, match="cannot be read as numbers"):
+        pt.plots.estimate([0, 1], data=["a", "b"])
+    with pytest.raises(InvalidInputError, match="82 items, the partition about 80"):
+        pt.plots.estimate(summary, fit=galaxies)
+    with pytest.raises(InvalidInputError, match="expected the result of"):
+        pt.plots.estimate(summary, fit="fit")
+    with pytest.raises(InvalidInputError, match="expected a Summary or a CredibleBall"):
+        pt.plots.ball(summary.estimate)
+    with pytest.raises(InvalidInputError, match="expected 4 matplotlib Axes"):
+        pt.plots.ball(summary, axes=[Figure().subplots()])
+    with pytest.raises(InvalidInputError, match="equally many"):
+        pt.plots.estimate([0, 1], data=[0.0, 1.0], density=([0.0, 1.0], [1.0]))
