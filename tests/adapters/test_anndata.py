@@ -1,0 +1,149 @@
+"""Summaries in AnnData."""
+
+from __future__ import annotations
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError
+
+CELLS = [f"cell{i}" for i in range(30)]
+
+
+@pytest.fixture
+def adata():
+    counts = csr_matrix(np.random.default_rng(0).poisson(2.0, (30, 5)).astype(np.float32))
+    return anndata.AnnData(counts, obs=pd.DataFrame(index=CELLS))
+
+
+def check_fields(adata, summary, key="partita"):
+    column = adata.obs[key]
+    assert isinstance(column.dtype, pd.CategoricalDtype)
+    assert column.cat.categories.tolist() == [str(k) for k in range(summary.n_clusters)]
+    np.testing.assert_array_equal(column.astype(int), summary.labels)
+    np.testing.assert_array_equal(adata.obs[f"{key}_confidence"], summary.items.confidence)
+    kept = adata.uns[key]
+    params = {name: summary.options[name] for name in ("loss", "prob", "method", "bound", "rng")}
+    assert {name: kept["params"][name] for name in params} == params
+    assert kept["params"]["n_draws"] == summary.draws.n_draws
+    assert kept["estimate"]["expected_loss"] == summary.estimate.expected_loss
+    assert kept["estimate"]["lower_bound"] == summary.estimate.lower_bound
+    assert kept["ball"]["radius"] == summary.ball.radius
+    assert kept["ball"]["coverage"] == summary.ball.coverage
+    assert kept["sentence"] == summary.sentence
+    for name, bound in summary.ball.bounds.items():
+        np.testing.assert_array_equal(kept["ball"][name]["labels"], bound.labels)
+        np.testing.assert_array_equal(kept["ball"][name]["mass"], bound.mass)
+        assert kept["ball"][name]["distance"] == bound.distance
+
+
+def test_in_place_as_scanpy_does(adata, labels, summary):
+    assert pt.anndata.summarize(adata, draws=labels) is None
+    check_fields(adata, summary)
+    assert list(adata.obsp) == []
+    assert list(adata.obs) == ["partita", "partita_confidence"]
+
+
+def test_a_copy_leaves_the_original_alone(adata, labels, summary):
+    changed = pt.anndata.summarize(adata, draws=labels, key_added="clusters", copy=True)
+    check_fields(changed, summary, "clusters")
+    assert list(adata.obs) == []
+    assert list(adata.uns) == []
+
+
+def test_similarity_on_request(adata, labels):
+    pt.anndata.summarize(adata, draws=labels, similarity=True)
+    matrix = adata.obsp["partita_similarity"]
+    assert matrix.dtype == np.float32
+    np.testing.assert_allclose(matrix, pt.similarity(labels), rtol=1e-6)
+    pt.anndata.summarize(adata, draws=labels[:50])
+    assert "partita_similarity" not in adata.obsp  # it was of other draws
+
+
+def test_h5ad_round_trip(adata, labels, summary, tmp_path):
+    # 1 − ARI has no lower bound: what is None must not reach the file
+    pt.anndata.summarize(adata, draws=labels, similarity=True)
+    pt.anndata.summarize(adata, draws=labels, loss="omari", key_added="ari", max_clusters=2)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad")
+    check_fields(again, summary)
+    np.testing.assert_array_equal(
+        again.obsp["partita_similarity"], adata.obsp["partita_similarity"]
+    )
+    assert again.uns["ari"]["params"]["max_clusters"] == 2
+    assert "lower_bound" not in again.uns["ari"]["estimate"]
+    assert again.uns["ari"]["ball"]["loss"] == "VI()"
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "frame"])
+def test_draws_in_obsm_have_cells_in_rows(adata, labels, summary, kind):
+    rows = labels.T
+    entries = {
+        "array": rows,
+        "sparse": csr_matrix(rows.astype(float)),
+        "frame": pd.DataFrame(rows, index=CELLS, columns=[f"draw{i}" for i in range(300)]),
+    }
+    adata.obsm["X_draws"] = entries[kind]
+    pt.anndata.summarize(adata, draws="X_draws")
+    check_fields(adata, summary)
+
+
+def test_draws_of_any_source(adata, labels, summary, tmp_path):
+    pt.write_draws(pt.Draws(labels), tmp_path / "draws.csv")
+    for source in (pt.Draws(labels), tmp_path / "draws.csv", str(tmp_path / "draws.csv")):
+        pt.anndata.summarize(adata, draws=source)
+        check_fields(adata, summary)
+
+
+def test_draws_of_a_fit_keep_their_trace(adata):
+    fit = pt.sample(np.arange(30.0), draws=40, burn_in=20, chains=2, rng=0)
+    pt.anndata.summarize(adata, draws=fit)
+    assert adata.uns["partita"]["params"]["n_chains"] == 2
+
+
+def test_named_draws_are_put_into_the_order_of_the_cells(adata, labels, summary):
+    order = np.random.default_rng(1).permutation(30)
+    named = pt.Draws(labels[:, order], item_names=[CELLS[i] for i in order])
+    pt.anndata.summarize(adata, draws=named)
+    np.testing.assert_array_equal(adata.obs["partita"].astype(int), summary.labels)
+    foreign = pt.Draws(labels, item_names=[f"V{i}" for i in range(30)])
+    pt.anndata.summarize(adata, draws=foreign)  # no name is a cell's: by position
+    np.testing.assert_array_equal(adata.obs["partita"].astype(int), summary.labels)
+    partly = pt.Draws(labels, item_names=[*CELLS[:29], "other"])
+    with pytest.raises(InvalidLabelsError, match=r"1 of 30 items .* 'other', are no cells"):
+        pt.anndata.summarize(adata, draws=partly)
+    with pytest.raises(InvalidInputError, match="another order"):
+        pt.anndata.attach(adata, pt.summarize(named))
+
+
+def test_attach_a_summary_already_made(adata, summary):
+    assert pt.anndata.attach(adata, summary, similarity=True) is None
+    check_fields(adata, summary)
+    assert "partita_similarity" in adata.obsp
+    with pytest.raises(InvalidInputError, match="30 items, the AnnData has 20 cells"):
+        pt.anndata.attach(adata[:20].copy(), summary)
+
+
+def test_options_reach_the_summary(adata, labels):
+    pt.anndata.summarize(
+        adata, draws=labels, loss="binder", prob=0.5, method="average", bound=None, rng=3, n_jobs=1
+    )
+    params = adata.uns["partita"]["params"]
+    assert (params["loss"], params["prob"], params["method"]) == ("Binder()", 0.5, "average")
+    assert (params["rng"], params["n_jobs"]) == (3, 1)
+    assert "bound" not in params
+
+
+def test_bad_draws(adata, labels):
+    with pytest.raises(InvalidLabelsError, match=r"300 items, .* 30 cells.* pass its transpose"):
+        pt.anndata.summarize(adata, draws=labels.T)
+    adata.obsm["X_pca"] = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(InvalidInputError, match=r"'nope' is neither a key .*'X_pca'.* nor a file"):
+        pt.anndata.summarize(adata, draws="nope")
+    with pytest.raises(InvalidLabelsError, match="whole numbers"):
+        pt.anndata.summarize(adata, draws="X_pca")
+    assert list(adata.obs) == []  # nothing half done

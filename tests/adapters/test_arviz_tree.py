@@ -1,0 +1,175 @@
+"""Summaries in ArviZ objects, fits as ArviZ objects, and saved posteriors, of both generations."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from arviz_base import from_dict
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError
+
+DATA = Path(__file__).parents[1] / "io" / "data"
+GENES = [f"gene{i}" for i in range(30)]
+
+
+def load_arviz():
+    if importlib.util.find_spec("arviz") is None:
+        pytest.skip("arviz is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on its own future
+        import arviz
+    return arviz
+
+
+def fixtures():
+    spec = importlib.util.spec_from_file_location("make_fixtures", DATA / "make_fixtures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=["DataTree", "InferenceData"])
+def posterior(request, labels):
+    """An ArviZ object with labels z over (chain, draw, gene)."""
+    z = labels.reshape(3, 100, 30)
+    tree = from_dict({"posterior": {"z": z}}, coords={"gene": GENES}, dims={"z": ["gene"]})
+    if request.param == "DataTree":
+        return tree
+    arviz = load_arviz()
+    if int(version("arviz").partition(".")[0]) >= 1:
+        pytest.skip("arviz 1.x has no InferenceData")
+    return arviz.from_datatree(tree)
+
+
+def check_group(group, summary):
+    np.testing.assert_array_equal(group["labels"], summary.labels)
+    np.testing.assert_array_equal(group["confidence"], summary.items.confidence)
+    np.testing.assert_array_equal(group["membership"], summary.items.membership)
+    np.testing.assert_array_equal(group["cluster_size"], summary.clusters.size)
+    np.testing.assert_array_equal(group["n_clusters"], summary.counts.values)
+    np.testing.assert_allclose(group["n_clusters_probability"].sum(), 1.0)
+    for name, bound in summary.ball.bounds.items():
+        np.testing.assert_array_equal(group[name], bound.labels)
+        np.testing.assert_array_equal(group[f"{name}_mass"], bound.mass)
+    assert group.attrs["ball_radius"] == summary.ball.radius
+    assert group.attrs["expected_loss"] == summary.estimate.expected_loss
+    assert group.attrs["sentence"] == summary.sentence
+
+
+def test_attach_adds_a_group_in_place(posterior):
+    summary = pt.summarize(pt.as_draws(posterior, var_name="z"))
+    assert pt.arviz.attach(posterior, summary, item_dim="gene") is posterior
+    group = posterior["partita"]
+    check_group(group, summary)
+    assert group["labels"].dims == ("gene",)
+    assert group["gene"].values.tolist() == GENES
+    # aligned with the posterior by name
+    together = posterior["posterior"]["z"].where(group["labels"] == 0, drop=True)
+    assert together.sizes["gene"] == summary.clusters.size[0]
+    assert pt.as_draws(posterior, var_name="z") == summary.draws
+
+
+def test_a_group_is_replaced_only_when_asked(posterior, labels):
+    first, second = pt.summarize(labels[:100]), pt.summarize(labels)
+    pt.arviz.attach(posterior, first)
+    pt.arviz.attach(posterior, second, group="other")
+    with pytest.raises(InvalidInputError, match=r"group 'partita' already.*overwrite=True"):
+        pt.arviz.attach(posterior, second)
+    check_group(posterior["partita"], first)
+    pt.arviz.attach(posterior, second, overwrite=True)
+    check_group(posterior["partita"], second)
+    check_group(posterior["other"], second)
+
+
+def test_the_group_survives_a_file(posterior, summary, tmp_path):
+    pt.arviz.attach(posterior, summary)
+    path = str(tmp_path / "a.nc")
+    posterior.to_netcdf(path, engine="h5netcdf")
+    with xr.open_datatree(path, engine="h5netcdf") as again:
+        check_group(again["partita"], summary)
+        assert pt.as_draws(again, var_name="z").n_draws == 300
+
+
+def test_a_loss_without_a_bound(labels):
+    dataset = pt.arviz.to_dataset(pt.summarize(labels, loss="omari", bound=None))
+    assert "lower_bound" not in dataset.attrs
+    assert dataset.attrs["loss"] == "OneMinusARI()"
+    assert dataset.attrs["ball_loss"] == "VI()"
+
+
+def test_other_objects_are_refused(summary):
+    with pytest.raises(NotSupportedError, match=r"attached to a Dataset; .*arviz\.to_dataset"):
+        pt.arviz.attach(xr.Dataset(), summary)
+
+
+# ----------------------------------------------------------------------------------- fits
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return pt.sample(pt.datasets.galaxies(), draws=60, burn_in=40, chains=2, rng=0)
+
+
+def test_to_arviz_is_what_the_installed_arviz_takes(fit):
+    tree = fit.to_arviz()
+    assert pt.as_draws(tree, var_name="labels") == fit.draws
+    arviz = load_arviz()
+    old = int(version("arviz").partition(".")[0]) < 1
+    assert type(tree).__name__ == ("InferenceData" if old else "DataTree")
+    table = arviz.summary(tree, var_names=["n_clusters", "concentration"])
+    assert list(table.index) == ["n_clusters", "concentration"]
+    assert float(table.loc["n_clusters", "mean"]) == pytest.approx(
+        fit.trace["n_clusters"].mean(), abs=0.06
+    )
+
+
+def test_to_arviz_without_arviz_is_a_tree(fit, monkeypatch):
+    from importlib.metadata import PackageNotFoundError
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("partita.samplers.fit.version", missing)
+    assert isinstance(fit.to_arviz(), xr.DataTree)
+
+
+def test_a_fit_and_its_summary_in_one_tree(fit):
+    summary = pt.summarize(fit)
+    tree = pt.arviz.attach(fit.to_arviz(), summary)
+    check_group(tree["partita"], summary)
+    assert tree["partita"]["labels"].dims == tree["posterior"]["labels"].dims[-1:]
+
+
+# ----------------------------------------------------------------------------- saved files
+
+
+def test_the_saved_posteriors_are_those_of_the_script():
+    made = fixtures()
+    z = made.gibbs()["z"]
+    expected = pt.as_draws(z)
+    assert pt.as_draws(made.PYMC, var_name="z") == expected
+    stan = pt.read_draws(made.CMDSTAN, var_name="z")
+    np.testing.assert_array_equal(stan.labels, expected.labels)
+    assert stan.n_chains == 2
+
+
+def test_a_saved_pymc_posterior_opened_by_arviz():
+    arviz = load_arviz()
+    made = fixtures()
+    old = hasattr(arviz, "InferenceData") and int(version("arviz").partition(".")[0]) < 1
+    options = {} if old else {"engine": "h5netcdf"}
+    idata = arviz.from_netcdf(str(made.PYMC), **options)
+    draws = pt.as_draws(idata, var_name="z")
+    assert draws == pt.as_draws(made.gibbs()["z"])
+    summary = pt.summarize(draws)
+    pt.arviz.attach(idata, summary, item_dim="obs_id")
+    x = idata["observed_data"]["x"]
+    means = x.groupby(idata["partita"]["labels"]).mean()
+    assert means.sizes["labels"] == summary.n_clusters

@@ -1,0 +1,82 @@
+"""PartitionConsensus against the functions it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+
+import partita as pt
+from partita.sklearn import PartitionConsensus
+
+
+def test_columns_are_labelings(labels):
+    consensus = PartitionConsensus(random_state=0).fit(labels.T)
+    summary = pt.summarize(labels)
+    np.testing.assert_array_equal(consensus.labels_, summary.labels)
+    assert consensus.n_features_in_ == 300
+    assert consensus.n_clusters_ == 3
+    assert consensus.credible_ball_.radius == summary.ball.radius
+    np.testing.assert_array_equal(consensus.summary_.items.confidence, summary.items.confidence)
+    np.testing.assert_array_equal(PartitionConsensus().fit_predict(labels.T), consensus.labels_)
+
+
+def test_options_reach_the_search(labels):
+    consensus = PartitionConsensus(
+        loss="binder", prob=0.5, method="average", max_clusters=2, n_jobs=1
+    ).fit(labels.T)
+    assert consensus.n_clusters_ <= 2
+    assert consensus.summary_.estimate.method == "average"
+    assert consensus.credible_ball_.prob == 0.5
+    assert consensus.summary_.loss == pt.Binder()
+
+
+def test_from_draws_keeps_weights_chains_and_names():
+    draws = pt.Draws(
+        [[0, 0, 1, 1], [0, 1, 1, 1]], weights=[1, 9], chain=[0, 1], item_names=list("abcd")
+    )
+    consensus = PartitionConsensus.from_draws(draws)
+    assert consensus.labels_.tolist() == [0, 1, 1, 1]
+    assert consensus.summary_.draws == draws
+    assert consensus.n_features_in_ == 2
+    assert consensus.get_params()["loss"] == "vi"
+
+
+def test_from_draws_takes_a_fit_with_its_trace():
+    fit = pt.sample(pt.datasets.galaxies(), draws=60, burn_in=40, chains=2, rng=0)
+    consensus = PartitionConsensus.from_draws(fit, loss="binder")
+    assert consensus.summary_.draws is fit.draws
+    assert "log_posterior" in consensus.summary_.diagnostics.names
+
+
+def test_labelings_of_several_algorithms():
+    points, truth = make_blobs(90, centers=[[0, 0], [6, 0], [0, 6]], random_state=4)
+    labelings = pd.DataFrame(
+        {
+            "k-means, 3": KMeans(3, n_init=1, random_state=0).fit_predict(points),
+            "k-means, 4": KMeans(4, n_init=1, random_state=0).fit_predict(points),
+            "ward": AgglomerativeClustering(3).fit_predict(points),
+            "dbscan": DBSCAN(eps=1.0).fit_predict(points),
+        }
+    )
+    consensus = PartitionConsensus().fit(labelings)
+    assert consensus.feature_names_in_.tolist() == list(labelings)
+    assert pt.distance(consensus.labels_, truth) < 0.1
+
+
+def test_annotators_may_use_words():
+    words = np.array([["cat", "A"], ["cat", "A"], ["dog", "B"], ["dog", "B"]])
+    assert PartitionConsensus().fit_predict(words).tolist() == [0, 0, 1, 1]
+    mixed = pd.DataFrame({"words": ["cat", "cat", "dog"], "again": ["x", "x", "y"]})
+    assert PartitionConsensus().fit_predict(mixed).tolist() == [0, 0, 1]
+
+
+def test_data_are_not_mistaken_for_labels():
+    with pytest.raises(pt.PartitaError, match=r"X must hold labels.*whole.*BayesianMixture"):
+        PartitionConsensus().fit(np.random.default_rng(0).normal(size=(10, 2)))
+    with pytest.raises(ValueError, match="NaN"):
+        PartitionConsensus().fit([[0.0, np.nan], [1.0, 1.0]])
+    with pytest.raises(ValueError, match="2D array"):
+        PartitionConsensus().fit([0, 0, 1])

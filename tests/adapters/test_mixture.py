@@ -1,0 +1,135 @@
+"""BayesianMixture against the functions it stands for."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import partita as pt
+from partita.sklearn import BayesianMixture
+
+FEW = {"draws": 150, "burn_in": 100, "chains": 2, "random_state": 0}
+RNG = np.random.default_rng(8)
+TRUTH = np.repeat([0, 1, 2], 20)
+X = RNG.normal(TRUTH[:, None] * 6.0, 1.0, (60, 2))
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return BayesianMixture(**FEW).fit(X)
+
+
+def test_the_labels_are_the_estimate_from_the_draws_of_the_sampler(fitted):
+    assert pt.distance(fitted.labels_, TRUTH) == 0.0
+    assert fitted.n_clusters_ == 3
+    assert fitted.fit_.draws.n_draws == 300
+    estimate = pt.estimate(fitted.fit_.draws)
+    assert fitted.summary_.estimate.expected_loss == pytest.approx(estimate.expected_loss)
+    ball = pt.credible_ball(fitted.fit_.draws, fitted.labels_, prob=0.95)
+    assert fitted.credible_ball_.radius == ball.radius
+    assert fitted.credible_ball_.coverage == ball.coverage
+
+
+def test_predictions_are_those_of_the_fit(fitted):
+    new = np.array([[0.0, 0.0], [6.0, 6.5], [12.0, 12.0], [60.0, -60.0]])
+    probabilities = fitted.predict_proba(new)
+    np.testing.assert_array_equal(probabilities, fitted.fit_.predict(new, fitted.labels_))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert fitted.predict(new).tolist() == [0, 1, 2, -1]  # far from all: a cluster of its own
+    assert probabilities[3, -1] > 0.5
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+
+
+def test_the_answer_depends_on_the_seed_alone():
+    def labels(**params):
+        mixture = BayesianMixture(**{**FEW, "draws": 20, "burn_in": 10, **params})
+        return mixture.fit(X).fit_.draws.labels
+
+    np.testing.assert_array_equal(labels(n_jobs=1), labels(n_jobs=2))
+    assert not np.array_equal(labels(), labels(random_state=1))
+    state = np.random.RandomState(0)
+    first, second = labels(random_state=state), labels(random_state=state)
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, labels(random_state=np.random.RandomState(0)))
+
+
+def test_hyperparameters_reach_the_model():
+    kernel = pt.NormalInverseWishart(mean=0.0, precision=0.1, degrees=4.0, scale=1.0)
+    prior = pt.PitmanYor(concentration=1.0, discount=0.1)
+    mixture = BayesianMixture(
+        kernel=kernel,
+        prior=prior,
+        draws=30,
+        burn_in=10,
+        thin=2,
+        chains=3,
+        loss=pt.Binder(),
+        prob=0.8,
+        random_state=0,
+    ).fit(X)
+    assert mixture.fit_.prior == prior
+    assert type(mixture.fit_.kernel) is type(kernel)
+    assert mixture.fit_.settings.thin == 2
+    assert mixture.fit_.draws.n_chains == 3
+    assert mixture.fit_.draws.n_draws == 90
+    assert mixture.summary_.loss == pt.Binder()
+    assert mixture.credible_ball_.loss == pt.Binder()
+    assert mixture.credible_ball_.prob == 0.8
+
+
+def test_a_table_may_mix_numbers_and_categories():
+    frame = pd.DataFrame(
+        {"size": X[:, 0], "kind": pd.Categorical.from_codes(TRUTH, ["a", "b", "c"])}
+    )
+    mixture = BayesianMixture(**FEW).fit(frame)
+    assert mixture.feature_names_in_.tolist() == ["size", "kind"]
+    assert isinstance(mixture.fit_.kernel, pt.Product)
+    assert pt.distance(mixture.labels_, TRUTH) == 0.0
+    assert mixture.predict(frame.iloc[[0, 25, 50]]).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="feature names"):
+        mixture.predict(frame.rename(columns={"size": "width"}))
+    with pytest.raises(ValueError, match=r"missing or infinite values in rows 1 "):
+        BayesianMixture(**FEW).fit(frame.assign(size=frame["size"].where(frame.index != 1)))
+    with pytest.raises(pt.PartitaError, match="without rows"):
+        BayesianMixture(**FEW).fit(frame.iloc[:0])
+
+
+def test_an_array_of_text_needs_a_kernel_that_takes_it():
+    text = np.array(["red", "green", "blue"])[np.stack([TRUTH] * 4, axis=1)]
+    with pytest.raises(ValueError, match="could not convert string"):
+        BayesianMixture(**FEW).fit(text)
+    mixture = BayesianMixture(kernel=pt.DirichletCategorical(), **FEW).fit(text)
+    assert pt.distance(mixture.labels_, TRUTH) == 0.0
+    assert mixture.predict(text[[0, 30]]).tolist() == [0, 1]
+
+
+def test_it_takes_part_in_pipelines_grids_and_files(fitted):
+    pipeline = make_pipeline(StandardScaler(), BayesianMixture(**FEW))
+    assert pt.distance(pipeline.fit_predict(X * [1.0, 100.0]), TRUTH) == 0.0
+    assert pipeline.predict(X[:2] * [1.0, 100.0]).tolist() == [0, 0]
+    grid = ParameterGrid({"loss": ["vi", "binder"]})
+    assert [clone(fitted).set_params(**point).loss for point in grid] == ["vi", "binder"]
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    assert "n_clusters" in again.fit_.trace
+    with pytest.raises(TypeError):
+        again.fit_.trace["n_clusters"] = 0  # still read-only
+
+
+def test_bad_input_is_refused_by_name(fitted):
+    with pytest.raises(NotFittedError):
+        BayesianMixture().predict(X)
+    with pytest.raises(ValueError, match="X has 3 features"):
+        fitted.predict(np.zeros((1, 3)))
+    with pytest.raises(pt.PartitaError, match="unknown loss"):
+        BayesianMixture(**{**FEW, "loss": "nonsense"}).fit(X)
+    with pytest.raises(pt.PartitaError, match="expected DirichletProcess"):
+        BayesianMixture(**FEW, prior="dp").fit(X)
