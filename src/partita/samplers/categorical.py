@@ -31,6 +31,10 @@ class BetaBernoulli(Kernel):
     -----
     One item costs O(K·d) in a sweep over K clusters and d columns.
 
+    References
+    ----------
+    Gelman, A. et al. (2013), Bayesian Data Analysis, third edition, section 2.4.
+
     Examples
     --------
     >>> import partita as pt
@@ -104,6 +108,10 @@ class DirichletCategorical(Kernel):
     -----
     One item costs O(K·d) in a sweep over K clusters and d columns, whatever the
     number of levels; a cluster's memory grows with the levels.
+
+    References
+    ----------
+    Gelman, A. et al. (2013), Bayesian Data Analysis, third edition, section 3.4.
 
     Examples
     --------

@@ -38,6 +38,11 @@ class FiniteMixture(PartitionPrior):
     components : sequence of float, optional
         Probabilities of K = 1, 2, …; scaled to sum to 1.
 
+    Notes
+    -----
+    An item is placed at a cost of O(k) for k clusters. V(N, k) is summed once
+    for all k, before sampling.
+
     References
     ----------
     Miller and Harrison (2018), Journal of the American Statistical Association 113.

@@ -33,6 +33,10 @@ class GammaPoisson(Kernel):
     -----
     One item costs O(K·d) in a sweep over K clusters and d columns.
 
+    References
+    ----------
+    Gelman, A. et al. (2013), Bayesian Data Analysis, third edition, section 2.6.
+
     Examples
     --------
     >>> import partita as pt

@@ -26,6 +26,15 @@ class Gamma:
     shape, rate : float
         Positive.
 
+    Notes
+    -----
+    The concentration is updated once per iteration, at a cost of O(1).
+
+    References
+    ----------
+    Escobar, M. D. and West, M. (1995), Bayesian density estimation and
+    inference using mixtures. Journal of the American Statistical Association 90.
+
     Examples
     --------
     >>> import partita as pt
@@ -123,6 +132,10 @@ class PitmanYor(PartitionPrior):
     discount : float
         0 ≤ σ < 1; 0 is the Dirichlet process.
 
+    Notes
+    -----
+    An item is placed at a cost of O(k) for k clusters; tables of O(N) are made once.
+
     References
     ----------
     Pitman and Yor (1997), Annals of Probability 25.
@@ -177,6 +190,10 @@ class DirichletProcess(PartitionPrior):
     ----------
     concentration : float or Gamma
         α > 0; with a gamma prior it is updated in each iteration.
+
+    Notes
+    -----
+    An item is placed at a cost of O(k) for k clusters; tables of O(N) are made once.
 
     References
     ----------

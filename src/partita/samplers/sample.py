@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def sample(
     progress: bool = True,
     initial: Any = None,
     sweeps: int = 1,
-    split_merge: int = 1,
+    split_merge: int | None = None,
     checkpoint: PathLike | None = None,
     checkpoint_every: float = 60.0,
     resume: PathLike | None = None,
@@ -83,8 +84,11 @@ def sample(
     initial : str or array_like, optional
         Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
         (n_items,) or (chains, n_items). By default these three kinds, different by chain.
-    sweeps, split_merge : int
-        Gibbs sweeps and split–merge moves per iteration; not both 0.
+    sweeps : int
+        Gibbs sweeps per iteration.
+    split_merge : int, optional
+        Split–merge moves per iteration; by default one, and one more per 200 items up to eight:
+        sweeps mix more slowly the more items there are.
     checkpoint : path, optional
         Keep the run in this file while it lasts.
     checkpoint_every : float
@@ -118,10 +122,12 @@ def sample(
     >>> fit.prior
     DirichletProcess(concentration=Gamma(shape=1.0, rate=1.0))
     """
-    settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     count_jobs(n_jobs)
     prior = _check_prior(prior)
+    settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     kernel, values, names, notes = _prepare(data, kernel)
+    if split_merge is None:
+        settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
     starts = _chain_states(initial, kernel, prior, values, settings.chains, rng)
     model_id = fingerprint(kernel, prior, values, settings)
     begun = Progress(0, tuple(starts), ((),) * settings.chains)
@@ -151,7 +157,7 @@ def sample(
 
 
 def _check_settings(
-    draws: int, burn_in: int, thin: int, chains: int, sweeps: int, split_merge: int
+    draws: int, burn_in: int, thin: int, chains: int, sweeps: int, split_merge: int | None
 ) -> Settings:
     settings = Settings(
         whole(draws, "draws", least=1),
@@ -159,7 +165,7 @@ def _check_settings(
         whole(thin, "thin", least=1),
         whole(chains, "chains", least=1),
         whole(sweeps, "sweeps", least=0),
-        whole(split_merge, "split_merge", least=0),
+        1 if split_merge is None else whole(split_merge, "split_merge", least=0),
     )
     if settings.sweeps == settings.split_merge == 0:
         raise InvalidInputError("sweeps=0 and split_merge=0 leave nothing to do in an iteration.")
