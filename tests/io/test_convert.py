@@ -116,9 +116,9 @@ def test_the_kernel_sees_one_kind_of_array(monkeypatch):
     seen = set()
     original = kernels.canonicalise_rows
 
-    def spy(rows, out):
+    def spy(rows, *rest):
         seen.add((rows.dtype.str, rows.flags.c_contiguous, rows.flags.writeable))
-        return original(rows, out)
+        return original(rows, *rest)
 
     monkeypatch.setattr(kernels, "canonicalise_rows", spy)
     fixed = np.array(LABELS)

@@ -9,10 +9,9 @@ import time
 
 import numpy as np
 import pytest
-from loss_instances import every_loss
-from search.posteriors import all_losses, random_posterior
 
 import partita as pt
+from loss_instances import every_loss
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -20,6 +19,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.search.methods import METHODS
+from search.posteriors import all_losses, random_posterior
 
 
 @every_loss
@@ -137,7 +137,7 @@ def test_where_all_draws_agree_they_are_the_answer(loss, labels):
 @pytest.mark.parametrize("name", ["binder", "vi_lb", "ompear"])
 def test_a_similarity_matrix_is_enough_for_some_losses(name):
     draws = random_posterior(9, 25, 6)
-    partitions, losses = all_losses(draws, name)
+    _, losses = all_losses(draws, name)
     for method in ("auto", "sweep", "average", "complete"):
         found = pt.estimate(similarity=pt.similarity(draws), loss=name, method=method)
         assert found.expected_loss >= losses.min() - 1e-11

@@ -7,7 +7,6 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.kernels import cluster_moves as moves
 from partita.kernels import search_moves as single
 from partita.partitions.labels import canonical
 from partita.search.problem import (
@@ -17,9 +16,11 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
+from partita.search.walker import Walker
 from search.posteriors import random_posterior
 
 N_ITEMS = 9
+ALL = np.empty(0, np.bool_)
 
 
 def problems(loss, draws):
@@ -52,15 +53,12 @@ def test_objective_after_random_moves_equals_the_expected_loss(loss, seed):
     for problem in problems(loss, draws):
         state = new_state(problem, canonical(rng.integers(0, 4, N_ITEMS)))
         for _ in range(60):
-            if not single.has_room(state):
+            if state.k[0] + 2 > state.sizes.size:
                 state = grown(problem, state)
             item = int(rng.integers(N_ITEMS))
-            home = int(state.slot_of[item])
-            single.take(problem, state, item)
             slot = int(rng.integers(state.k[0] + 1))
-            single.put(problem, state, item, slot)
-            if state.sizes[home] == 0:
-                single.close_gap(problem, state, home)
+            single.assign(problem, state, np.array([item]), np.array([slot], np.int32))
+            single.close_gaps(problem, state)
             compact(state)
             assert single.objective(problem, state) == pytest.approx(
                 expected(state, draws, loss), abs=1e-11
@@ -69,21 +67,26 @@ def test_objective_after_random_moves_equals_the_expected_loss(loss, seed):
 
 @every_loss
 @pytest.mark.parametrize("seed", range(3))
-def test_the_score_of_a_move_is_the_loss_after_it(loss, seed):
+def test_the_margin_of_an_item_is_the_cost_of_its_best_move(loss, seed):
     draws = random_posterior(N_ITEMS, 12, seed, weighted=seed == 2)
     rng = np.random.default_rng(seed)
     labels = canonical(rng.integers(0, 4, N_ITEMS))
     for problem in problems(loss, draws):
-        state = new_state(problem, labels)
-        scratch = new_scratch(problem, state)
-        present = single.objective(problem, state)
         for item in range(N_ITEMS):
-            single.score_moves(problem, state, item, present, scratch)
-            for slot in range(int(state.k[0]) + 1):
-                moved = labels.copy()
-                moved[item] = slot
-                wanted = pt.expected_loss(moved, draws, loss=loss)[0]
-                assert scratch.scores[slot] == pytest.approx(wanted, abs=1e-11)
+            state = new_state(problem, labels)
+            scratch = new_scratch(problem, state)
+            present = pt.expected_loss(labels, draws, loss=loss)[0]
+            single.sweep(problem, state, np.array([item]), ALL, N_ITEMS, 0, 1, scratch)
+            moved = np.tile(labels, (state.k[0] + 2, 1))[: labels.max() + 2]
+            moved[:, item] = np.arange(len(moved))
+            wanted = pt.expected_loss(moved, draws, loss=loss) - present
+            same = [np.array_equal(canonical(m), labels) for m in moved]
+            wanted[same] = np.inf
+            assert scratch.margin[item] == pytest.approx(wanted.min(), abs=1e-11)
+            assert wanted[scratch.other[item]] == pytest.approx(wanted.min(), abs=1e-11)
+            if np.isfinite(wanted.min()):
+                best = moved[scratch.other[item]] if wanted.min() < -1e-12 else labels
+                assert np.array_equal(canonical(state.slot_of), canonical(best))
 
 
 @every_loss
@@ -93,7 +96,7 @@ def test_the_score_of_a_merge_is_the_loss_after_it(loss, seed):
     labels = canonical(np.random.default_rng(seed).integers(0, 5, N_ITEMS))
     for problem in problems(loss, draws):
         state = new_state(problem, labels)
-        scores = moves.merge_scores(problem, state)
+        scores = single.merge_scores(problem, state)
         k = int(state.k[0])
         for i in range(k):
             for j in range(k):
@@ -110,44 +113,41 @@ def test_the_score_of_a_merge_is_the_loss_after_it(loss, seed):
 def test_cluster_moves_never_raise_the_loss_and_keep_the_tables_right(loss, seed):
     draws = random_posterior(N_ITEMS, 15, seed)
     rng = np.random.default_rng(seed)
-    bits = rng.integers(1, 2**63, size=4, dtype=np.uint64)
     for problem in problems(loss, draws):
-        state = new_state(problem, canonical(rng.integers(0, 3, N_ITEMS)))
-        for turn in range(12):
-            if not single.has_room(state):
-                state = grown(problem, state)
-            scratch = new_scratch(problem, state)
-            before = single.objective(problem, state)
-            k = int(state.k[0])
-            if turn % 4 == 0:
-                better = moves.split_slot(problem, state, int(rng.integers(k)), bits, scratch)
-            elif turn % 4 == 1:
-                slot = int(rng.integers(k))
-                better = moves.rebuild_slot(problem, state, slot, N_ITEMS, bits, scratch)
-            elif turn % 4 == 2 and k > 1:
-                a, b = rng.choice(k, 2, replace=False)
-                better = moves.exchange_slots(problem, state, int(a), int(b), bits, scratch)
-            else:
-                item, slot = int(rng.integers(N_ITEMS)), int(rng.integers(k))
-                everyone = np.arange(N_ITEMS)
-                better = moves.kick_item(problem, state, item, slot, everyone, N_ITEMS, scratch)
-            compact(state)
-            after = single.objective(problem, state)
-            assert after == pytest.approx(expected(state, draws, loss), abs=1e-11)
-            assert (after < before - 1e-13) if better else after == pytest.approx(before, abs=1e-11)
+        walker = Walker(problem, canonical(rng.integers(0, 3, N_ITEMS)), rng)
+        steps = [walker._merge, walker._split, walker._rebuild, walker._exchange, walker.sweep]
+        for step in [*steps, lambda w=walker: w.kick(N_ITEMS), *steps]:
+            before = walker.loss
+            step()
+            compact(walker.state)
+            assert walker.loss <= before + 1e-12
+            assert walker.loss == pytest.approx(expected(walker.state, draws, loss), abs=1e-11)
+
+
+def test_an_allocation_puts_every_item_and_keeps_the_cap():
+    draws = random_posterior(30, 20, 1)
+    for loss in (pt.VI(), pt.Binder(), pt.VILowerBound()):
+        for problem in problems(loss, draws):
+            for cap in (None, 2):
+                walker = Walker(problem, None, np.random.default_rng(0), max_clusters=cap)
+                compact(walker.state)
+                assert walker.n_clusters <= (cap or 30)
+                assert walker.loss == pytest.approx(expected(walker.state, draws, loss), abs=1e-11)
 
 
 def test_tables_grow_without_changing_what_they_say():
     draws = random_posterior(N_ITEMS, 12, 0)
     problem = problem_from_draws(draws, pt.VI())
-    state = new_state(problem, canonical(np.arange(N_ITEMS) % 3))
-    wider = grown(problem, state)
+    start = canonical(np.arange(N_ITEMS) % 3)
+    state, wider = new_state(problem, start), grown(problem, new_state(problem, start))
     assert wider.sizes.size > state.sizes.size
     assert single.objective(problem, wider) == single.objective(problem, state)
-    scratch, wide = new_scratch(problem, state), new_scratch(problem, wider)
-    single.score_moves(problem, state, 0, 1.0, scratch)
-    single.score_moves(problem, wider, 0, 1.0, wide)
-    assert np.array_equal(scratch.scores[:4], wide.scores[:4])
+    ends = []
+    for table in (state, wider):
+        scratch = new_scratch(problem, table)
+        single.sweep(problem, table, np.arange(N_ITEMS), ALL, N_ITEMS, 0, 100, scratch)
+        ends.append((canonical(table.slot_of).tolist(), scratch.margin.tolist()))
+    assert ends[0] == ends[1]
 
 
 def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
@@ -159,10 +159,10 @@ def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
         state = new_state(problem, canonical(np.arange(40) % 5))
         settled, turn = 0, order
         while settled < 40:
-            if not single.has_room(state):
+            if state.k[0] + 2 > state.sizes.size:
                 state = grown(problem, state)
             scratch = new_scratch(problem, state)
-            settled, looked = single.sweep(problem, state, turn, 40, settled, chunk, scratch)
+            settled, looked = single.sweep(problem, state, turn, ALL, 40, settled, chunk, scratch)
             turn = np.roll(turn, -(looked % 40))
         ends.append(canonical(state.slot_of))
     assert np.array_equal(*ends)

@@ -12,7 +12,7 @@ from partita._progress import Status
 from partita.errors import InvalidLabelsError
 from partita.partitions.door import smallest_unsigned
 from partita.partitions.draws import Draws
-from partita.partitions.labels import integers
+from partita.partitions.labels import first_appearance, integers
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""
@@ -41,7 +41,7 @@ class Collector:
 
     def add(self, block: NDArray[Any]) -> None:
         """Append rows of labels of any accepted kind."""
-        from partita.kernels.labels import canonicalise_rows, count_clusters
+        from partita.kernels.labels import count_clusters
 
         if not block.shape[0]:
             return
@@ -50,7 +50,7 @@ class Collector:
         # The kernel would compile anew for another memory order or a read-only array.
         whole = np.require(block, np.int64, ["C", "W"])
         canonical = np.empty(block.shape, np.int32)
-        most = canonicalise_rows(whole, canonical)
+        most = first_appearance(whole, canonical)
         self._counts.append(count_clusters(canonical))
         self._make_room(block.shape[0], smallest_unsigned(max(most - 1, 0)))
         self._labels[self.n_rows : self.n_rows + block.shape[0]] = canonical

@@ -38,3 +38,12 @@ def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
     a number that is reported.
     """
     return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+def part_of_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile only as a part of the kernels that call it, by their rules of arithmetic.
+
+    Each kernel is optimised together with everything it calls; a chain of
+    compiled functions would be optimised once per link.
+    """
+    return _compile(function, inline="always")

@@ -64,10 +64,12 @@ def three_sums(
         own += terms[sizes[k]]
     for r in range(rows.shape[0]):
         k_truth = k_rows[r]
-        count[:k_truth] = 0
+        for t in range(k_truth):
+            count[t] = 0
         total = 0.0
         if is_dense(k_estimate, k_truth, n):
-            table[: k_estimate * k_truth] = 0
+            for c in range(k_estimate * k_truth):
+                table[c] = 0
             for i in range(n):
                 table[estimate[i] * k_truth + rows[r, i]] += 1
             for k in range(k_estimate):
@@ -154,19 +156,22 @@ def companions(
     for r in range(rows.shape[0]):
         weight = weights[r]
         k_truth = k_rows[r]
-        count[:k_truth] = 0
+        for t in range(k_truth):
+            count[t] = 0
         for i in range(n):
             count[rows[r, i]] += 1
         for i in range(n):
             anywhere[i] += weight * count[rows[r, i]]
         if is_dense(sizes.size, k_truth, n):
-            table[: sizes.size * k_truth] = 0
+            for c in range(sizes.size * k_truth):
+                table[c] = 0
             for i in range(n):
                 table[estimate[i] * k_truth + rows[r, i]] += 1
             for i in range(n):
                 within[i] += weight * table[estimate[i] * k_truth + rows[r, i]]
         else:
-            count[:k_truth] = 0
+            for t in range(k_truth):
+                count[t] = 0
             _within_by_walking(sizes, order, rows[r], weight, count, within)
 
 

@@ -9,45 +9,27 @@ from partita.kernels._jit import kernel
 
 
 @kernel
-def canonicalise_rows(rows: NDArray[np.int64], out: NDArray[np.int32]) -> int:
-    """Write each row's labels as 0, 1, … in order of first appearance; return the most clusters."""
+def canonicalise_rows(
+    rows: NDArray[np.int64], lowest: int, width: int, out: NDArray[np.int32]
+) -> int:
+    """Write each row's labels as 0, 1, … in order of first appearance; return the most clusters.
+
+    Labels lie in lowest … lowest + width − 1.
+    """
     n_rows, n_items = rows.shape
-    # Labels within a narrow range are looked up in a table; a stamp saves clearing it per row.
-    width = 4 * n_items + 1024
-    seen = np.full(width, -1, np.int64)
+    # A stamp in the look-up table saves clearing it for each row.
+    seen = np.zeros(width, np.int64)
     number = np.zeros(width, np.int32)
     most = 0
     for r in range(n_rows):
-        lowest = rows[r, 0]
-        highest = rows[r, 0]
-        for i in range(n_items):
-            value = rows[r, i]
-            lowest = min(lowest, value)
-            highest = max(highest, value)
         count = 0
-        span = np.uint64(highest) - np.uint64(lowest)
-        if span < np.uint64(width):
-            for i in range(n_items):
-                slot = rows[r, i] - lowest
-                if seen[slot] != r:
-                    seen[slot] = r
-                    number[slot] = count
-                    count += 1
-                out[r, i] = number[slot]
-        else:
-            order = np.argsort(rows[r], kind="mergesort")
-            group_of = np.empty(n_items, np.int32)
-            group = 0
-            for position in range(n_items):
-                if position > 0 and rows[r, order[position]] != rows[r, order[position - 1]]:
-                    group += 1
-                group_of[order[position]] = group
-            renamed = np.full(group + 1, -1, np.int32)
-            for i in range(n_items):
-                if renamed[group_of[i]] < 0:
-                    renamed[group_of[i]] = count
-                    count += 1
-                out[r, i] = renamed[group_of[i]]
+        for i in range(n_items):
+            slot = rows[r, i] - lowest
+            if seen[slot] != r + 1:
+                seen[slot] = r + 1
+                number[slot] = count
+                count += 1
+            out[r, i] = number[slot]
         most = max(most, count)
     return most
 

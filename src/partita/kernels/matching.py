@@ -27,7 +27,8 @@ def joint_sum(
     n = one.size
     half = n // 2
     cells = k_one * k_other
-    table[: 2 * cells] = 0
+    for c in range(2 * cells):
+        table[c] = 0
     for i in range(half):
         table[one[i] * k_other + other[i]] += 1
         table[cells + one[half + i] * k_other + other[half + i]] += 1
@@ -50,7 +51,9 @@ def block_distances(
     """All distances among a block of draws, for a symmetric loss; ``sums`` is Σ f(n_t) of each."""
     size, n = rows.shape
     out = np.zeros((size, size))
-    most = clusters.max()
+    most = 0
+    for r in range(size):
+        most = max(most, clusters[r])
     table = np.zeros(2 * most * most if is_dense(most, most, 4 * n) else 0, np.int32)
     for r in range(size - 1):
         if table.size > 0:
@@ -58,8 +61,11 @@ def block_distances(
                 joint = joint_sum(rows[r], rows[s], clusters[r], clusters[s], terms, table)
                 out[r, s] = combine(form, 1.0, joint, sums[r], sums[s], n)
         else:
-            out[r, r + 1 :] = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form, 1.0)
-        out[r + 1 :, r] = out[r, r + 1 :]
+            far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form, 1.0)
+            for s in range(r + 1, size):
+                out[r, s] = far[s - r - 1]
+        for s in range(r + 1, size):
+            out[s, r] = out[r, s]
     return out
 
 
@@ -74,17 +80,21 @@ def farthest_assignment(
     common partition do, by the triangle inequality.
     """
     n = far.shape[0]
-    u = potential.copy()
-    v = potential.copy()
-    column_of = np.full(n, -1, np.int64)
-    row_of = np.full(n, -1, np.int64)
+    u = np.empty(n)
+    v = np.empty(n)
+    column_of = np.empty(n, np.int64)
+    row_of = np.empty(n, np.int64)
+    for i in range(n):
+        u[i] = v[i] = potential[i]
+        column_of[i] = row_of[i] = -1
     path = np.empty(n, np.int64)
     cost = np.empty(n)
     visited = np.empty(n, np.bool_)
     rows_seen = np.empty(n, np.int64)
     for start in range(n):
-        cost[:] = np.inf
-        visited[:] = False
+        for j in range(n):
+            cost[j] = np.inf
+            visited[j] = False
         n_seen = 0
         row = start
         lowest = 0.0
@@ -142,9 +152,10 @@ def match_blocks(
     partner = np.empty(rows.shape[0], np.int64)
     reach = np.empty(rows.shape[0])
     sums = np.zeros(rows.shape[0])
-    sizes = np.zeros(clusters.max(), np.int64)
+    sizes = np.zeros(rows.shape[1], np.int64)
     for r in range(rows.shape[0]):
-        sizes[:] = 0
+        for t in range(clusters[r]):
+            sizes[t] = 0
         for i in range(rows.shape[1]):
             sizes[rows[r, i]] += 1
         for t in range(clusters[r]):

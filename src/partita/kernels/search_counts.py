@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels._jit import kernel, part_of_kernel
 from partita.kernels.forms import ID, NID, NVI, SOME_BITS, combine
 from partita.kernels.search_types import AVERAGED, LANES, Problem, Scratch, State
 
@@ -46,7 +46,8 @@ def truth_sums(
     """Σ f(n_t) of each draw of a block."""
     sizes = np.zeros(labels.shape[1] + 1, np.int32)
     for m in range(labels.shape[0]):
-        sizes[: clusters[m]] = 0
+        for t in range(clusters[m]):
+            sizes[t] = 0
         for i in range(labels.shape[1]):
             sizes[labels[m, i]] += 1
         total = 0.0
@@ -55,15 +56,13 @@ def truth_sums(
         truth[m] = total
 
 
-@kernel
+@part_of_kernel
 def fill(problem: Problem, state: State) -> None:
-    """All tables, from the slots and their sizes."""
+    """All tables, from the slots; they are zero before."""
     n_items, n_draws = problem.row_of.shape
-    state.counts[:] = 0
     for i in range(n_items):
         for m in range(n_draws):
             state.counts[problem.row_of[i, m], state.slot_of[i]] += 1
-    state.joint[:] = 0.0
     empty = problem.steps[0]
     for r in range(problem.row_draw.size):
         total = 0.0
@@ -78,7 +77,7 @@ def fill(problem: Problem, state: State) -> None:
     average(problem, state)
 
 
-@fast_kernel
+@part_of_kernel
 def average(problem: Problem, state: State) -> None:
     """Refresh the mean of the joint sums."""
     total = 0.0
@@ -87,7 +86,7 @@ def average(problem: Problem, state: State) -> None:
     state.mean_joint[0] = total
 
 
-@fast_kernel
+@part_of_kernel
 def put(problem: Problem, state: State, item: int, slot: int) -> None:
     """Tables after an item that was in no slot has joined one."""
     rows = problem.row_of[item]
@@ -102,7 +101,7 @@ def put(problem: Problem, state: State, item: int, slot: int) -> None:
     state.mean_joint[0] += mean
 
 
-@fast_kernel
+@part_of_kernel
 def take(problem: Problem, state: State, item: int, slot: int) -> None:
     """Tables after an item has left its slot."""
     rows = problem.row_of[item]
@@ -117,7 +116,7 @@ def take(problem: Problem, state: State, item: int, slot: int) -> None:
     state.mean_joint[0] -= mean
 
 
-@kernel
+@part_of_kernel
 def close(problem: Problem, state: State, slot: int, last: int) -> None:
     """Tables after the last slot was moved into an empty one."""
     empty = problem.steps[0]
@@ -128,21 +127,22 @@ def close(problem: Problem, state: State, slot: int, last: int) -> None:
         state.gains[r, last] = empty
 
 
-@kernel
+@part_of_kernel
 def objective(problem: Problem, state: State, own: float) -> float:
     """Expected loss from the joint sums and the estimate's own sum Σ f(n_e)."""
     n = problem.row_of.shape[0]
+    value = 0.0
     if problem.kind == AVERAGED:
         joint = state.mean_joint[0]
-        return combine(problem.form, problem.a, joint, own, problem.mean_truth, n)
-    total = 0.0
-    for m in range(problem.weights.size):
-        loss = combine(problem.form, problem.a, state.joint[m], own, problem.truth[m], n)
-        total += problem.weights[m] * loss
-    return total
+        value = combine(problem.form, problem.a, joint, own, problem.mean_truth, n)
+    else:
+        for m in range(problem.weights.size):
+            loss = combine(problem.form, problem.a, state.joint[m], own, problem.truth[m], n)
+            value += problem.weights[m] * loss
+    return value
 
 
-@fast_kernel
+@part_of_kernel
 def joint_gains(
     problem: Problem, state: State, item: int, width: int, out: NDArray[np.float64]
 ) -> None:
@@ -174,23 +174,23 @@ def joint_gains(
         out[first + 7] = a7
 
 
-@fast_kernel
+@part_of_kernel
 def leaving(problem: Problem, state: State, item: int, out: NDArray[np.float64]) -> float:
     """What each draw's joint sum loses if the item leaves its slot; returns the mean."""
     home = state.slot_of[item]
     rows = problem.row_of[item]
-    if home < 0:
-        out[:] = 0.0
-        return 0.0
     mean = 0.0
     for m in range(rows.size):
+        if home < 0:
+            out[m] = 0.0
+            continue
         step = problem.steps[state.counts[rows[m], home] - 1]
         out[m] = step
         mean += problem.weights[m] * step
     return mean
 
 
-@fast_kernel
+@part_of_kernel
 def mean_losses(
     problem: Problem,
     state: State,
@@ -210,7 +210,8 @@ def mean_losses(
     n = problem.row_of.shape[0]
     top = problem.terms[n]
     pairs = max(float(n) * (float(n) - 1.0), 1.0)
-    out[:width] = 0.0
+    for k in range(width):
+        out[k] = 0.0
     for m in range(rows.size):
         r = rows[m]
         w = problem.weights[m]
@@ -237,7 +238,7 @@ def mean_losses(
                 out[k] += w * (above / below if below > SOME_PAIRS else 0.0)
 
 
-@kernel
+@part_of_kernel
 def score(
     problem: Problem, state: State, item: int, own: NDArray[np.float64], scratch: Scratch
 ) -> None:
@@ -255,23 +256,24 @@ def score(
         mean_losses(problem, state, item, width, scratch.lost, own, scores)
 
 
-@kernel
+@part_of_kernel
 def score_merges(
     problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> None:
-    """Fill the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
+    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
     k_used = state.k[0]
     n = problem.row_of.shape[0]
     averaged = problem.kind == AVERAGED
     change = np.zeros((k_used, k_used))
     filled = np.empty(k_used, np.int64)
-    scores[:] = 0.0
     n_rows = problem.row_draw.size
     r = 0
     while r < n_rows:
         m = problem.row_draw[r]
         if not averaged:
-            change[:] = 0.0
+            for i in range(k_used):
+                for j in range(i + 1, k_used):
+                    change[i, j] = 0.0
         while r < n_rows and problem.row_draw[r] == m:
             _add_merge_gains(
                 problem, state, r, problem.weights[m] if averaged else 1.0, filled, change
@@ -292,7 +294,7 @@ def score_merges(
                 )
 
 
-@kernel
+@part_of_kernel
 def _add_merge_gains(
     problem: Problem,
     state: State,
@@ -313,15 +315,3 @@ def _add_merge_gains(
             y = state.counts[r, filled[q]]
             gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
             change[filled[p], filled[q]] += weight * gain
-
-
-@fast_kernel
-def together(problem: Problem, a: int, b: int) -> float:
-    """Probability that two items share a cluster."""
-    rows_a = problem.row_of[a]
-    rows_b = problem.row_of[b]
-    total = 0.0
-    for m in range(rows_a.size):
-        if rows_a[m] == rows_b[m]:
-            total += problem.weights[m]
-    return total

@@ -9,56 +9,57 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels._jit import part_of_kernel
 from partita.kernels.forms import combine
 from partita.kernels.search_types import PAIRS, Problem, Scratch, State
 
 
-@kernel
+@part_of_kernel
 def fill(problem: Problem, state: State) -> None:
-    """All sums, from the slots."""
-    state.within[:] = 0.0
+    """All sums, from the slots; they are zero before."""
     for i in range(state.slot_of.size):
         put(problem, state, i, state.slot_of[i])
 
 
-@fast_kernel
+@part_of_kernel
 def put(problem: Problem, state: State, item: int, slot: int) -> None:
     """Sums after an item that was in no slot has joined one."""
     for j in range(state.slot_of.size):
         state.within[slot, j] += problem.similarity[item, j]
 
 
-@fast_kernel
+@part_of_kernel
 def take(problem: Problem, state: State, item: int, slot: int) -> None:
     """Sums after an item has left its slot."""
     for j in range(state.slot_of.size):
         state.within[slot, j] -= problem.similarity[item, j]
 
 
-@kernel
+@part_of_kernel
 def close(state: State, slot: int, last: int) -> None:
     """Sums after the last slot was moved into an empty one."""
-    state.within[slot] = state.within[last]
-    state.within[last] = 0.0
+    for i in range(state.slot_of.size):
+        state.within[slot, i] = state.within[last, i]
+        state.within[last, i] = 0.0
 
 
-@kernel
+@part_of_kernel
 def objective(problem: Problem, state: State, own: float) -> float:
-    """Expected loss from the sums; ``own`` is Σ f(n_e)."""
+    """Expected loss from the sums of the items that are in a slot; ``own`` is Σ f(n_e)."""
     n = state.slot_of.size
-    if problem.kind == PAIRS:
-        joint = 0.0
-        for i in range(n):
-            joint += state.within[state.slot_of[i], i]
-        return combine(problem.form, problem.a, joint, own, problem.mean_truth, n)
-    total = own + problem.mean_truth
+    total = 0.0
     for i in range(n):
-        total -= 2.0 * np.log2(state.within[state.slot_of[i], i])
-    return total / n
+        if state.slot_of[i] >= 0:
+            within = state.within[state.slot_of[i], i]
+            total += within if problem.kind == PAIRS else np.log2(within)
+    if problem.kind == PAIRS:
+        value = combine(problem.form, problem.a, total, own, problem.mean_truth, n)
+    else:
+        value = (own + problem.mean_truth - 2.0 * total) / n
+    return value
 
 
-@kernel
+@part_of_kernel
 def score(
     problem: Problem,
     state: State,
@@ -85,34 +86,33 @@ def score(
         for k in range(state.k[0] + 1):
             with_item = joint + 2.0 * state.within[k, item] + 1.0
             scores[k] = combine(problem.form, problem.a, with_item, own[k], problem.mean_truth, n)
-        return
-    for k in range(state.k[0] + 1):
-        scores[k] = own[k] - own_present - 2.0 * np.log2(state.within[k, item] + 1.0)
-    left = 0.0
-    for j in range(n):
-        slot = state.slot_of[j]
-        shared = problem.similarity[item, j]
-        if slot < 0 or shared <= 0.0 or j == item:
-            continue
-        here = state.within[slot, j]
-        if slot == home:
-            left += np.log2(here / (here - shared))
-        else:
-            scores[slot] -= 2.0 * np.log2((here + shared) / here)
-    if home >= 0:
-        left += np.log2(state.within[home, item])
-    for k in range(state.k[0] + 1):
-        scores[k] = present + (scores[k] + 2.0 * left) / n
+    else:
+        for k in range(state.k[0] + 1):
+            scores[k] = own[k] - own_present - 2.0 * np.log2(state.within[k, item] + 1.0)
+        left = 0.0
+        for j in range(n):
+            slot = state.slot_of[j]
+            shared = problem.similarity[item, j]
+            if slot < 0 or shared <= 0.0 or j == item:
+                continue
+            here = state.within[slot, j]
+            if slot == home:
+                left += np.log2(here / (here - shared))
+            else:
+                scores[slot] -= 2.0 * np.log2((here + shared) / here)
+        if home >= 0:
+            left += np.log2(state.within[home, item])
+        for k in range(state.k[0] + 1):
+            scores[k] = present + (scores[k] + 2.0 * left) / n
 
 
-@kernel
+@part_of_kernel
 def score_merges(
     problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> None:
-    """Fill the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
+    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
     n = state.slot_of.size
     k_used = state.k[0]
-    scores[:] = 0.0
     present = 0.0
     for i in range(n):
         a = state.slot_of[i]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions.labels import integers
+from partita.partitions.labels import first_appearance, integers
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time, so that no temporary grows with the number of draws."""
@@ -55,7 +55,7 @@ def canonicalise(
     values: NDArray[Any],
 ) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
     """Canonical labels in the smallest dtype, and each draw's number of clusters."""
-    from partita.kernels.labels import canonicalise_rows, count_clusters
+    from partita.kernels.labels import count_clusters
 
     n_draws, n_items = values.shape
     labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
@@ -64,7 +64,7 @@ def canonicalise(
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
-        most = canonicalise_rows(integers(values[start:stop], "draws", first_draw=start), block)
+        most = first_appearance(integers(values[start:stop], "draws", first_draw=start), block)
         counts[start:stop] = count_clusters(block)
         needed = smallest_unsigned(max(most - 1, 0))
         if needed.itemsize > labels.dtype.itemsize:

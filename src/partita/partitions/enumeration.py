@@ -34,6 +34,11 @@ def bell_number(n: int) -> int:
     -----
     Bell's triangle, O(n²) additions.
 
+    References
+    ----------
+    Rota, G.-C. (1964), The number of partitions of a set. American
+    Mathematical Monthly 71.
+
     Examples
     --------
     >>> import partita as pt
@@ -63,6 +68,11 @@ def stirling_number(n: int, k: int) -> int:
     Notes
     -----
     O(k) products of Python integers.
+
+    References
+    ----------
+    Graham, R. L., Knuth, D. E. and Patashnik, O. (1994), Concrete
+    Mathematics, section 6.1.
 
     Examples
     --------

@@ -33,6 +33,15 @@ class HasseDiagram:
         the height; nodes of equally many clusters are spread evenly over
         [−1, 1].
     loss : str
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> diagram = pt.hasse_diagram(3, loss="binder")
+    >>> list(zip(diagram.names(), diagram.heights.round(3).tolist(), strict=True))[:2]
+    [('{1,2,3}', 0.0), ('{1,2}{3}', 0.444)]
+    >>> diagram.edges.shape
+    (6, 2)
     """
 
     nodes: Labels

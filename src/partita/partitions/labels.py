@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidLabelsError
 
+_WIDEST = 1 << 22
+"""Labels that spread over a wider range are numbered first, to be looked up in a table."""
+
 Labels = NDArray[np.int32]
 """One partition: canonical labels, 0-based in order of first appearance."""
 
@@ -107,6 +110,17 @@ def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
     return f"draw {position[0] + first_draw}, item {position[1]}"
 
 
+def first_appearance(rows: NDArray[np.int64], out: Labels) -> int:
+    """Write rows of integers as canonical labels; return the most clusters of a row."""
+    from partita.kernels.labels import canonicalise_rows
+
+    lowest, highest = int(rows.min()), int(rows.max())
+    if highest - lowest >= _WIDEST:
+        rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
+        lowest, highest = 0, int(rows.max())
+    return canonicalise_rows(rows, lowest, highest - lowest + 1, out)
+
+
 def as_vector(labels: ArrayLike, *, n_items: int | None = None, what: str = "labels") -> Labels:
     """One partition from any label vector, canonical; checks the length when it is known."""
     values = np.asarray(getattr(labels, "labels", labels))
@@ -120,8 +134,6 @@ def as_vector(labels: ArrayLike, *, n_items: int | None = None, what: str = "lab
 
 def as_matrix(labels: ArrayLike, *, n_items: int | None = None, what: str = "labels") -> Labels:
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
-    from partita.kernels.labels import canonicalise_rows
-
     try:
         values = np.asarray(getattr(labels, "labels", labels))
     except ValueError:
@@ -146,7 +158,7 @@ def as_matrix(labels: ArrayLike, *, n_items: int | None = None, what: str = "lab
             "Labels run over items: one per column of the draws."
         )
     out = np.empty(values.shape, np.int32)
-    canonicalise_rows(integers(values, what), out)
+    first_appearance(integers(values, what), out)
     return out
 
 
@@ -186,6 +198,14 @@ def n_clusters(labels: ArrayLike) -> int:
     ----------
     labels : array_like, shape (n_items,)
 
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    O(N).
+
     Examples
     --------
     >>> import partita as pt
@@ -205,6 +225,10 @@ def cluster_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int64, shape (n_clusters,)
+
+    Notes
+    -----
+    O(N).
 
     Examples
     --------
@@ -226,6 +250,10 @@ def cross_table(a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
     -------
     ndarray of int64, shape (n_clusters(a), n_clusters(b))
         Rows and columns in order of first appearance.
+
+    Notes
+    -----
+    O(N + K_a K_b).
 
     Examples
     --------

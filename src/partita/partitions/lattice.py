@@ -97,6 +97,10 @@ def refines(a: ArrayLike, b: ArrayLike) -> bool:
     ----------
     a, b : array_like, shape (n_items,)
 
+    Returns
+    -------
+    bool
+
     Notes
     -----
     Cost O(N). Every partition refines itself.

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita.errors import NotSupportedError
 from partita.kernels.enumerate_losses import Lowest, remove, search_below
-from partita.kernels.search_moves import empty_state, put
+from partita.kernels.search_moves import put
 from partita.kernels.search_types import Problem
 from partita.partitions.enumeration import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.partitions.labels import Labels
@@ -107,8 +107,7 @@ def _search_piece(
     """The lowest losses below a few prefixes, and how many partitions were looked at."""
     n = task.n_items
     cap = n if task.options.max_clusters is None else task.options.max_clusters
-    state = new_state(problem, np.arange(n, dtype=np.int32))  # room for the most clusters
-    empty_state(problem, state)
+    state = new_state(problem, None, room=n)
     scratch = new_scratch(problem, state)
     lowest = Lowest(
         labels=np.empty((MAX_TIES, n), np.int32),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from partita.kernels import forms
 from partita.kernels.search_counts import number_rows, truth_sums
-from partita.kernels.search_moves import empty_state, fill_state
+from partita.kernels.search_moves import fill_state
 from partita.kernels.search_types import (
     AVERAGED,
     LANES,
@@ -89,14 +89,15 @@ def n_items_of(problem: Problem) -> int:
     return int(problem.steps.size - 1)
 
 
-def new_state(problem: Problem, labels: Labels | None) -> State:
-    """A state at the given canonical labels, or empty, with the least room for new clusters.
+def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
+    """A state at the given canonical labels, or with every item taken out.
 
-    Narrow tables are read from cache; a state that needs more room is grown.
+    Tables have room for ``room`` clusters, or for one more than there are:
+    narrow ones are read from cache, and a state that needs more room is grown.
     """
     n_items = n_items_of(problem)
     k = 0 if labels is None else int(labels.max()) + 1
-    capacity = padded(k + 2)
+    capacity = padded(max(k, room) + 2)
     counts_rows = problem.row_draw.size
     by_pairs = problem.kind in (PAIRS, PAIRS_LOG)
     state = State(
@@ -104,14 +105,12 @@ def new_state(problem: Problem, labels: Labels | None) -> State:
         sizes=np.zeros(capacity, np.int64),
         k=np.zeros(1, np.int64),
         counts=np.zeros((counts_rows, capacity), np.int32),
-        gains=np.zeros((counts_rows, capacity)),
+        gains=np.full((counts_rows, capacity), problem.steps[0]),
         joint=np.zeros(problem.weights.size),
         mean_joint=np.zeros(1),
         within=np.zeros((capacity if by_pairs else 0, n_items)),
     )
-    if labels is None:
-        empty_state(problem, state)
-    else:
+    if labels is not None:
         fill_state(problem, state)
     return state
 

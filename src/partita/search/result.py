@@ -72,6 +72,17 @@ class PointEstimate:
     search : SearchReport
         Starts, agreement, effort, limits that were binding.
     item_names : tuple of str, or None
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> best = pt.estimate([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> best.n_clusters, best.gap
+    (2, 0.0)
+    >>> best.cluster_sizes
+    array([2, 2])
+    >>> best.search.limits
+    ()
     """
 
     labels: Labels

@@ -1,4 +1,9 @@
-"""One walk through the partitions: sweeps of items and moves of clusters."""
+"""One walk through the partitions: sweeps of items and moves of clusters.
+
+Splitting, rebuilding and exchanging are one move with different members and
+different slots allowed: members are taken out, put back where they fit best,
+swept among the allowed slots, and the result is kept if the loss fell.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,27 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import cluster_moves as moves
-from partita.kernels.search_moves import has_room, objective, sweep
+from partita.kernels.search_moves import (
+    assign,
+    close_gaps,
+    merge_scores,
+    objective,
+    sweep,
+    together,
+)
 from partita.kernels.search_types import TOLERANCE, Problem, Scratch, State
 from partita.partitions.labels import Labels, canonical
 from partita.search.problem import grown, n_items_of, new_scratch, new_state
 
-_LOOKS_PER_CALL = 2e8
+_CELLS_PER_CALL = 2e8
 """Table cells read between two looks at the clock, about a fifth of a second."""
-
 
 _DOUBTFUL = 24
 """Items, at most, that a descent forces out of their clusters, and that may follow each other."""
+
+_EVERY_SLOT = np.empty(0, np.bool_)
+
+Items = NDArray[np.int64]
 
 
 class Walker:
@@ -43,7 +57,6 @@ class Walker:
         self.stop = stop
         self.looks = 0
         self._rng = rng
-        self._bits = rng.integers(1, 2**63, size=4, dtype=np.uint64)
         self._order = rng.permutation(self.n_items)
         self.state: State = new_state(problem, start)
         self.scratch: Scratch = new_scratch(problem, self.state)
@@ -67,82 +80,46 @@ class Walker:
         """Number of clusters."""
         return int(self.state.k[0])
 
-    def _grow(self) -> None:
-        self.state = grown(self.problem, self.state)
-        self.scratch = new_scratch(self.problem, self.state)
-
     def _make_room(self) -> None:
-        if not has_room(self.state):
-            self._grow()
+        if self.n_clusters + 2 > self.state.sizes.size:
+            self.state = grown(self.problem, self.state)
+            self.scratch = new_scratch(self.problem, self.state)
+
+    def _sweep(self, order: Items, allowed: NDArray[np.bool_], looks: int, settled: int = 0) -> int:
+        """Look at items in turn; how many in a row have settled."""
+        self._make_room()
+        settled, looked = sweep(
+            self.problem,
+            self.state,
+            order,
+            allowed,
+            self.max_clusters,
+            settled,
+            looks,
+            self.scratch,
+        )
+        self.looks += looked
+        return settled
 
     def _allocate(self) -> None:
+        """Put items one by one where they fit best."""
         waiting = self._order
         while waiting.size:
-            put = moves.allocate_in_order(
-                self.problem, self.state, waiting, self.max_clusters, self.scratch
-            )
-            self.looks += put
-            waiting = waiting[put:]
-            if waiting.size:
-                self._grow()
+            self._sweep(waiting, _EVERY_SLOT, waiting.size)
+            waiting = waiting[self.state.slot_of[waiting] < 0]
 
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
         cells = max(1, self.problem.weights.size or self.n_items) * (self.n_clusters + 8)
-        chunk = max(1, int(_LOOKS_PER_CALL / cells))
+        chunk = max(1, int(_CELLS_PER_CALL / cells))
         settled = 0
         while settled < self.n_items:
-            self._make_room()
-            settled, looked = sweep(
-                self.problem,
-                self.state,
-                self._order,
-                self.max_clusters,
-                settled,
-                chunk,
-                self.scratch,
-            )
-            self.looks += looked
+            before = self.looks
+            settled = self._sweep(self._order, _EVERY_SLOT, chunk, settled)
             # The next call goes on with the items that this one has not reached.
-            self._order = np.roll(self._order, -(looked % self.n_items))
+            self._order = np.roll(self._order, -((self.looks - before) % self.n_items))
             if self.stop():
                 return
-
-    def move_clusters(self) -> bool:
-        """Try every kind of cluster move once around; whether the loss fell."""
-        start = self.loss
-        for kind in (self._merge, self._split, self._rebuild, self._exchange):
-            kind()
-            if self.stop():
-                break
-        return self.loss < start - TOLERANCE
-
-    def kick(self, most: int) -> None:
-        """Force the most doubtful items out, one by one, so that others may follow.
-
-        Goes by the margins of the last sweep, and sweeps again after each success.
-        """
-        doubtful = np.argsort(self.scratch.margin, kind="stable")[:most]
-        for item in doubtful:
-            if self.stop():
-                return
-            slot = int(self.scratch.other[item])
-            stale = slot == self.state.slot_of[item] or slot > self.n_clusters
-            if slot < 0 or stale or not np.isfinite(self.scratch.margin[item]):
-                continue
-            self._make_room()
-            self.looks += doubtful.size
-            better = moves.kick_item(
-                self.problem,
-                self.state,
-                int(item),
-                slot,
-                doubtful,
-                self.max_clusters,
-                self.scratch,
-            )
-            if better:
-                self.sweep()
 
     def descend(self, rounds: int) -> None:
         """Sweep, then alternate cluster moves, kicks and sweeps while they help."""
@@ -157,6 +134,37 @@ class Walker:
             if self.loss >= start - TOLERANCE:
                 return
 
+    # ------------------------------------------------------------------ pairs of items
+
+    def kick(self, most: int) -> None:
+        """Force the most doubtful items out, one by one, so that others may follow.
+
+        Moves two items that gain only together. Goes by the margins of the
+        last sweep, and sweeps again after each success.
+        """
+        doubtful = np.argsort(self.scratch.margin, kind="stable")[:most]
+        for item in doubtful:
+            if self.stop():
+                return
+            slot = int(self.scratch.other[item])
+            stale = slot == self.state.slot_of[item] or slot > self.n_clusters
+            if slot < 0 or stale or not np.isfinite(self.scratch.margin[item]):
+                continue
+            followers = doubtful[doubtful != item]
+            if self._try(np.array([item]), np.array([slot], np.int32), followers, None, 2):
+                self.sweep()
+
+    # ------------------------------------------------------------------ clusters
+
+    def move_clusters(self) -> bool:
+        """Try every kind of cluster move once around; whether the loss fell."""
+        start = self.loss
+        for kind in (self._merge, self._split, self._rebuild, self._exchange):
+            kind()
+            if self.stop():
+                break
+        return self.loss < start - TOLERANCE
+
     def _merge(self) -> None:
         while self.n_clusters > 1 and not self.stop():
             if not self._merge_cheapest(below=self.loss - TOLERANCE):
@@ -164,52 +172,98 @@ class Walker:
 
     def _merge_cheapest(self, below: float = np.inf) -> bool:
         """Merge the two clusters whose merging leaves the lowest loss, if that is low enough."""
-        scores = moves.merge_scores(self.problem, self.state)
+        scores = merge_scores(self.problem, self.state)
         keep, gone = np.unravel_index(int(scores.argmin()), scores.shape)
         if scores[keep, gone] >= below:
             return False
-        moves.merge_slots(self.problem, self.state, int(keep), int(gone))
+        members = self._members(int(gone))
+        assign(self.problem, self.state, members, np.full(members.size, keep, np.int32))
+        close_gaps(self.problem, self.state)
         return True
 
     def _split(self) -> None:
+        """Divide each cluster between a random member and the member least often with it."""
         for slot in self._rng.permutation(self.n_clusters):
             if self.stop() or self.n_clusters >= self.max_clusters:
                 return
+            members = self._rng.permutation(self._members(int(slot)))
+            if members.size < 2:
+                continue
+            far = 1 + int(np.argmin(together(self.problem, int(members[0]), members[1:])))
+            members[1], members[far] = members[far], members[1]
             self._make_room()
-            self.looks += 3 * int(self.state.sizes[slot])
-            moves.split_slot(self.problem, self.state, int(slot), self._bits, self.scratch)
+            fresh = self.n_clusters
+            slots = np.full(members.size - 1, -1, np.int32)
+            slots[0] = fresh
+            self._try(members[1:], slots, members[2:], (int(slot), fresh), 3)
 
     def _rebuild(self) -> None:
+        """Dissolve each cluster: its members go wherever they fit, one by one."""
         for slot in self._rng.permutation(self.n_clusters):
             if self.stop():
                 return
             if slot < self.n_clusters:  # an earlier rebuild may have closed slots
-                self._make_room()
-                self.looks += 2 * int(self.state.sizes[slot])
-                moves.rebuild_slot(
-                    self.problem,
-                    self.state,
-                    int(slot),
-                    self.max_clusters,
-                    self._bits,
-                    self.scratch,
-                )
+                members = self._rng.permutation(self._members(int(slot)))
+                out = np.full(members.size, -1, np.int32)
+                self._try(members, out, members, tuple(range(self.n_clusters + 1)), 2)
 
     def _exchange(self) -> None:
+        """Deal the members of two clusters anew between two random ones of them."""
         for a, b in self._closest_pairs():
             if self.stop():
                 return
-            if a < self.n_clusters and b < self.n_clusters:
-                self.looks += 3 * int(self.state.sizes[a] + self.state.sizes[b])
-                moves.exchange_slots(
-                    self.problem, self.state, int(a), int(b), self._bits, self.scratch
-                )
+            if max(a, b) < self.n_clusters:
+                first = self._rng.permutation(self._members(int(a)))
+                second = self._rng.permutation(self._members(int(b)))
+                rest = self._rng.permutation(np.concatenate((first[1:], second[1:])))
+                if rest.size:
+                    out = np.full(rest.size, -1, np.int32)
+                    self._try(rest, out, rest, (int(a), int(b)), 3)
 
     def _closest_pairs(self) -> NDArray[np.int64]:
         """As many pairs of clusters as there are clusters: those that cost least to merge."""
         if self.n_clusters < 2:
             return np.empty((0, 2), np.int64)
-        scores = moves.merge_scores(self.problem, self.state)
+        scores = merge_scores(self.problem, self.state)
         cheapest = np.argsort(scores, axis=None)[: self.n_clusters]
         pairs = np.column_stack(np.unravel_index(cheapest, scores.shape))
         return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
+
+    # ------------------------------------------------------------------ what they share
+
+    def _members(self, slot: int) -> Items:
+        return np.flatnonzero(self.state.slot_of == slot)
+
+    def _try(
+        self,
+        moved: Items,
+        slots: NDArray[np.int32],
+        swept: Items,
+        allowed: tuple[int, ...] | None,
+        passes: int,
+    ) -> bool:
+        """Assign some items, sweep some among the allowed slots, keep it if the loss fell.
+
+        Items assigned to slot −1 are taken out, and put back by the sweep.
+        """
+        before, k_before = self.loss, self.n_clusters
+        touched = np.union1d(moved, swept)
+        homes = self.state.slot_of[touched]
+        self._make_room()
+        assign(self.problem, self.state, moved, slots)
+        self._make_room()
+        mask = np.zeros(self.state.sizes.size, np.bool_)
+        mask[slice(None) if allowed is None else list(allowed)] = True
+        settled = 0
+        for _ in range(passes):
+            if settled < swept.size:
+                settled = self._sweep(swept, mask, swept.size, settled)
+                mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
+        # A table that filled up may have left items outside; such a result is not kept.
+        whole = bool((self.state.slot_of[touched] >= 0).all())
+        if whole and self.loss < before - TOLERANCE:
+            close_gaps(self.problem, self.state)
+            return True
+        assign(self.problem, self.state, touched, homes)
+        self.state.k[0] = k_before
+        return False
