@@ -55,6 +55,22 @@ class CredibleBall:
         ``labels``, ``n_clusters``, ``distance`` and ``mass``.
     draws : Draws
         The draws, kept by reference.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13, Section 5.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 3]]
+    >>> ball = pt.credible_ball(draws, [0, 0, 1, 1], prob=0.5)
+    >>> ball.radius, ball.coverage
+    (0.0, 0.5)
+    >>> wider = ball.at(0.95)
+    >>> wider.upper.n_clusters, wider.lower.n_clusters
+    (array([2]), array([4]))
     """
 
     center: Labels

@@ -121,6 +121,10 @@ def n_clusters_posterior(draws: Any) -> ClusterCounts:
     ----------
     draws : Draws or anything as_draws accepts
 
+    Returns
+    -------
+    ClusterCounts
+
     Notes
     -----
     O(M) for M draws.
@@ -156,6 +160,10 @@ def cluster_sizes_posterior(
         Probability of the equal-tailed intervals.
     n_ranks : int, optional
         How many of the largest clusters to describe; all by default.
+
+    Returns
+    -------
+    ClusterSizes
 
     Notes
     -----

@@ -120,6 +120,11 @@ def item_uncertainty(
     O(M·N·K) time for M draws of N items and K estimated clusters, O(N·K)
     memory.
 
+    References
+    ----------
+    Wade and Ghahramani (2018), Section 4, for the expected VI as a sum over
+    items.
+
     Examples
     --------
     >>> import partita as pt

@@ -63,9 +63,19 @@ def chain_agreement(
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
+    Returns
+    -------
+    ChainAgreement
+
     Notes
     -----
     O(M · pairs) for M draws; no N×N matrix is built.
+
+    References
+    ----------
+    Lakner, C. et al. (2008), Efficiency of Markov chain Monte Carlo tree
+    proposals in Bayesian phylogenetics. Systematic Biology 57, who compare
+    chains by the standard deviation of split frequencies.
 
     Examples
     --------

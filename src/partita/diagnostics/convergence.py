@@ -47,6 +47,16 @@ class Diagnostics:
         What is wrong and what to do; empty when nothing is.
     notes : tuple of str
         How numbers were made when it was not the usual way.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> labels = np.random.default_rng(0).integers(0, 3, size=(2_000, 12))
+    >>> checks = pt.diagnose(pt.Draws(labels, chain=np.repeat([0, 1, 2, 3], 500)))
+    >>> checks.names
+    ('n_clusters', 'entropy', 'largest_cluster')
+    >>> bool((checks.ess_bulk[1:] > 400).all()), checks.warnings
+    (True, ())
     """
 
     names: tuple[str, ...]

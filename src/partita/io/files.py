@@ -130,7 +130,7 @@ def write_draws(
     formats). Weights, chain ids and item names are kept: as columns ``.chain`` and ``.weight``
     and headings in tables (``.item1, .item2, …`` stand for items without names), as arrays in
     npz, as dimensions and ``sample_stats`` in the ArviZ layout of netCDF and zarr. npy holds
-    labels alone, and draws that have more are refused.
+    labels alone, and draws that have more are refused. Cost O(n_draws · n_items).
 
     Examples
     --------

@@ -29,6 +29,10 @@ def distance(a: ArrayLike, b: ArrayLike, loss: str | Loss = "vi") -> float:
         Labels of any kind; only equality counts.
     loss : str or Loss, default "vi"
 
+    Returns
+    -------
+    float
+
     Notes
     -----
     O(N + K_a K_b).

@@ -78,6 +78,11 @@ def summarize(
     Two estimates (three when the loss is neither VI nor Binder's), one pass for
     the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
 
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13.
+
     Examples
     --------
     >>> import numpy as np, partita as pt

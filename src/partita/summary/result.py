@@ -96,6 +96,15 @@ class Summary:
         Versions of partita and of the libraries it computes with.
     seconds : float
         Time taken.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> summary = pt.summarize([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 10)
+    >>> summary
+    <Summary: 30 draws of 4 items, estimate of 2 clusters (VI()), ...>
+    >>> summary.to_frame("clusters")["size"].tolist()
+    [2, 2]
     """
 
     draws: Draws
