@@ -66,7 +66,7 @@ def similarity(
 
     Notes
     -----
-    No N × N matrix is made when the map is aggregated.
+    O(M·N²) for M draws of N items; less, and without an N × N matrix, when the map is aggregated.
 
     References
     ----------
