@@ -113,9 +113,10 @@ def _explore(task: Task, problem: Problem) -> list[Reached]:
 
 
 def _agree(reached: list[Reached]) -> bool:
-    """Whether at least a batch of starts ended at the best loss."""
-    best = min(r.loss for r in reached)
-    return sum(r.loss <= best + 1e-10 for r in reached) >= BATCH
+    """Whether a batch of starts ended at the best loss, or two did and a whole batch none lower."""
+    best = min(r.loss for r in reached) + 1e-10
+    reached_it = [r.loss <= best for r in reached]
+    return sum(reached_it) >= BATCH or sum(reached_it[:-BATCH]) >= 2
 
 
 def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[Reached]:
