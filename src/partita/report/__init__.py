@@ -1,0 +1,9 @@
+"""The interactive report: one HTML file that opens without a network (extra ``report``).
+
+Imports what is below. Of ``plots`` only ``palette`` and ``colours``, which
+need no matplotlib; Bokeh and Jinja are loaded when a report is written.
+"""
+
+from partita.report.write import write_report
+
+__all__ = ["write_report"]

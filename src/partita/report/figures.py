@@ -1,0 +1,278 @@
+"""The pictures of the report, as Bokeh models.
+
+Names given to models are how the page's script finds them. What depends on the
+partition shown or on the credible probability (colours, shapes, strips, the
+radius) is filled in by that script, so that it is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from partita._optional import require
+from partita.plots.palette import COLOURS, OTHER
+from partita.report.heatmap import HeatMap
+from partita.report.places import Places
+from partita.report.prepare import Content, Trace
+
+HEAT_STEPS = 10_000
+"""Probabilities travel as whole numbers of this many parts: two bytes a cell."""
+
+_INK = "#222222"
+_QUIET = "#767676"
+_UNPRINTED = "@media print { :host { visibility: hidden; } }"
+
+
+def _bokeh(module: str) -> Any:
+    return require(f"bokeh.{module}", extra="report", purpose="the report")
+
+
+def figures(content: Content) -> Mapping[str, Any]:
+    """Every figure by the name of its place on the page."""
+    source = _items_source(content)
+    found = {
+        "heat": _heat(content.heat),
+        "confidence": _confidence(source, content.heat.order.size, alone=content.place is None),
+        "counts": _counts(content),
+        "distances": _distances(content),
+    }
+    if content.place is not None:
+        found["data"] = _data(content.place, source)
+    for j, trace in enumerate(content.traces):
+        found[f"trace{j}"] = _trace(trace)
+    return found
+
+
+def _figure(tools: str, height: int, **options: Any) -> Any:
+    plot = _bokeh("plotting").figure(
+        tools=tools,
+        height=height,
+        sizing_mode="stretch_width",
+        toolbar_location="right" if tools else None,
+        output_backend="canvas",
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+        **options,
+    )
+    plot.toolbar.logo = None
+    models = _bokeh("models")
+    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=_UNPRINTED)]
+    for axis in plot.axis:
+        axis.axis_label_text_font_style = "normal"
+        axis.axis_label_text_color = _INK
+        axis.major_label_text_color = _INK
+        axis.axis_line_color = _QUIET
+        axis.major_tick_line_color = _QUIET
+        axis.minor_tick_line_color = None
+    for grid in plot.grid:
+        grid.grid_line_color = "#EBEBEB"
+    return plot
+
+
+def _label(axis: Any, text: str) -> None:
+    """Set a title as plain text: Bokeh takes dollar signs in a string for TeX and loads MathJax."""
+    axis.axis_label = _bokeh("models").PlainText(text=text)
+
+
+def _items_source(content: Content) -> Any:
+    """One row per item, shared by the pictures whose points are items."""
+    n = content.heat.order.size
+    position = np.empty(n, np.int32)
+    position[content.heat.order] = np.arange(n, dtype=np.int32)
+    columns = {
+        "position": position,
+        "confidence": content.item_columns["confidence"],
+        "colour": [OTHER] * n,
+        "shape": ["circle"] * n,
+        "cluster": np.zeros(n, np.int32),
+        "name": [""] * n,
+    }
+    if content.place is not None:
+        columns["x"] = content.place.x
+        columns["y"] = content.place.y
+    return _bokeh("models").ColumnDataSource(columns, name="items")
+
+
+def _points(plot: Any, source: Any, x: str, y: str, n: int) -> Any:
+    drawn = plot.scatter(
+        x,
+        y,
+        source=source,
+        size=8 if n <= 500 else 5 if n <= 5_000 else 3.5,
+        marker="shape",
+        fill_color="colour",
+        fill_alpha=0.85 if n <= 5_000 else 0.6,
+        line_color=_INK if n <= 500 else None,
+        line_width=0.5,
+        selection_line_color=_INK,
+        selection_line_width=1.5,
+        selection_fill_alpha=1.0,
+        nonselection_fill_alpha=0.1,
+        nonselection_line_alpha=0.1,
+    )
+    hover = _bokeh("models").HoverTool(
+        renderers=[drawn],
+        tooltips=[("item", "@name"), ("cluster", "@cluster"), ("confidence", "@confidence{0.00}")],
+    )
+    plot.add_tools(hover)
+    return drawn
+
+
+_POINT_TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset,save"
+
+
+def _data(place: Places, source: Any) -> Any:
+    plot = _figure(_POINT_TOOLS, 430, active_drag="box_select", active_scroll=None)
+    if place.curve is not None:
+        plot.line(*place.curve, color=_QUIET, line_width=1.5)
+    _points(plot, source, "x", "y", place.x.size)
+    _label(plot.xaxis[0], place.x_title)
+    _label(plot.yaxis[0], place.y_title)
+    return plot
+
+
+def _confidence(source: Any, n: int, *, alone: bool) -> Any:
+    plot = _figure(
+        _POINT_TOOLS, 430 if alone else 260, active_drag="box_select", active_scroll=None
+    )
+    plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
+    _points(plot, source, "position", "confidence", n)
+    _label(plot.xaxis[0], "items in the order of the heat map")
+    _label(plot.yaxis[0], "confidence")
+    return plot
+
+
+def _heat(heat: HeatMap) -> Any:
+    models = _bokeh("models")
+    n = heat.values.shape[0]
+    strip = 0.045 * n
+    plot = _figure(
+        "pan,wheel_zoom,box_select,tap,reset,save",
+        520,
+        x_range=models.Range1d(-strip, n, bounds=(-strip, n)),
+        y_range=models.Range1d(n, -strip, bounds=(-strip, n)),
+        active_drag="box_select",
+        active_scroll=None,
+        aspect_ratio=1.0,
+        max_width=640,
+        name="heat",
+    )
+    plot.axis.visible = False
+    plot.grid.visible = False
+    mapper = models.LinearColorMapper(palette="Cividis256", low=0, high=HEAT_STEPS)
+    cells = np.round(heat.values * HEAT_STEPS).astype(np.uint16)
+    image = models.ColumnDataSource({"image": [cells]}, name="cells")
+    plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")
+    _brackets(plot, heat)
+    _shades(plot)
+    plot.add_layout(_colour_bar(mapper), "below")
+    return plot
+
+
+def _brackets(plot: Any, heat: HeatMap) -> None:
+    """The clusters of the estimate as squares along the diagonal."""
+    low, high = heat.edges[:-1], heat.edges[1:]
+    plot.quad(
+        left=low,
+        right=high,
+        top=low,
+        bottom=high,
+        fill_color=None,
+        line_color="white",
+        line_width=1,
+    )
+
+
+def _shades(plot: Any) -> None:
+    """Strips in the colours of the partition shown, and veils over what is not selected."""
+    models = _bokeh("models")
+    sides = ("left", "right", "top", "bottom")
+    looks: dict[str, dict[str, Any]] = {
+        "strip": {"fill_color": "colour", "line_color": None},
+        "veil": {"fill_color": "white", "fill_alpha": 0.55, "line_color": None},
+        "cursor": {"fill_color": None, "line_color": "#D55E00", "line_width": 2},
+    }
+    for name, look in looks.items():
+        columns: dict[str, list[Any]] = {side: [] for side in sides}
+        if name == "strip":
+            columns["colour"] = []
+        source = models.ColumnDataSource(columns, name=name)
+        plot.quad(*sides, source=source, **look)
+
+
+def _colour_bar(mapper: Any) -> Any:
+    models = _bokeh("models")
+    parts = np.linspace(0, HEAT_STEPS, 5).astype(int).tolist()
+    return models.ColorBar(
+        color_mapper=mapper,
+        ticker=models.FixedTicker(ticks=parts),
+        major_label_overrides={part: f"{part / HEAT_STEPS:g}" for part in parts},
+        height=10,
+        title="probability of being together",
+        title_text_font_style="normal",
+        background_fill_color=None,
+    )
+
+
+def _counts(content: Content) -> Any:
+    plot = _figure("", 260)
+    k = int(content.shown.labels[0].max()) + 1
+    colours = [COLOURS[0] if value == k else OTHER for value in content.count_values.tolist()]
+    plot.vbar(x=content.count_values, top=content.count_probabilities, width=0.8, color=colours)
+    plot.y_range.start = 0
+    plot.xaxis[0].ticker = _bokeh("models").BasicTicker(min_interval=1, num_minor_ticks=0)
+    _label(plot.xaxis[0], "number of clusters")
+    _label(plot.yaxis[0], "probability")
+    return plot
+
+
+def _distances(content: Content) -> Any:
+    models = _bokeh("models")
+    plot = _figure("", 260)
+    edges = content.distance_edges
+    plot.quad(
+        left=edges[:-1],
+        right=edges[1:],
+        top=content.distance_masses,
+        bottom=0,
+        fill_color="#9AA5B1",
+        line_color="white",
+    )
+    plot.add_layout(
+        models.BoxAnnotation(
+            name="radius_box", left=0, right=0, fill_color=COLOURS[0], fill_alpha=0.12
+        )
+    )
+    plot.add_layout(
+        models.Span(
+            name="radius_line",
+            dimension="height",
+            location=0,
+            line_color=COLOURS[0],
+            line_width=2,
+        )
+    )
+    plot.y_range.start = 0
+    plot.x_range = models.Range1d(0, float(edges[-1]) * 1.02)
+    _label(plot.xaxis[0], content.distance_title)
+    _label(plot.yaxis[0], "share of draws")
+    return plot
+
+
+def _trace(trace: Trace) -> Any:
+    plot = _figure("", 170)
+    for j, (draws, values) in enumerate(trace.chains):
+        plot.line(
+            draws.astype(np.int32),
+            values.astype(np.float32),
+            color=COLOURS[j % len(COLOURS)],
+            line_width=0.7,
+            line_alpha=0.8,
+        )
+    _label(plot.xaxis[0], "draw")
+    _label(plot.yaxis[0], trace.title)
+    return plot

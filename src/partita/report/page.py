@@ -1,0 +1,125 @@
+"""The report as one HTML page: template, style, script, Bokeh and data in one file."""
+
+from __future__ import annotations
+
+import base64
+import json
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._optional import require
+from partita.plots.palette import COLOURS, SHAPES, shape
+from partita.report.figures import HEAT_STEPS, figures
+from partita.report.prepare import Content
+from partita.report.words import BOUNDS
+
+SCRIPTS = ("data", "state", "clusters", "table", "heat", "plots", "main")
+"""The page's own scripts, in the order they run."""
+
+
+def page(content: Content) -> str:
+    """The whole page as text."""
+    jinja2 = require("jinja2", extra="report", purpose="the report")
+    bokeh = require("bokeh.resources", extra="report", purpose="the report")
+    document, roots = _document(content)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    safe = jinja2.utils.markupsafe.Markup
+    library = "\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw)
+    scripts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    text: str = environment.from_string(_asset("page.html.j2")).render(
+        content=content,
+        bounds={kind: title for kind, (title, _) in BOUNDS.items()},
+        style=safe(_asset("report.css")),
+        policy=_policy(library, scripts),
+        library=safe(library),
+        scripts=safe(scripts),
+        document=safe(_harmless(document)),
+        data=safe(_harmless(json.dumps(_data(content, roots), allow_nan=False))),
+    )
+    return text
+
+
+def _asset(name: str) -> str:
+    return (files("partita.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _harmless(data: str) -> str:
+    r"""JSON that cannot end the element it stands in, nor begin another.
+
+    A browser ends a script at its closing tag, whatever the quotes around it.
+    In JSON "<" occurs within strings only, where it may be written "\u003c".
+    """
+    return data.replace("<", "\\u003c")
+
+
+def _policy(*scripts: str) -> str:
+    """What the browser may do: run these scripts and no others, load nothing from anywhere."""
+    digests = (base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _document(content: Content) -> tuple[str, dict[str, str]]:
+    """The Bokeh document as JSON, and the id of the root of each place on the page."""
+    bokeh = require("bokeh.document", extra="report", purpose="the report")
+    encoder = require("bokeh.core.json_encoder", extra="report", purpose="the report")
+    document = bokeh.Document()
+    roots = {}
+    for place, plot in figures(content).items():
+        document.add_root(plot)
+        roots[place] = plot.id
+    return encoder.serialize_json(document.to_json(deferred=False)), roots
+
+
+def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
+    """What the scripts need to know; arrays in base64."""
+    shown, heat = content.shown, content.heat
+    n_colours = max(int(colours.max()) for colours in shown.colours) + 1
+    return {
+        "roots": roots,
+        "n_items": int(heat.order.size),
+        "names": content.item_names,
+        "colours": COLOURS,
+        "shapes": [SHAPES.index(shape(index)) for index in range(n_colours)],
+        "shape_names": SHAPES,
+        "partitions": [
+            {"labels": _packed(labels), "colours": colours.tolist()}
+            for labels, colours in zip(shown.labels, shown.colours, strict=True)
+        ],
+        "choices": {
+            choice.key: {"partition": choice.partition, "title": choice.title, "text": choice.text}
+            for choice in shown.choices
+        },
+        "bounds": {kind: title for kind, (title, _) in BOUNDS.items()},
+        "levels": [_level(level) for level in shown.levels],
+        "start": shown.start,
+        "columns": {name: _packed(values) for name, values in content.item_columns.items()},
+        "order": _packed(heat.order),
+        "starts": _packed(heat.starts),
+        "steps": HEAT_STEPS,
+    }
+
+
+def _level(level: Any) -> dict[str, Any]:
+    return {**vars(level), "bounds": {kind: vars(b) for kind, b in level.bounds.items()}}
+
+
+def _packed(values: NDArray[Any]) -> dict[str, str]:
+    """An array as base64, whole numbers in the smallest type that holds them."""
+    if values.dtype.kind in "iu":
+        negative = int(values.min(initial=0)) < 0
+        kinds = ("int8", "int16", "int32") if negative else ("uint8", "uint16", "uint32")
+        largest = int(np.abs(values).max(initial=0))
+        kind = next(k for k in kinds if largest <= np.iinfo(k).max)
+        values = values.astype(kind)
+    little = values.astype(values.dtype.newbyteorder("<"))
+    return {"type": values.dtype.name, "bytes": base64.b64encode(little.tobytes()).decode()}

@@ -1,0 +1,134 @@
+"""The partitions that can be shown: estimates, and the bounds of balls of several probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.partitions.labels import Labels
+from partita.plots.colours import colour_indices
+from partita.report import words
+
+if TYPE_CHECKING:
+    from partita.credible.ball import CredibleBall
+    from partita.search.result import PointEstimate
+    from partita.summary.result import Summary
+
+PROBS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
+"""Credible probabilities on offer, besides the one of the summary."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An estimate that can be shown, whatever the credible probability."""
+
+    key: str
+    title: str
+    partition: int
+    """Which of the distinct partitions it is."""
+    text: str
+
+
+@dataclass(frozen=True)
+class BoundChoice:
+    """A bound of one ball."""
+
+    partition: int
+    n_clusters: int
+    distance: str
+    mass: str
+    n_ties: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Level:
+    """A credible ball in words, with its bounds by name."""
+
+    prob: float
+    percent: str
+    radius: float
+    ball: str
+    sentence: str
+    bounds: Mapping[str, BoundChoice]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Every partition once, with colours that follow the clusters, and who refers to it."""
+
+    labels: tuple[Labels, ...]
+    colours: tuple[NDArray[np.int64], ...]
+    """Colour index of each cluster of each partition."""
+    choices: tuple[Choice, ...]
+    levels: tuple[Level, ...]
+    start: int
+    """The level of the summary's own probability."""
+
+
+def shown_partitions(summary: Summary) -> Shown:
+    """Estimates and bounds; the estimate of the summary is partition 0.
+
+    Colours are matched with the estimate's by :func:`colour_indices`. One ball
+    per probability, from distances already computed.
+    """
+    distinct = _Distinct()
+    choices = tuple(
+        Choice(key, title, distinct.number(found.labels), words.estimate_text(found))
+        for key, title, found in _estimates(summary)
+    )
+    probs = sorted({*PROBS, summary.prob})
+    levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
+    labels = tuple(distinct.labels)
+    return Shown(labels, tuple(colour_indices(labels)), choices, levels, probs.index(summary.prob))
+
+
+class _Distinct:
+    """Numbers partitions in order of appearance, each distinct one once."""
+
+    def __init__(self) -> None:
+        self.labels: list[Labels] = []
+        self._known: dict[bytes, int] = {}
+
+    def number(self, labels: Labels) -> int:
+        key = np.asarray(labels, np.int32).tobytes()
+        if key not in self._known:
+            self._known[key] = len(self.labels)
+            self.labels.append(labels)
+        return self._known[key]
+
+
+def _estimates(summary: Summary) -> list[tuple[str, str, PointEstimate]]:
+    main = summary.estimate
+    found = [("estimate", "Estimate", main)]
+    if summary.vi_estimate is not main:
+        found.append(("vi", "VI's estimate", summary.vi_estimate))
+    if summary.binder_estimate is not main:
+        found.append(("binder", "Binder's estimate", summary.binder_estimate))
+    return found
+
+
+def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
+    bounds = {
+        kind: BoundChoice(
+            partition=distinct.number(bound.labels[0]),
+            n_clusters=int(bound.n_clusters[0]),
+            distance=words.amount(bound.distance, ball.loss),
+            mass=f"{bound.mass[0]:.2g}",
+            n_ties=len(bound),
+            text=words.bound_text(ball, kind),
+        )
+        for kind, bound in ball.bounds.items()
+    }
+    return Level(
+        prob=ball.prob,
+        percent=words.percent(ball.prob),
+        radius=ball.radius,
+        ball=words.radius(ball),
+        sentence=replace(summary, ball=ball).sentence,
+        bounds=bounds,
+    )

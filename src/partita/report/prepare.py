@@ -1,0 +1,177 @@
+"""What a report shows, as plain data: nothing here knows how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.diagnostics.functionals import functionals
+from partita.losses.vi import VI
+from partita.report import tables, words
+from partita.report.heatmap import HeatMap, heat_map
+from partita.report.partitions import Shown, shown_partitions
+from partita.report.places import Places, places
+from partita.report.tables import Table
+
+if TYPE_CHECKING:
+    from partita.summary.result import Summary
+
+Floats = NDArray[np.float64]
+
+_TRACE_POINTS = 4_000
+"""Points of one trace over all chains; more cannot be told apart on a screen."""
+_DISTANCE_BINS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A functional along each chain."""
+
+    title: str
+    chains: tuple[tuple[NDArray[np.int64], Floats], ...]
+    """Numbers of the draws and values, for each chain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Everything a report says and shows.
+
+    Texts are plain and unescaped: whoever writes them into a page escapes them.
+    """
+
+    heading: str
+    origin: str
+    facts: Mapping[str, str]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    shown: Shown
+    heat: HeatMap
+    place: Places | None
+    item_names: tuple[str, ...] | None
+    item_columns: Mapping[str, NDArray[Any]]
+    count_values: NDArray[np.int64]
+    count_probabilities: Floats
+    count_text: str
+    distance_edges: Floats
+    distance_masses: Floats
+    distance_title: str
+    traces: tuple[Trace, ...]
+    trace_note: str
+    comparison: Table
+    clusters: Table
+    diagnostics: Table
+    how_found: str
+    limits: tuple[str, ...]
+    starts: Table
+    settings: Table
+    versions: Table
+    call: str
+
+
+def prepare(summary: Summary) -> Content:
+    """The content of the report on a summary.
+
+    Cost: the heat map (see :func:`heat_map`), one ball per probability on
+    offer, and one pass over the draws for the traces.
+    """
+    found, ball, counts = summary.estimate, summary.ball, summary.counts
+    edges, masses = _distances(summary)
+    traces, trace_note = _traces(summary)
+    low, high = counts.interval(ball.prob)
+    return Content(
+        heading=words.heading(summary),
+        origin=words.origin(summary),
+        facts={
+            "Estimate": words.clusters(found.labels),
+            "Expected loss": words.loss_reached(found),
+            "Proven": words.proof(found),
+            "Convergence": words.convergence(summary),
+        },
+        warnings=summary.diagnostics.warnings,
+        notes=summary.diagnostics.notes,
+        shown=shown_partitions(summary),
+        heat=heat_map(summary.draws, found.labels, summary.clusters.between),
+        place=places(summary.data, summary.data_names),
+        item_names=summary.draws.item_names,
+        item_columns=_item_columns(summary),
+        count_values=counts.values,
+        count_probabilities=counts.probabilities,
+        count_text=(
+            f"{counts.mode} clusters most often ({words.percent(counts.probabilities.max())} of "
+            f"the draws), mean {counts.mean:.1f}, {words.percent(ball.prob)} in {low} to {high}."
+        ),
+        distance_edges=edges,
+        distance_masses=masses,
+        distance_title=f"{ball.loss.title}{f' ({ball.loss.unit})' if ball.loss.unit else ''}",
+        traces=traces,
+        trace_note=trace_note,
+        comparison=tables.comparison_table(summary),
+        clusters=tables.cluster_table(summary),
+        diagnostics=tables.diagnostics_table(summary),
+        how_found=words.how_found(found),
+        limits=_limits(summary),
+        starts=tables.starts_table(summary),
+        settings=tables.mapping_table("Settings", ("Argument", "Value"), summary.options),
+        versions=tables.mapping_table("Versions", ("Software", "Version"), summary.versions),
+        call=tables.call_text(summary),
+    )
+
+
+def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
+    """Per item: confidence, the likeliest other cluster (−1: none) and share of the loss."""
+    items = summary.items
+    other = np.where(items.best == items.labels, items.second, items.best)
+    return {
+        "confidence": items.confidence.astype(np.float32),
+        "other": other.astype(np.int32),
+        "share": items.share.astype(np.float32),
+    }
+
+
+def _distances(summary: Summary) -> tuple[Floats, Floats]:
+    """Histogram of the draws' distances from the estimate, from 0 on."""
+    distances = summary.ball.distances
+    farthest = max(float(distances.max()), 1e-9)
+    n_bins = min(_DISTANCE_BINS, max(10, int(np.sqrt(distances.size))))
+    masses, edges = np.histogram(
+        distances, n_bins, (0.0, farthest), weights=summary.draws.probabilities
+    )
+    return edges, masses
+
+
+def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
+    draws, ball = summary.draws, summary.ball
+    if draws.weights is not None:
+        return (), "Weighted draws have no order, hence no traces."
+    known = ball.distances if ball.loss == VI() else None
+    values = functionals(draws, estimate=summary.labels, distances=known)
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    members = [np.flatnonzero(chain == name) for name in np.unique(chain)]
+    step = -(-draws.n_draws // _TRACE_POINTS)
+    traces = tuple(
+        Trace(
+            _TRACE_TITLES[name],
+            tuple((np.arange(mine.size)[::step], column[mine[::step]]) for mine in members),
+        )
+        for name, column in values.items()
+    )
+    note = f"Every {step}th draw is drawn." if step > 1 else ""
+    return traces, note
+
+
+_TRACE_TITLES = {
+    "n_clusters": "Number of clusters",
+    "entropy": "Entropy (bits)",
+    "largest_cluster": "Largest cluster",
+    "vi_to_estimate": "VI to the estimate (bits)",
+}
+
+
+def _limits(summary: Summary) -> tuple[str, ...]:
+    search = summary.estimate.search
+    cut = ("The search was cut short; this is the best so far.",) if search.interrupted else ()
+    return (*search.limits, *cut)

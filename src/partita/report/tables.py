@@ -1,0 +1,126 @@
+"""The tables of the report, as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from partita.report import words
+
+if TYPE_CHECKING:
+    from partita.summary.result import Summary
+
+_STARTS = 12
+"""Starts of the search that are listed."""
+_CLUSTERS = 50
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with a heading each; the first column names the row."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def comparison_table(summary: Summary) -> Table:
+    """The estimates under different losses."""
+    table = summary.comparison
+    rows = tuple(
+        (
+            name,
+            f"{table.n_clusters[j]:,}",
+            _number(table.expected_vi[j]),
+            _number(table.expected_vi_lb[j]),
+            _number(table.expected_binder[j]),
+        )
+        for j, name in enumerate(table.names)
+    )
+    caption = (
+        f"Estimates under different losses. VI's and Binder's estimates are "
+        f"{table.vi_distance:.3g} bits apart."
+    )
+    return Table(caption, ("Estimate", "Clusters", "E[VI]", "E[VI_LB]", "E[Binder]"), rows)
+
+
+def cluster_table(summary: Summary) -> Table:
+    """How certain each cluster of the estimate is, from the largest on."""
+    table = summary.clusters
+    largest = sorted(range(len(table)), key=lambda k: -int(table.size[k]))
+    rows = tuple(
+        (
+            str(k),
+            f"{table.size[k]:,}",
+            f"{table.within[k]:.2f}",
+            str(table.nearest[k]) if table.nearest[k] >= 0 else "–",
+            f"{table.nearest_similarity[k]:.2f}",
+            f"{table.unchanged[k]:.2f}",
+            f"{table.similar[k]:.2f}",
+        )
+        for k in largest[:_CLUSTERS]
+    )
+    caption = "Clusters of the estimate, from the largest on, and how certain they are."
+    if len(table) > _CLUSTERS:
+        caption += f" {len(table) - _CLUSTERS:,} smaller ones are not listed."
+    columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
+    return Table(caption, (*columns, "P(unchanged)", f"P(Jaccard ≥ {table.jaccard:g})"), rows)
+
+
+def diagnostics_table(summary: Summary) -> Table:
+    """Convergence of each functional."""
+    found = summary.diagnostics
+    rows = tuple(
+        (
+            name.replace("_", " "),
+            _number(found.mean[j]),
+            _number(found.sd[j]),
+            _number(found.mcse[j], 2),
+            _whole(found.ess_bulk[j]),
+            _whole(found.ess_tail[j]),
+            f"{found.rhat[j]:.3f}" if math.isfinite(found.rhat[j]) else "–",
+        )
+        for j, name in enumerate(found.names)
+    )
+    columns = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
+    return Table("Quantities that do not depend on labels, and their convergence.", columns, rows)
+
+
+def starts_table(summary: Summary) -> Table:
+    """Where the search began and ended, best first."""
+    starts = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
+    rows = tuple(
+        (start.origin, _number(start.expected_loss, 6), f"{start.n_clusters:,}")
+        for start in starts[:_STARTS]
+    )
+    caption = "Starts of the search, best first."
+    if len(starts) > _STARTS:
+        caption = f"The {_STARTS} best of {words.count(len(starts), 'start')} of the search."
+    return Table(caption, ("Began at", "Expected loss reached", "Clusters"), rows)
+
+
+def mapping_table(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> Table:
+    """Names and values: settings, versions."""
+    rows = tuple((str(name), "default" if v is None else str(v)) for name, v in values.items())
+    return Table(caption, columns, rows)
+
+
+def call_text(summary: Summary) -> str:
+    """The call that makes this summary again from the same draws."""
+    given = {name: value for name, value in summary.options.items() if value is not None}
+    loss, rng = given.pop("loss"), given.get("rng")
+    comment = ""
+    if isinstance(rng, str):  # a generator is recorded by its name only
+        comment = f"  # rng was {given.pop('rng')}"
+    arguments = [f"loss=pt.{loss}", *(f"{name}={value!r}" for name, value in given.items())]
+    return f"import partita as pt\n\nsummary = pt.summarize(draws, {', '.join(arguments)}){comment}"
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return f"{value:.{digits}g}" if math.isfinite(value) else "–"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if math.isfinite(value) else "–"

@@ -1,0 +1,143 @@
+"""The sentences of the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from partita.partitions.labels import Labels
+
+if TYPE_CHECKING:
+    from partita.credible.ball import CredibleBall
+    from partita.losses.base import Loss
+    from partita.search.result import PointEstimate
+    from partita.summary.result import Summary
+
+_SIZES = 12
+"""Cluster sizes that a sentence lists before it says how many more there are."""
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 item, 2,000 items."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(probability: float) -> str:
+    """A probability as it is said: 0.95 is 95%."""
+    return f"{100.0 * probability:.4g}%"
+
+
+def amount(value: float, loss: Loss) -> str:
+    """A loss or distance with its unit."""
+    text = f"{value:.3f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
+    return f"{text} {loss.unit}".strip()
+
+
+def sizes(labels: Labels) -> str:
+    """Cluster sizes from the largest on."""
+    found = np.sort(np.bincount(labels))[::-1]
+    shown = ", ".join(f"{size:,}" for size in found[:_SIZES].tolist())
+    more = found.size - _SIZES
+    return shown + (f" and {more:,} smaller" if more > 0 else "")
+
+
+def clusters(labels: Labels) -> str:
+    """Number and sizes of the clusters of a partition."""
+    k = int(labels.max()) + 1
+    return f"{count(k, 'cluster')} of size{'s' if k > 1 else ''} {sizes(labels)}"
+
+
+def heading(summary: Summary) -> str:
+    """What the report is about."""
+    return f"Clustering of {count(summary.draws.n_items, 'item')}"
+
+
+def origin(summary: Summary) -> str:
+    """What it was made from."""
+    draws = summary.draws
+    text = count(draws.n_draws, "draw")
+    if draws.weights is not None:
+        text = f"weighted {text}"
+    if draws.chain is not None:
+        text += f" in {count(draws.n_chains, 'chain')}"
+    return f"From {text}, by partita {summary.versions['partita']}"
+
+
+def loss_reached(found: PointEstimate) -> str:
+    """The expected loss of an estimate, with its name."""
+    return f"{amount(found.expected_loss, found.loss)} ({found.loss.title})"
+
+
+def proof(found: PointEstimate) -> str:
+    """What is proven about the estimate."""
+    if found.gap is None or found.lower_bound is None:
+        return "no lower bound was computed, so nothing is proven about other partitions"
+    if found.is_proven_optimal:
+        return "gap 0: proven optimal for these draws"
+    return (
+        f"gap {100.0 * found.gap:.2g}%: no partition of the items has an expected loss below "
+        f"{amount(found.lower_bound, found.loss)} on these draws"
+    )
+
+
+def radius(ball: CredibleBall) -> str:
+    """Radius of a ball with its error, and what is inside."""
+    error = ball.radius_mcse
+    plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
+    value, _, unit = amount(ball.radius, ball.loss).partition(" ")
+    return (
+        f"radius {value}{plus_minus}{' ' if unit else ''}{unit} ({ball.loss.title}); "
+        f"{count(int(ball.inside.sum()), 'draw')} inside, coverage {percent(ball.coverage)}"
+    )
+
+
+def convergence(summary: Summary) -> str:
+    """Convergence in one line."""
+    found = summary.diagnostics
+    parts = []
+    if np.isfinite(found.rhat).any():
+        parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")
+    effective = np.fmin(found.ess_bulk, found.ess_tail)
+    if np.isfinite(effective).any():
+        parts.append(f"at least {np.nanmin(effective):,.0f} effective draws")
+    verdict = "nothing to warn about"
+    if not found.ok:
+        verdict = f"{count(len(found.warnings), 'warning')}, see Diagnostics"
+    return ", ".join([*parts, verdict])
+
+
+def estimate_text(found: PointEstimate) -> str:
+    """What is seen when an estimate is shown."""
+    text = f"{clusters(found.labels)}; expected loss {loss_reached(found)}, {proof(found)}."
+    if len(found.ties):
+        others = count(len(found.ties), "other partition")
+        text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."
+    return text
+
+
+BOUNDS = {
+    "upper": ("Upper vertical bound", "fewest clusters, and of those the most distant"),
+    "lower": ("Lower vertical bound", "most clusters, and of those the most distant"),
+    "horizontal": ("Horizontal bound", "most distant from the estimate"),
+}
+"""Titles of the bounds, and which partition in the ball each one is."""
+
+
+def bound_text(ball: CredibleBall, kind: str) -> str:
+    """What is seen when a bound is shown: the first of its partitions when several tie."""
+    bound = ball.bounds[kind]
+    ties = f" One of {len(bound):,} that tie." if len(bound) > 1 else ""
+    return (
+        f"{clusters(bound.labels[0])}; {amount(bound.distance, ball.loss)} from the estimate. "
+        f"Among the partitions in the {percent(ball.prob)} ball: {BOUNDS[kind][1]}.{ties}"
+    )
+
+
+def how_found(found: PointEstimate) -> str:
+    """How an estimate was found, in two sentences."""
+    search = found.search
+    text = f"Found by the method “{found.method}” in {search.seconds:.2g} s"
+    if len(search.starts) > 1:
+        text += f"; {search.agreed:,} of {len(search.starts):,} starts reached the lowest loss"
+    return f"{text}. The proof took {search.bound_seconds:.2g} s."

@@ -1,0 +1,66 @@
+"""Reports that several tests open, and the browser they are opened in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import partita as pt
+from report.browser import chromium, find_chromium
+
+NASTY = (
+    "</script><script>window.hacked = 1</script>",
+    "\"quoted\" 'twice'",
+    "<img src=x onerror='window.hacked = 1'>",
+    "<!-- open",
+    "a,b\nc",
+    "{{ 7 * 7 }} & $$x^2$$",
+)
+"""Names that would break a page which forgets to escape them."""
+
+
+def labels_around(truth, n_draws, seed=0, redrawn=0.15):
+    rng = np.random.default_rng(seed)
+    noise = rng.integers(0, 4, (n_draws, truth.size))
+    return np.where(rng.random(noise.shape) < redrawn, noise, truth)
+
+
+@pytest.fixture(scope="session")
+def summary():
+    """30 items, two columns of data, hostile names everywhere."""
+    truth = np.repeat([0, 1, 2], 10)
+    names = [*NASTY, *(f"item {i}" for i in range(6, 30))]
+    draws = pt.Draws(labels_around(truth, 400), chain=np.repeat([0, 1], 200), item_names=names)
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(30, 2)) + 4.0 * truth[:, None])
+    data.columns = ["</script><script>window.hacked = 1</script>", '$$y$$ "size"']
+    return pt.summarize(draws, data=data)
+
+
+@pytest.fixture(scope="session")
+def page_file(summary, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    summary.to_html(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def typical_file(tmp_path_factory):
+    """200 items in six dim clusters, 10,000 draws in four chains, three columns of data."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, 200)
+    labels = labels_around(truth, 10_000, redrawn=0.2)
+    draws = pt.Draws(labels, chain=np.repeat(np.arange(4), 2_500))
+    summary = pt.summarize(draws, data=rng.normal(size=(200, 3)), method="average", bound=None)
+    path = tmp_path_factory.mktemp("typical") / "report.html"
+    summary.to_html(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    if find_chromium() is None:
+        pytest.skip("no Chromium on the path: apt-get install chromium")
+    with chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found

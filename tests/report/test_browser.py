@@ -1,0 +1,355 @@
+"""The report in a real browser: offline, without errors, and doing what it says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.plots.palette import colour
+from partita.report.partitions import PROBS, shown_partitions
+
+MODEL = "Bokeh.documents[0].get_model_by_name"
+
+
+@pytest.fixture(scope="module")
+def tab(browser, page_file):
+    found = browser.open(page_file)
+    yield found
+    found.close()
+
+
+@pytest.fixture(autouse=True)
+def as_opened(request):
+    """Every test finds the page as it was opened, and leaves it without an error."""
+    if "tab" not in request.fixturenames:
+        yield
+        return
+    tab = request.getfixturevalue("tab")
+    start = PROBS.index(0.95)
+    tab.run(f"partita.state.select([]); partita.state.setLevel({start}); 0")
+    tab.run("partita.state.show('estimate'); window.scrollTo(0, 0); 0")
+    yield
+    assert tab.errors() == []
+
+
+def each(tab, selector, expression):
+    """The value of an expression for each element e."""
+    return tab.run(f"[...document.querySelectorAll({json.dumps(selector)})].map(e => {expression})")
+
+
+def selected(tab):
+    """The items selected, the same in the state, in Bokeh, in the table and in the message."""
+    items = tab.run("partita.state.selectedItems()")
+    assert sorted(tab.run(f"{MODEL}('items').selected.indices")) == items
+    n = len(items)
+    said = "No item selected" if n == 0 else f"{n:,} item{'s' if n > 1 else ''} selected"
+    assert tab.text("#selection") == said
+    rows = each(
+        tab,
+        "#items tbody tr",
+        "[+e.dataset.item, e.classList.contains('selected'), e.cells[0].firstChild.checked]",
+    )
+    assert all(marked == ticked == (item in items) for item, marked, ticked in rows)
+    if n:
+        assert any(marked for _, marked, _ in rows)
+    veiled = tab.run(f"{MODEL}('veil').data.left.length")
+    assert (veiled > 0) == (0 < n < tab.run("partita.data.n_items"))
+    return items
+
+
+def veil(tab):
+    """Bins of the heat map that are not veiled, from the veils over its columns."""
+    quads = tab.run(
+        f"(() => {{ const q = {MODEL}('veil').data; return [q.left, q.right, q.top]; }})()"
+    )
+    n = tab.run("partita.data.starts.length - 1")
+    dark = {
+        b for a, z, top in zip(*quads, strict=True) if z - a < n and top == 0 for b in range(a, z)
+    }
+    return [b for b in range(n) if b not in dark]
+
+
+def frame(tab, place):
+    """Corners of a plot's frame in the window: left, top, width, height."""
+    box = tab.box(f"#plot-{place}")
+    inner = tab.run(
+        f"""(() => {{ const id = partita.data.roots.{place};
+        const view = Bokeh.index.get_by_id(id);
+        const f = view.frame.bbox; return [f.left, f.top, f.width, f.height]; }})()"""
+    )
+    return box["x"] + inner[0], box["y"] + inner[1], inner[2], inner[3]
+
+
+def test_opens_offline_without_errors(tab):
+    assert tab.requests() == []
+    assert tab.errors() == []
+    assert tab.run("window.hacked") is None
+    drawn = each(tab, ".plot", "e.querySelector('*')?.shadowRoot !== null")
+    assert drawn == [True] * 9
+
+
+def test_the_check_sees_errors_and_requests(browser, page_file, tmp_path):
+    text = page_file.read_text(encoding="utf-8")
+    text = text.replace("</body>", '<img src="http://example.org/x.png"></body>')
+    bad = tmp_path / "bad.html"
+    bad.write_text(text, encoding="utf-8")
+    tab = browser.open(bad)
+    assert any("Content Security Policy" in error for error in tab.errors())
+    tab.close()
+    bad.write_text(text.replace("Content-Security-Policy", "nothing"), encoding="utf-8")
+    tab = browser.open(bad)
+    assert tab.requests() == ["http://example.org/x.png"]
+    tab.close()
+
+
+def test_hostile_names_are_text(tab, summary):
+    tab.run("document.querySelector('th[data-key=name] button').click()")
+    names = each(tab, "#items tbody tr", "[e.dataset.item, e.cells[1].textContent]")
+    assert len(names) == 25
+    assert all(summary.draws.item_names[int(item)] == name for item, name in names)
+    tab.run("partita.state.select([0, 1, 2, 3, 4, 5])")
+    x, y, width, height = frame(tab, "heat")
+    for part in (0.2, 0.5):
+        tab.move(x + part * width, y + part * height)
+    assert tab.run("document.querySelectorAll('img').length") == 0
+    assert tab.run("window.hacked") is None
+
+
+def test_the_words_are_the_summarys(tab, summary):
+    assert tab.text("#sentence") == summary.sentence
+    assert tab.text("#level-text") == "95%"
+    assert f"radius {summary.ball.radius:.3f}" in tab.text("#ball-text")
+    assert tab.text("#shown-text").startswith("Estimate: 3 clusters of sizes 10, 10, 10;")
+
+
+def test_a_cluster_selects_its_items_everywhere(tab, summary):
+    for cluster in (0, 2):
+        tab.click(f"#clusters button[data-cluster='{cluster}']")
+        members = np.flatnonzero(summary.labels == cluster).tolist()
+        assert selected(tab) == members
+        order = tab.run("Array.from(partita.data.order)")
+        assert veil(tab) == [b for b in range(30) if order[b] in members]
+        pressed = each(tab, "#clusters [aria-pressed=true]", "e.dataset.cluster")
+        assert pressed == [str(cluster)]
+    tab.click("#clear")
+    assert selected(tab) == []
+
+
+def test_dragging_over_the_data_selects(tab, summary):
+    x, y, width, height = frame(tab, "data")
+    tab.drag((x + 2, y + 2), (x + width - 2, y + height - 2))
+    assert selected(tab) == list(range(30))
+    tab.press("Escape")
+    assert selected(tab) == []
+
+
+def test_dragging_and_clicking_in_the_heat_map_selects(tab):
+    order = tab.run("Array.from(partita.data.order)")
+    x, y, width, height = frame(tab, "heat")
+    strip = 0.045 * 30
+    size = width / (30 + strip), height / (30 + strip)
+
+    def at(column, row):
+        return x + (column + strip) * size[0], y + (row + strip) * size[1]
+
+    tab.drag(at(4.5, 4.5), at(9.5, 9.5))
+    assert selected(tab) == sorted(order[4:10])
+    tab.drag(at(20.5, 3.5), at(20.5, 3.5))
+    tab.wait("partita.state.count === 2")
+    assert selected(tab) == sorted([order[20], order[3]])
+
+
+def test_pointing_at_the_heat_map_names_the_pair(tab, summary):
+    order = tab.run("Array.from(partita.data.order)")
+    x, y, width, height = frame(tab, "heat")
+    strip = 0.045 * 30
+    tab.move(x + (12.5 + strip) * width / (30 + strip), y + (7.5 + strip) * height / (30 + strip))
+    names = summary.draws.item_names
+    probability = pt.similarity(summary.draws)[order[7], order[12]]
+    expected = f"{names[order[7]]} and {names[order[12]]}: together with probability"
+    assert tab.text("#tooltip").startswith(expected)
+    assert float(tab.text("#tooltip").split()[-1]) == pytest.approx(probability, abs=6e-4)
+    tab.move(2, 2)
+    assert tab.run("document.getElementById('tooltip').hidden")
+
+
+def test_the_keyboard_reaches_cells_and_controls(tab, summary):
+    tab.run("document.getElementById('heat-focus').focus()")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        tab.press(key)
+    order = tab.run("Array.from(partita.data.order)")
+    names = summary.draws.item_names
+    assert tab.text("#heat-readout").startswith(f"{names[order[1]]} and {names[order[2]]}: ")
+    tab.press("Enter")
+    assert selected(tab) == sorted([order[1], order[2]])
+    reached = set()
+    tab.run("document.querySelector('.skip').focus()")
+    for _ in range(90):  # the tools of the pictures and a page of the table are on the way
+        tab.press("Tab")
+        reached.add(tab.run("document.activeElement.id"))
+    assert {"choice", "level", "clear", "download", "heat-focus", "search", "next"} <= reached
+    tab.run("document.getElementById('level').focus()")
+    tab.press("ArrowLeft")
+    assert tab.text("#level-text") == "90%"
+
+
+def shown_colours(tab):
+    return tab.run(f"Array.from({MODEL}('items').data.colour)")
+
+
+@pytest.mark.parametrize("choice", ["binder", "upper", "lower", "horizontal"])
+def test_the_partition_shown_follows_the_control(tab, summary, choice):
+    shown = shown_partitions(summary)
+    if choice == "binder":
+        number = next(c.partition for c in shown.choices if c.key == choice)
+        labels = summary.binder_estimate.labels
+    else:
+        number = shown.levels[shown.start].bounds[choice].partition
+        labels = summary.ball.bounds[choice].labels[0]
+    menu = "document.getElementById('choice')"
+    tab.run(f"{menu}.value = '{choice}'; {menu}.dispatchEvent(new Event('change'))")
+    expected = [colour(index) for index in shown.colours[number][labels].tolist()]
+    assert shown_colours(tab) == expected
+    assert tab.run(f"Array.from({MODEL}('items').data.cluster)") == labels.tolist()
+    sizes = sorted(np.bincount(labels).tolist(), reverse=True)
+    chips = each(tab, "#clusters button", "e.textContent")
+    assert [int(chip.split()[-2]) for chip in chips] == sizes
+    cells = each(tab, "#items tbody tr", "[e.dataset.item, e.cells[2].textContent]")
+    assert all(int(text) == labels[int(item)] for item, text in cells)
+    order = tab.run("Array.from(partita.data.order)")
+    strip = tab.run(
+        f"(() => {{ const s = {MODEL}('strip').data; return [s.left, s.right, s.colour]; }})()"
+    )
+    along = {b: c for a, z, c in zip(*strip, strict=True) if a >= 0 for b in range(a, z)}
+    assert [along[b] for b in range(30)] == [expected[i] for i in order]
+
+
+def test_bounds_colours_and_text_follow_the_probability(tab, summary):
+    tab.run("partita.state.show('lower')")
+    shown = shown_partitions(summary)
+    slider = "document.getElementById('level')"
+    for step, prob in enumerate(PROBS):
+        tab.run(f"{slider}.value = {step}; {slider}.dispatchEvent(new Event('input'))")
+        ball = summary.ball.at(prob)
+        assert tab.text("#sentence").startswith(f"With {100 * prob:g}% posterior")
+        assert f"radius {ball.radius:.3g}"[:9] in tab.text("#ball-text")
+        assert tab.run(f"{MODEL}('radius_line').location") == ball.radius
+        assert tab.run(f"{MODEL}('radius_box').right") == ball.radius
+        labels = ball.lower.labels[0]
+        colours = shown.colours[shown.levels[step].bounds["lower"].partition][labels]
+        assert shown_colours(tab) == [colour(index) for index in colours.tolist()]
+        assert tab.text("#shown-text").startswith(f"Lower vertical bound ({100 * prob:g}%): ")
+        clusters = each(tab, "#bounds tbody tr", "+e.cells[1].textContent")
+        assert clusters == [int(bound.n_clusters[0]) for bound in ball.bounds.values()]
+
+
+def test_a_button_shows_a_bound(tab):
+    tab.click("#bounds tr[data-bound='upper'] button")
+    assert tab.run("document.getElementById('choice').value") == "upper"
+    assert tab.run("document.querySelector('#bounds [aria-current]').dataset.bound") == "upper"
+
+
+def test_the_table_sorts_searches_and_selects(tab, summary):
+    def column(j):
+        return each(tab, "#items tbody tr", f"e.cells[{j}].textContent")
+
+    for key, j in (("confidence", 4), ("share", 6), ("estimate", 3)):
+        tab.run(f"document.querySelector('th[data-key={key}] button').click()")
+        first = [float(text.rstrip("%")) for text in column(j)]
+        tab.run(f"document.querySelector('th[data-key={key}] button').click()")
+        second = [float(text.rstrip("%")) for text in column(j)]
+        assert sorted([first == sorted(first), second == sorted(second)]) == [False, True]
+        state = tab.run(f"document.querySelector('th[data-key={key}]').ariaSort")
+        assert state == ("ascending" if second == sorted(second) else "descending")
+    tab.click("#search")
+    tab.type("ITEM 2")
+    assert sorted(column(1)) == [f"item {i}" for i in range(20, 30)]
+    tab.click("#select-found")
+    assert selected(tab) == list(range(20, 30))
+    tab.run("document.getElementById('search').value = ''")
+    tab.run("document.getElementById('search').dispatchEvent(new Event('input'))")
+    tab.click("#only-selected")
+    assert tab.text("#rows") == "1 to 10 of 10 items"
+    tab.click("#only-selected")
+    tab.click("#next")
+    assert tab.text("#rows") == "26 to 30 of 30 items"
+    item = tab.run("Number(document.querySelector('#items tbody tr').dataset.item)")
+    before = tab.run(f"partita.state.selected[{item}]")
+    tab.click("#items tbody tr input")
+    assert tab.run(f"partita.state.selected[{item}]") == 1 - before
+
+
+def test_labels_are_downloaded(tab, summary, tmp_path):
+    tab.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    tab.run("partita.state.setLevel(0)")
+    tab.click("#download")
+    path = tmp_path / "labels.csv"
+    tab.wait("new Promise(done => setTimeout(() => done(true), 300))")
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+    assert [row["item"] for row in rows] == list(summary.draws.item_names)
+    ball = summary.ball.at(0.5)
+    for name, labels in {
+        "estimate": summary.labels,
+        "binder": summary.binder_estimate.labels,
+        "upper_50%": ball.upper.labels[0],
+        "lower_50%": ball.lower.labels[0],
+        "horizontal_50%": ball.horizontal.labels[0],
+    }.items():
+        assert [int(row[name]) for row in rows] == labels.tolist()
+    confidence = [float(row["confidence"]) for row in rows]
+    assert confidence == pytest.approx(summary.items.confidence, rel=1e-5)
+
+
+def test_fits_a_narrow_window_and_paper(tab):
+    tab.resize(800, 900)
+    tab.run("new Promise(done => setTimeout(done, 300))")
+    width, window = tab.run("[document.documentElement.scrollWidth, window.innerWidth]")
+    tab.resize(1280, 900)
+    assert width <= window
+    assert tab.pdf().startswith(b"%PDF")
+
+
+def test_200_items_with_10_000_draws_load_in_two_seconds(browser, typical_file):
+    tab = browser.open(typical_file)
+    # Time of the page's own thread: other work on the machine does not count.
+    assert tab.busy < 2.0
+    assert tab.errors() == []
+    tab.close()
+
+
+def test_20_000_items_open(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 12, 20_000)
+    noise = rng.integers(0, 15, (60, 20_000))
+    labels = np.where(rng.random(noise.shape) < 0.2, noise, truth)
+    summary = pt.summarize(
+        pt.Draws(labels), data=rng.normal(size=(20_000, 2)), method="draws", bound=None
+    )
+    path = tmp_path / "report.html"
+    summary.to_html(path)
+    assert path.stat().st_size < 20_000_000
+    tab = browser.open(path)
+    assert tab.errors() == []
+    assert "Aggregated: each cell is the mean" in tab.text("main")
+    assert "50 × 50 items" in tab.text("main")
+    tab.click("#clusters button")
+    cluster = tab.run("Number(document.querySelector('#clusters button').dataset.cluster)")
+    assert selected(tab) == np.flatnonzero(summary.labels == cluster).tolist()
+    tab.close()
+
+
+def test_a_report_without_data_opens(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "report.html"
+    pt.summarize(rng.integers(0, 2, (50, 1)), bound=None).to_html(path)
+    tab = browser.open(path)
+    assert tab.errors() == []
+    tab.click("#clusters button")
+    assert tab.text("#selection") == "1 item selected"
+    assert json.loads(tab.run("JSON.stringify(Object.keys(partita.data.roots))"))[0] == "heat"
+    tab.close()

@@ -1,0 +1,101 @@
+"""The file: whole, small, without addresses, and closed to hostile names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from partita._files import FileMissingError, FileOverwriteError
+from partita.errors import MissingDependencyError
+from partita.report import write
+from report.conftest import NASTY
+
+
+class Outline(HTMLParser):
+    """Elements, the addresses in them, and the text of scripts and of everything else."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.addresses, self.scripts, self.texts, self.ids = [], [], [], [], []
+        self.images = []
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append(tag)
+        self.addresses += [v for k, v in found.items() if k in ("src", "href", "action", "data")]
+        self.ids += [found["id"]] if "id" in found else []
+        if found.get("role") == "img":
+            self.images.append(found.get("aria-label"))
+
+    def handle_data(self, data):
+        inside = self.tags and self.tags[-1] in ("script", "style")
+        (self.scripts if inside else self.texts).append(data)
+
+
+@pytest.fixture(scope="module")
+def outline(page_file):
+    found = Outline()
+    found.feed(page_file.read_text(encoding="utf-8"))
+    return found
+
+
+def test_nothing_is_loaded_from_anywhere(outline, page_file):
+    assert [a for a in outline.addresses if not a.startswith(("#", "data:"))] == []
+    policy = page_file.read_text(encoding="utf-8").split('content="')[1].split('"')[0]
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+
+
+def test_hostile_names_stay_text(outline, summary):
+    assert outline.tags.count("script") == 4
+    assert outline.tags.count("img") == 0
+    data = json.loads(next(s for s in outline.scripts if s.startswith('{"roots"')))
+    assert data["names"][: len(NASTY)] == list(NASTY)
+    alts = " ".join(outline.images)
+    assert summary.data_names[0] in alts
+    assert summary.data_names[1] in alts
+
+
+def test_every_picture_has_an_alternative_text(outline):
+    assert len(outline.images) == 9
+    assert all(text and len(text) > 20 for text in outline.images)
+    assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_the_answer_is_there_without_scripts(outline):
+    text = " ".join(outline.texts)
+    assert "3 clusters of sizes 10, 10, 10" in text
+    assert "need JavaScript" in text
+
+
+def test_200_items_with_10_000_draws_are_small(typical_file):
+    assert typical_file.stat().st_size < 3_000_000
+
+
+def test_an_existing_file_is_refused_before_the_work(summary, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    monkeypatch.setattr(write, "prepare", lambda _: pytest.fail("work was done"))
+    with pytest.raises(FileOverwriteError, match="overwrite=True"):
+        summary.to_html(path)
+    with pytest.raises(FileMissingError, match="does not exist"):
+        summary.to_html(tmp_path / "nowhere" / "report.html")
+    assert path.read_text() == "mine"
+
+
+def test_a_failure_leaves_the_old_file(summary, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("mine")
+    monkeypatch.setattr(write, "page", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        summary.to_html(path, overwrite=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "mine"
+
+
+def test_a_missing_library_is_named(summary, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bokeh.document", None)
+    with pytest.raises(MissingDependencyError, match=r"partita\[report\]"):
+        summary.to_html(tmp_path / "report.html")

@@ -1,0 +1,218 @@
+"""What a report says and shows, recomputed independently."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import partita as pt
+from partita.report import heatmap
+from partita.report.heatmap import heat_map
+from partita.report.partitions import PROBS, shown_partitions
+from partita.report.places import places
+from partita.report.prepare import prepare
+
+
+def chains(n_items, n_draws, k, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, n_items)
+    noise = rng.integers(0, k, (n_draws, n_items))
+    return pt.Draws(np.where(rng.random(noise.shape) < 0.2, noise, truth), **options)
+
+
+def mean_over_pairs(matrix, order, starts):
+    """Mean similarity of different items between bins, pair by pair."""
+    bins = [order[a:b] for a, b in pairwise(starts)]
+    out = np.ones((len(bins), len(bins)))
+    for a, left in enumerate(bins):
+        for b, right in enumerate(bins):
+            values = [matrix[i, j] for i in left for j in right if i != j]
+            if values:
+                out[a, b] = np.mean(values)
+    return out
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [500, 20], ids=["exact", "aggregated"])
+def test_cells_are_probabilities_of_pairs(monkeypatch, weighted, most):
+    monkeypatch.setattr(heatmap, "MAX_EXACT", most)
+    monkeypatch.setattr(heatmap, "_BINS", 15)
+    monkeypatch.setattr(heatmap, "_LANDMARKS", 8)
+    weights = np.random.default_rng(2).random(90) if weighted else None
+    draws = chains(60, 90, 4, weights=weights)
+    estimate = pt.canonical(draws.labels[0])
+    between = pt.cluster_uncertainty(draws, estimate).between
+    heat = heat_map(draws, estimate, between)
+    assert sorted(heat.order.tolist()) == list(range(60))
+    assert heat.is_aggregated == (most == 20)
+    expected = mean_over_pairs(pt.similarity(draws), heat.order, heat.starts)
+    # Sums of 90 products of counts below 100: far from losing nine digits.
+    assert heat.values == pytest.approx(expected, abs=1e-12)
+    assert len(heat.edges) == 5
+    for a, b in pairwise(heat.starts[heat.edges]):
+        assert np.unique(estimate[heat.order[a:b]]).size == 1
+
+
+def test_similar_items_are_neighbours():
+    truth = np.tile([0, 1, 2], 10)
+    inner = np.where(np.arange(30) < 15, truth, 5)  # cluster 0 hides two groups
+    draws = pt.Draws(np.stack([truth, inner] * 20))
+    heat = heat_map(draws, truth, np.eye(3))
+    first = heat.order[:10]
+    assert (np.diff((first < 15).astype(int)) != 0).sum() == 1
+
+
+def test_more_clusters_than_bins(monkeypatch):
+    monkeypatch.setattr(heatmap, "MAX_EXACT", 20)
+    monkeypatch.setattr(heatmap, "_BINS", 10)
+    draws = pt.Draws(np.tile(np.arange(40), (3, 1)))
+    heat = heat_map(draws, draws.labels[0].astype(np.int32), np.eye(40))
+    assert heat.values.shape == (10, 10)
+    assert heat.edges.size == 0
+    assert heat.values == pytest.approx(np.zeros((10, 10)))
+
+
+def test_levels_are_balls(summary):
+    shown = shown_partitions(summary)
+    assert [level.prob for level in shown.levels] == list(PROBS)
+    assert shown.levels[shown.start].prob == summary.prob
+    assert shown.levels[shown.start].sentence == summary.sentence
+    for level in shown.levels:
+        ball = pt.credible_ball(summary.draws, summary.labels, prob=level.prob)
+        assert level.radius == ball.radius
+        assert level.sentence == dataclasses.replace(summary, ball=ball).sentence
+        for kind, bound in ball.bounds.items():
+            choice = level.bounds[kind]
+            assert shown.labels[choice.partition].tolist() == bound.labels[0].tolist()
+            assert (choice.n_clusters, choice.n_ties) == (bound.n_clusters[0], len(bound))
+
+
+def test_a_probability_of_ones_own_is_on_offer(summary):
+    ball = summary.ball.at(0.42)
+    shown = shown_partitions(dataclasses.replace(summary, ball=ball))
+    assert [level.prob for level in shown.levels] == sorted([*PROBS, 0.42])
+    assert shown.levels[shown.start].percent == "42%"
+
+
+def test_partitions_are_distinct_and_colours_follow_clusters(summary):
+    shown = shown_partitions(summary)
+    assert len({labels.tobytes() for labels in shown.labels}) == len(shown.labels)
+    assert shown.labels[0].tolist() == summary.labels.tolist()
+    estimate = shown.colours[0][shown.labels[0]]
+    for labels, colours in zip(shown.labels, shown.colours, strict=True):
+        assert len(set(colours.tolist())) == labels.max() + 1
+        # Most items stay where they are: so does their colour.
+        assert (colours[labels] == estimate).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("loss", "keys"),
+    [
+        ("vi", ["estimate", "binder"]),
+        ("binder", ["estimate", "vi"]),
+        ("omari", ["estimate", "vi", "binder"]),
+    ],
+)
+def test_estimates_on_offer(loss, keys):
+    summary = pt.summarize(chains(12, 60, 3), loss=loss)
+    assert [choice.key for choice in shown_partitions(summary).choices] == keys
+
+
+def test_the_content_answers_in_words(summary):
+    content = prepare(summary)
+    facts = " ".join(content.facts.values())
+    assert "3 clusters of sizes 10, 10, 10" in facts
+    assert f"{summary.estimate.expected_loss:.3f}" in facts
+    assert f"gap {100 * summary.estimate.gap:.2g}%" in facts
+    assert "R-hat at most" in facts
+    level = content.shown.levels[content.shown.start]
+    assert level.ball.startswith(f"radius {summary.ball.radius:.3f} ± ")
+    assert content.call.startswith("import partita as pt")
+    again = {"pt": pt, "draws": summary.draws}
+    exec(content.call, again)
+    assert again["summary"].estimate.labels.tolist() == summary.labels.tolist()
+
+
+def test_traces_are_the_functionals(summary):
+    content = prepare(summary)
+    assert content.traces[0].title == "Number of clusters"
+    values = np.concatenate([values for _, values in content.traces[0].chains])
+    assert values.tolist() == summary.draws.n_clusters.tolist()
+    distances = np.concatenate([values for _, values in content.traces[3].chains])
+    assert distances.tolist() == summary.ball.distances.tolist()
+    assert content.distance_masses.sum() == pytest.approx(1.0)
+
+
+def test_weighted_draws_have_no_traces():
+    draws = chains(12, 60, 3, weights=np.arange(1.0, 61.0))
+    content = prepare(pt.summarize(draws))
+    assert content.traces == ()
+    assert "no order" in content.trace_note
+    assert content.origin.startswith("From weighted 60 draws")
+
+
+def test_a_limit_and_a_generator_are_told():
+    summary = pt.summarize(chains(12, 60, 3), max_clusters=2, rng=np.random.default_rng(1))
+    content = prepare(summary)
+    assert len(content.limits) >= 1
+    assert "# rng was Generator" in content.call
+
+
+def test_one_column_stands_at_its_density():
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=300), rng.normal(6.0, 0.5, 200), [np.nan]])
+    found = places(values[:, None], None)
+    known = values[:-1]
+    quartiles = np.quantile(known, [0.25, 0.75])
+    width = 0.9 * min(known.std(), np.diff(quartiles)[0] / 1.349) * 500**-0.2
+    expected = norm.pdf((values[:-1, None] - known) / width).mean(axis=1) / width
+    # The curve is drawn from 400 points and bins a tenth of the bandwidth wide.
+    assert found.y[:-1] == pytest.approx(expected, abs=0.01 * expected.max())
+    assert np.isnan(found.y[-1])
+    assert found.note.endswith("1 item with missing values is not drawn.")
+    assert (found.x_title, found.y_title) == ("value", "density")
+
+
+def test_two_columns_stand_as_they_are():
+    data = np.arange(10.0).reshape(5, 2)
+    found = places(data, ("a", "b"))
+    assert (found.x.tolist(), found.y.tolist()) == (data[:, 0].tolist(), data[:, 1].tolist())
+    assert (found.x_title, found.y_title, found.note) == ("a", "b", "")
+    assert places(data, ("0", "1")).x_title == "column 0"
+    assert places(None, None) is None
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (6, 9)], ids=["tall", "wide"])
+def test_more_columns_stand_on_principal_components(shape):
+    data = np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1)
+    found = places(data, None)
+    scaled = (data - data.mean(axis=0)) / data.std(axis=0)
+    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    for j, scores in enumerate((found.x, found.y)):
+        assert np.abs(scores) == pytest.approx(np.abs(left[:, j] * values[j]), abs=1e-10)
+    share = values[0] ** 2 / (values**2).sum()
+    assert found.x_title == f"component 1 ({100 * share:.0f}% of variance)"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.ones((4, 3)),
+        np.ones((1, 3)),
+        np.outer(np.arange(5.0), np.ones(3)),
+        np.full((4, 1), 7.0),
+        np.full((3, 1), np.nan),
+        np.array([[1.0], [1.0], [1.0], [1.0], [2.0]]),
+        np.array([[1.0, np.nan, np.inf], [2.0, 1.0, 5.0], [3.0, 2.0, 1.0]]),
+    ],
+    ids=["constant", "one item", "rank one", "one value", "nothing", "spike", "missing"],
+)
+def test_poor_data_have_places(data):
+    found = places(data, None)
+    known = np.isfinite(data).all(axis=1) | (data.shape[1] > 2)
+    assert np.isfinite(found.x[known]).all()
+    assert np.isfinite(found.y[known]).all()
