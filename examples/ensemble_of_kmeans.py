@@ -14,6 +14,7 @@ often would this procedure say so", given the procedure.
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from threadpoolctl import threadpool_limits
 
 import partita as pt
 from partita.sklearn import PartitionConsensus
@@ -36,7 +37,8 @@ def cluster_a_bootstrap_sample() -> np.ndarray:
     return model.fit(points[sample]).predict(points)
 
 
-draws = pt.Draws([cluster_a_bootstrap_sample() for _ in range(1_000)])
+with threadpool_limits(1):  # so small a k-means is faster without threads
+    draws = pt.Draws([cluster_a_bootstrap_sample() for _ in range(1_000)])
 print(draws)
 
 # %%

@@ -25,10 +25,11 @@ def test_columns_are_labelings(labels):
 
 def test_options_reach_the_search(labels):
     consensus = PartitionConsensus(
-        loss="binder", prob=0.5, method="average", max_clusters=2, n_jobs=1
+        loss="binder", prob=0.5, method="average", bound=None, max_clusters=2, n_jobs=1
     ).fit(labels.T)
     assert consensus.n_clusters_ <= 2
     assert consensus.summary_.estimate.method == "average"
+    assert consensus.summary_.estimate.lower_bound is None
     assert consensus.credible_ball_.prob == 0.5
     assert consensus.summary_.loss == pt.Binder()
 

@@ -12,7 +12,7 @@ FEW = {"draws": 40, "burn_in": 40, "chains": 1, "n_jobs": 1}
 ESTIMATORS = [
     BayesianMixture(**FEW),
     BayesianMixture(**FEW, prior=pt.FiniteMixture(), loss="binder"),
-    PartitionConsensus(n_jobs=1),
+    PartitionConsensus(bound=None, n_jobs=1),  # the proof takes long where columns are noise
 ]
 
 

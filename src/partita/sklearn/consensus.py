@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -33,6 +33,9 @@ class PartitionConsensus(SummaryEstimator):
         Fraction of the labelings that the ball around the consensus holds.
     method : str, default "auto"
         The search; see :func:`partita.estimate`.
+    bound : "fast", "tight" or None, default "fast"
+        How hard to prove that no clustering is closer; None leaves the proof out, which can
+        take longer than the search where the labelings have little in common.
     max_clusters : int, optional
         Most clusters of the consensus; no cap by default.
     random_state : int, RandomState or None
@@ -82,6 +85,7 @@ class PartitionConsensus(SummaryEstimator):
         loss: str | Loss = "vi",
         prob: float = 0.95,
         method: str = "auto",
+        bound: Literal["fast", "tight"] | None = "fast",
         max_clusters: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -89,6 +93,7 @@ class PartitionConsensus(SummaryEstimator):
         self.loss = loss
         self.prob = prob
         self.method = method
+        self.bound = bound
         self.max_clusters = max_clusters
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -149,6 +154,7 @@ class PartitionConsensus(SummaryEstimator):
                 loss=self.loss,
                 prob=self.prob,
                 method=self.method,
+                bound=self.bound,
                 max_clusters=self.max_clusters,
                 rng=self._seed(),
                 n_jobs=self.n_jobs,
