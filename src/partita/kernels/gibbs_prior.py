@@ -70,7 +70,7 @@ def update_concentration(
     fall on α.
     """
     left = gamma(state, alpha + 1.0)
-    right = gamma(state, n_items - 0.7)
+    right = gamma(state, n_items - 1.0)
     log_eta = math.log(left / (left + right))
     for i in range(1, k):
         if uniform(state) * (alpha + i * sigma) < alpha:
