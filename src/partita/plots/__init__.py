@@ -9,7 +9,21 @@ Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 """
 
 from partita.plots.ball_panels import ball
+from partita.plots.cluster_counts import n_clusters
+from partita.plots.distance_histogram import distances
 from partita.plots.estimate_on_data import estimate
 from partita.plots.heat_map import similarity
+from partita.plots.item_bars import items
+from partita.plots.rank_panels import ranks
+from partita.plots.trace_panels import traces
 
-__all__ = ["ball", "estimate", "similarity"]
+__all__ = [
+    "ball",
+    "distances",
+    "estimate",
+    "items",
+    "n_clusters",
+    "ranks",
+    "similarity",
+    "traces",
+]

@@ -132,10 +132,18 @@ def cluster_handle(index: int, label: str) -> Line2D:
     return handle
 
 
-def cluster_legend(ax: Axes, indices: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+def cluster_legend(
+    ax: Axes,
+    indices: NDArray[np.int64],
+    sizes: NDArray[np.integer],
+    *,
+    only: NDArray[np.integer] | None = None,
+) -> None:
     """Numbers and sizes of clusters beside the axes, the largest first; 24 at most."""
     order = np.argsort(-sizes, kind="stable")
-    shown = order[:24] if order.size > 24 else order
+    if only is not None:
+        order = order[np.isin(order, only)]
+    shown = order[:24]
     handles = [cluster_handle(int(indices[k]), f"{k} ({sizes[k]:,})") for k in shown.tolist()]
     title = "cluster (size)"
     if order.size > shown.size:

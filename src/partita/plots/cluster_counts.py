@@ -1,0 +1,67 @@
+"""The posterior of the number of clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita.credible.counts import ClusterCounts, n_clusters_posterior
+from partita.plots.canvas import headline, library, one_axes, percent, plain, whole_ticks
+from partita.plots.inputs import draws_of
+from partita.plots.palette import OTHER, colour
+from partita.summary.result import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def n_clusters(source: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Posterior of the number of clusters, with its equal-tailed interval in colour.
+
+    Parameters
+    ----------
+    source : Summary, ClusterCounts, Fit, Draws or anything as_draws accepts
+    prob : float in (0, 1], default 0.95
+        Probability of the interval.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ax = pt.plots.n_clusters([[0, 0, 1], [0, 1, 2], [0, 1, 1], [0, 0, 0]])
+    >>> [bar.get_height() for bar in ax.patches]
+    [0.25, 0.5, 0.25]
+    """
+    library("figure")
+    counts = _counts(source)
+    low, high = counts.interval(prob)
+    axes = one_axes(ax, width=5.6, height=3.4)
+    within = (counts.values >= low) & (counts.values <= high)
+    axes.bar(
+        counts.values,
+        counts.probabilities,
+        width=0.86,
+        color=np.where(within, colour(0), OTHER).tolist(),
+    )
+    axes.set_xlim(counts.values[0] - 0.9, counts.values[-1] + 0.9)
+    axes.set_xlabel("number of clusters")
+    axes.set_ylabel("posterior probability")
+    whole_ticks(axes, "x", most=14)
+    plain(axes)
+    note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
+    if isinstance(source, Summary):
+        note += f"; the estimate has {source.n_clusters}"
+    headline(axes, "Number of clusters", note)
+    return axes
+
+
+def _counts(source: Any) -> ClusterCounts:
+    if isinstance(source, ClusterCounts):
+        return source
+    return source.counts if isinstance(source, Summary) else n_clusters_posterior(draws_of(source))

@@ -1,0 +1,123 @@
+"""How far the draws are from the centre of a ball."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.credible.ball import CredibleBall
+from partita.plots.canvas import (
+    GREY,
+    INK,
+    SMALL,
+    headline,
+    library,
+    one_axes,
+    percent,
+    plain,
+    with_unit,
+)
+from partita.plots.inputs import ball_of
+from partita.plots.palette import OTHER, colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_BINS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceHistogram:
+    """Posterior probability of distances from the centre.
+
+    Attributes
+    ----------
+    edges : ndarray of float, shape (n_bins + 1,)
+    inside, outside : ndarray of float, shape (n_bins,)
+        Probability in each bin of draws inside and outside the ball.
+    radius, mean : float
+        The radius, and the mean distance: the expected loss of the centre.
+    """
+
+    edges: NDArray[np.float64]
+    inside: NDArray[np.float64]
+    outside: NDArray[np.float64]
+    radius: float
+    mean: float
+
+
+def prepare_distances(ball: CredibleBall) -> DistanceHistogram:
+    """Bins of equal width from 0 to the largest distance, by the Freedman-Diaconis rule."""
+    weights, far = ball.draws.probabilities, float(ball.distances.max())
+    quartiles = np.quantile(ball.distances, [0.25, 0.75])
+    width = 2.0 * float(np.diff(quartiles)[0]) / ball.distances.size ** (1.0 / 3.0)
+    bins = _MOST_BINS if width == 0.0 else int(np.clip(np.ceil(far / width), 5, _MOST_BINS))
+    edges = np.linspace(0.0, far if far > 0.0 else 1.0, bins + 1)
+    inside, outside = (
+        np.histogram(ball.distances[mask], bins=edges, weights=weights[mask])[0]
+        for mask in (ball.inside, ~ball.inside)
+    )
+    mean = float(ball.distances @ weights)
+    return DistanceHistogram(edges, inside, outside, ball.radius, mean)
+
+
+def distances(source: Any, *, ax: Axes | None = None) -> Axes:
+    """Histogram of the draws' distances from the centre of a credible ball, radius marked.
+
+    Parameters
+    ----------
+    source : Summary or CredibleBall
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 3]]
+    >>> ax = pt.plots.distances(pt.credible_ball(draws, [0, 0, 1, 1]))
+    >>> ax.get_xlabel()
+    'variation of information to the centre (bits)'
+    """
+    library("figure")
+    ball = ball_of(source)
+    found = prepare_distances(ball)
+    axes = one_axes(ax, width=5.6, height=3.4)
+    width = float(found.edges[1])
+    left = found.edges[:-1]
+    line: dict[str, Any] = {"width": width, "align": "edge", "edgecolor": "white", "linewidth": 0.4}
+    axes.bar(left, found.inside, color=colour(0), label="inside", **line)
+    axes.bar(left, found.outside, bottom=found.inside, color=OTHER, label="outside", **line)
+    axes.axvline(found.radius, color=INK, linewidth=1.2)
+    low, high = axes.get_xlim()
+    late = found.radius > (low + high) / 2
+    axes.set_ylim(0.0, 1.15 * float((found.inside + found.outside).max()))  # room for the radius
+    axes.annotate(
+        f"{percent(ball.prob)} radius {found.radius:.3g}",
+        (found.radius, 1.0),
+        (-4.0 if late else 4.0, -1.0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right" if late else "left",
+        va="top",
+        fontsize=SMALL,
+        color=INK,
+    )
+    axes.set_xlabel(with_unit(f"{ball.loss.title} to the centre", ball.loss.unit))
+    axes.set_ylabel("posterior probability")
+    plain(axes)
+    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
+    headline(
+        axes,
+        "Distance of the draws from the centre",
+        f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} draws "
+        f"inside; mean distance {found.mean:.3g}{unit}",
+    )
+    axes.spines["left"].set_color(GREY)
+    return axes

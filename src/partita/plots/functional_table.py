@@ -1,0 +1,79 @@
+"""Label-invariant functionals of the draws by chain, for traces and rank plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.diagnostics.convergence import diagnose_values
+from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
+from partita.errors import NotSupportedError, UnknownNameError
+from partita.partitions.chains import by_chain
+from partita.plots.inputs import draws_of, estimate_for
+
+TITLES = {
+    "n_clusters": "number of clusters",
+    "entropy": "entropy (bits)",
+    "largest_cluster": "size of the largest cluster",
+    "vi_to_estimate": "VI to the estimate (bits)",
+    "concentration": "concentration",
+    "log_posterior": "log posterior",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Functional:
+    """One functional: its values by chain, shape (n_chains, n_draws), and their diagnostics."""
+
+    name: str
+    chains: NDArray[np.float64]
+    rhat: float
+    ess: float
+
+    @property
+    def title(self) -> str:
+        """Name in prose, with R-hat and effective sample size where they are known."""
+        parts = [TITLES[self.name]]
+        if np.isfinite(self.rhat):
+            parts.append(f"R-hat {self.rhat:.3f}")
+        if np.isfinite(self.ess):
+            parts.append(f"ESS {self.ess:,.0f}")
+        return ", ".join(parts)
+
+
+def prepare_functionals(
+    source: Any,
+    estimate: ArrayLike | Any | None,
+    names: Sequence[str] | None,
+    n_jobs: int | None = None,
+) -> tuple[Functional, ...]:
+    """The functionals asked for, or all there are."""
+    draws = draws_of(source)
+    if draws.weights is not None:
+        raise NotSupportedError(
+            "weighted draws have lost their order and chains, so there are no traces or ranks to "
+            "show. Pass the draws before they were merged or weighted."
+        )
+    labels = estimate_for(source, estimate, draws.n_items)
+    values = functionals(draws, estimate=labels, n_jobs=n_jobs)
+    trace = split_fit(source)[1]
+    if trace is not None:
+        values |= trace_functionals(trace, draws.n_draws)
+    chosen = list(values) if names is None else [names] if isinstance(names, str) else list(names)
+    unknown = [name for name in chosen if name not in values]
+    if unknown:
+        raise UnknownNameError(
+            f"names={names!r}: no functional {unknown[0]!r}; expected some of "
+            f"{', '.join(map(repr, values))}."
+        )
+    found = diagnose_values({name: values[name] for name in chosen}, draws, n_jobs=n_jobs)
+    return tuple(
+        Functional(
+            name, by_chain(draws, values[name]), float(found.rhat[j]), float(found.ess_bulk[j])
+        )
+        for j, name in enumerate(chosen)
+    )
