@@ -16,7 +16,7 @@ from partita.cli.outputs import check_file, say
 Examples:
   $ partita convert draws.csv draws.rds
   $ partita convert chain1.csv chain2.csv both.npz --burn-in 100
-  $ partita convert samples.csv labels.csv --format cmdstan --var-name z
+  $ partita convert samples.csv z.csv --format cmdstan --var-name z
   $ cat draws.csv | partita convert - - --to tsv""",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="IN...")

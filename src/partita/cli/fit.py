@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita.cli.failures import INTERRUPTED
+from partita.cli.figures import check_figures, write_figures
 from partita.cli.interrupts import watch_interrupts
 from partita.cli.model import KERNELS, PRIORS, make_kernel, make_prior
 from partita.cli.options import (
@@ -26,6 +27,7 @@ from partita.cli.outputs import (
     check_report,
     new_directory,
     say,
+    write_fit,
     write_report,
     write_summary,
 )
@@ -160,6 +162,7 @@ def command(
     out: str | None,
     report: str | None,
     similarity: str | None,
+    figures: str | None,
     as_json: bool,
     force: bool,
     seed: int,
@@ -177,6 +180,7 @@ def command(
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
     check_file(report, force=force)
     check_report(report)
+    check_figures(figures)
     check_directory(out, force=force)
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in _PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
@@ -185,12 +189,14 @@ def command(
         run["kernel"] = make_kernel(kernel, settings, table)
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         fit = sample_named(table, item_names, prior=chosen_prior, **run)
-        save_fit(fit, out)
+        _save_fit(fit, out)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
             summary = make_summary(fit, None, choices, seed=seed, jobs=jobs)
-            add_summary(summary, out, similarity=similarity, report=report, force=force)
+            _add_summary(summary, fit, out, similarity=similarity, figures=figures, report=report)
+            if report is not None:
+                summary.to_html(report, overwrite=force)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted; {out} has the draws and the fit, not the summary."
@@ -239,23 +245,26 @@ def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any)
     return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
 
 
-def save_fit(fit: Fit, out: str) -> None:
+def _save_fit(fit: Fit, out: str) -> None:
     """A directory with draws.npz and fit.npz, before anything else can fail."""
-    from partita.io.files import write_draws
-
     with new_directory(out) as directory:
-        write_draws(fit.draws, directory / "draws.npz")
-        fit.save(directory / "fit.npz")
+        write_fit(fit, directory)
 
 
-def add_summary(
-    summary: Summary, out: str, *, similarity: str | None, report: str | None, force: bool
+def _add_summary(
+    summary: Summary,
+    fit: Fit,
+    out: str,
+    *,
+    similarity: str | None,
+    figures: str | None,
+    report: str | None,
 ) -> None:
     """The summary and the report beside the fit, all at once."""
     with new_directory(out) as directory:
         shutil.copytree(out, directory, dirs_exist_ok=True)
         write_summary(summary, directory, similarity)
+        if figures is not None:
+            write_figures(summary, fit, directory, figures)
         if report is None:
             write_report(summary, directory / "report.html")
-    if report is not None:
-        summary.to_html(report, overwrite=force)

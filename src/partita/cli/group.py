@@ -63,6 +63,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(
+    name="partita",
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b

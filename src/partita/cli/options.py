@@ -153,6 +153,11 @@ def result_options(function: F) -> F:
             type=click.Choice(("csv", "npy")),
             help="Write the similarity matrix into the directory too.",
         ),
+        click.option(
+            "--figures",
+            type=click.Choice(("pdf", "svg", "png")),
+            help="Write figures for a paper into the directory too.",
+        ),
         json_option,
         force_option,
     )

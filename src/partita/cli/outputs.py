@@ -18,6 +18,7 @@ from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
+    from partita.samplers.fit import Fit
     from partita.summary.result import Summary
 
 WRITTEN = frozenset(
@@ -25,6 +26,7 @@ WRITTEN = frozenset(
         *("labels.csv", "bounds.csv", "items.csv", "clusters.csv", "summary.json", "summary.txt"),
         *("similarity.csv", "similarity.npy", "draws.npz", "fit.npz", "data.csv"),
         *("report.html", "figures"),
+        *("reproduction.md", "reproduction.html"),
     }
 )
 """Everything that commands put into a directory of results."""
@@ -115,6 +117,14 @@ def write_summary(summary: Summary, directory: Path, similarity: str | None) -> 
     (directory / "summary.txt").write_text(f"{summary}\n", encoding="utf-8")
     if similarity is not None:
         _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
+
+
+def write_fit(fit: Fit, directory: Path) -> None:
+    """draws.npz and fit.npz."""
+    from partita.io.files import write_draws
+
+    write_draws(fit.draws, directory / "draws.npz")
+    fit.save(directory / "fit.npz")
 
 
 def item_names(draws: Draws) -> Sequence[str | int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita.cli.failures import INTERRUPTED
+from partita.cli.figures import check_figures, write_figures
 from partita.cli.interrupts import watch_interrupts
 from partita.cli.options import (
     debug_option,
@@ -71,6 +72,7 @@ def command(
     out: str | None,
     report: str | None,
     similarity: str | None,
+    figures: str | None,
     as_json: bool,
     force: bool,
     seed: int,
@@ -87,10 +89,12 @@ def command(
     """
     from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
 
-    if similarity and out is None:
-        raise click.UsageError("--similarity writes into a directory; name one with --out DIR.")
+    for option, value in {"--similarity": similarity, "--figures": figures}.items():
+        if value and out is None:
+            raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
     check_file(report, force=force)
     check_report(report)
+    check_figures(figures)
     check_directory(out, force=force)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*sources, data, weights)
@@ -101,6 +105,8 @@ def command(
         if out is not None:
             with new_directory(out) as directory:
                 write_summary(summary, directory, similarity)
+                if figures is not None:
+                    write_figures(summary, None, directory, figures)
         if report is not None:
             summary.to_html(report, overwrite=force)
     print_summary(summary, as_json=as_json)

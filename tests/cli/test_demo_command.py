@@ -1,0 +1,57 @@
+"""``partita demo``: the whole way, and what to open at its end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.cli import demo
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(demo, "DRAWS", 150)
+    monkeypatch.setattr(demo, "BURN_IN", 50)
+
+
+def test_galaxies(place, partita):
+    result = partita("demo")
+    assert result.exit_code == 0, result.stderr
+    out = place / "partita-demo"
+    names = {p.name for p in out.iterdir()}
+    assert names >= {"data.csv", "draws.npz", "fit.npz", "labels.csv", "report.html", "figures"}
+    figures = sorted((out / "figures").iterdir())
+    assert {"ball.pdf", "estimate.pdf", "similarity.pdf"} <= {p.name for p in figures}
+    assert all(p.read_bytes().startswith(b"%PDF") for p in figures)
+    assert "Open partita-demo/report.html in a browser." in result.stderr
+    assert result.stdout == (out / "summary.txt").read_text()
+    values = np.loadtxt(out / "data.csv", skiprows=1)
+    assert np.array_equal(values, pt.datasets.galaxies())
+    assert pt.read_draws(out / "draws.npz").n_draws == 600
+    again = partita("demo")
+    assert again.exit_code == 1
+    assert "--force" in again.stderr
+    assert partita("demo", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["example1", "example2"])
+def test_examples_are_compared_with_the_truth(place, partita, name):
+    result = partita("demo", name, "--seed", 3, "--out", "d")
+    assert result.exit_code == 0, result.stderr
+    truth = pt.datasets.four_normals(example=int(name[-1]), rng=3).labels
+    draws = pt.read_draws("d/draws.npz")
+    labels = pt.summarize(draws).labels
+    assert f"Truth: 4 clusters, {pt.distance(truth, labels):.3g} bits" in result.stdout
+
+
+def test_without_the_extras_the_rest_is_made(place, partita, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    monkeypatch.setitem(__import__("sys").modules, "bokeh", None)
+    for name in [n for n in __import__("sys").modules if n.startswith(("matplotlib.", "bokeh."))]:
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    result = partita("demo")
+    assert result.exit_code == 0, result.stderr
+    assert "no figures: " in result.stderr
+    assert 'pip install "partita[plot]"' in result.stderr
+    assert (place / "partita-demo" / "labels.csv").exists()

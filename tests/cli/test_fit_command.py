@@ -1,0 +1,139 @@
+"""``partita fit``: the library's sampler with the options' model, and everything saved."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import numpy as np
+import pytest
+
+import partita as pt
+from cli.conftest import NAMES
+from partita.cli.model import make_kernel, make_prior
+from partita.samplers.table import as_table
+from partita.summary import make
+
+SHORT = ("--draws", 200, "--burn-in", 50, "--chains", 2)
+NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components"))
+
+
+def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
+    result = partita("fit", "data.csv", "--columns", "x,y", "--names", "id", *SHORT, "--seed", 4)
+    assert result.exit_code == 0, result.stderr
+    out = place / "data-fit"
+    table = as_table("data.csv").select([1, 2])
+    expected = pt.sample(table, draws=200, burn_in=50, chains=2, rng=4)
+    draws = pt.read_draws(out / "draws.npz")
+    assert np.array_equal(draws.labels, expected.draws.labels)
+    assert draws.item_names == tuple(NAMES)
+    fit = pt.Fit.load(out / "fit.npz")
+    assert (fit.kernel, fit.prior) == (expected.kernel, expected.prior)
+    assert result.stdout == (out / "summary.txt").read_text()
+    assert "prior by the empirical rule" in result.stderr
+    assert "</html>" in (out / "report.html").read_text()
+    assert json.loads((out / "summary.json").read_text())["item_names"] == NAMES
+
+
+def test_standard_input_and_json(place, partita):
+    text = (place / "data.csv").read_text()
+    result = partita("fit", "-", "--columns", "x", *SHORT, "--json", "--out", "f", stdin=text)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["n_draws"] == 400
+
+
+def test_a_run_can_be_resumed_to_the_same_draws(place, partita):
+    model = ("--columns", "x,y", "--burn-in", 50, "--chains", 2)
+    short = partita("fit", "data.csv", *model, "--draws", 100, "--checkpoint", "c", "--out", "a")
+    assert short.exit_code == 0, short.stderr
+    long = partita("fit", "data.csv", *model, "--draws", 200, "--resume", "c", "--out", "b")
+    assert long.exit_code == 0, long.stderr
+    once = partita("fit", "data.csv", *model, "--draws", 200, "--out", "o")
+    assert once.exit_code == 0
+    assert pt.read_draws("b/draws.npz") == pt.read_draws("o/draws.npz")
+    again = partita("fit", "data.csv", *model, "--draws", 100, "--checkpoint", "c", "--out", "d")
+    assert again.exit_code == 1
+    assert "--resume 'c'" in again.stderr
+
+
+def test_draws_are_kept_when_the_summary_fails(place, partita, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(make, "summarize", fails)
+    result = partita("fit", "data.csv", "--columns", "x", *SHORT, "--out", "f")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "partita: out of memory."
+    assert sorted(p.name for p in (place / "f").iterdir()) == ["draws.npz", "fit.npz"]
+
+
+def test_ctrl_c_in_the_summary_keeps_the_draws(place, partita, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(make, "summarize", interrupted)
+    result = partita("fit", "data.csv", "--columns", "x", *SHORT, "--out", "f")
+    assert result.exit_code == 130
+    assert "f has the draws and the fit, not the summary" in result.stderr
+    assert pt.read_draws("f/draws.npz").n_draws == 400
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--columns", "z"), 1, "has no column 'z'. Its columns are id, x, y"),
+        (("--columns", "id", "--kernel", "normal"), 1, "needs numbers"),
+        (("--columns", "x", "--prior", "dp", "--discount", "0.5"), 2, "belongs to --prior py"),
+        (("--columns", "x", "--concentration", "a"), 2, "SHAPE,RATE"),
+        (("--columns", "x", "--concentration", "-1"), 1, "--concentration -1.0; expected"),
+        (("--columns", "x", "--set", "mean=1"), 2, "name one with --kernel"),
+        (("--columns", "x", "--kernel", "normal", "--set", "tail=1"), 2, "It has mean, precision"),
+        (("--columns", "x", "--kernel", "normal", "--set", "mean=a"), 2, "expected NAME=NUMBER"),
+        (("--columns", "x", "--kernel", "poisson"), 1, "count"),
+        (("--columns", "x", "--prior", "mfm", "--mean-components", "0.5"), 1, "above 1"),
+        (("--draws", "0"), 2, "--draws"),
+    ],
+)
+def test_refusals(place, partita, arguments, code, message):
+    result = partita("fit", "data.csv", *arguments, "--out", "f")
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert not (place / "f").exists()
+
+
+def test_priors_by_name():
+    def prior(name, **options):
+        return make_prior(name, {**NO_PRIOR, **options})
+
+    assert prior("dp") == pt.DirichletProcess(pt.Gamma(1, 1))
+    assert prior("dp", concentration="2.5") == pt.DirichletProcess(2.5)
+    assert prior("py") == pt.PitmanYor(pt.Gamma(1, 1), 0.25)
+    assert prior("py", discount=0.0, concentration="2,4") == pt.PitmanYor(pt.Gamma(2, 4), 0.0)
+    assert prior("mfm") == pt.FiniteMixture(mean_components=5)
+    assert prior("mfm", components=3) == pt.FiniteMixture.exactly(3)
+    with pytest.raises(click.UsageError, match="--mean-components belongs to --prior mfm"):
+        prior("py", mean_components=3.0)
+
+
+def test_kernels_by_name():
+    values = np.random.default_rng(0).poisson(4.0, (50, 2)).astype(float)
+    table = as_table(values)
+    assert make_kernel("auto", (), table) is None
+    normal = pt.NormalInverseGamma.empirical(table)
+    assert make_kernel("normal", (), table) == normal
+    changed = make_kernel("normal", ("mean=1,2", "rate=3"), table)
+    assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
+    wishart = make_kernel("wishart", (), table)
+    assert wishart.degrees == 4.0
+    # The prior mean of the covariance, scale/(degrees − d − 1), is that of the data.
+    assert np.allclose(wishart.scale, np.cov(values.T))
+    poisson = make_kernel("poisson", (), table)
+    assert np.allclose(poisson.shape / np.array(poisson.rate), values.mean(axis=0))
+    assert make_kernel("bernoulli", ("a=2",), table) == pt.BetaBernoulli(a=2.0)
+    assert make_kernel("categorical", (), table) == pt.DirichletCategorical()
+
+
+def test_a_singular_covariance_is_refused():
+    column = np.arange(10.0)
+    with pytest.raises(pt.PartitaError, match="singular"):
+        make_kernel("wishart", (), as_table(np.column_stack([column, 2 * column])))

@@ -1,0 +1,130 @@
+"""Help: quick, complete, and every example in it runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from cli.conftest import PROGRAM
+from partita.cli import demo, options
+from partita.cli.group import COMMANDS, cli
+from partita.cli.model import KERNELS, make_kernel
+from partita.io.registry import format_names
+from partita.losses.registry import LOSSES
+from partita.samplers.table import as_table
+from partita.search.methods import METHODS
+
+OWN = [name for name in COMMANDS if name != "reproduce"]
+PAGES = {"": cli, **{name: cli.get_command(None, name) for name in OWN}}
+HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
+
+
+def examples(command):
+    """Lines after a dollar sign in the help."""
+    return re.findall(r"^ *\$ (.+)$", command.epilog or "", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_has_examples_and_explains_its_options(name):
+    command = PAGES[name]
+    assert examples(command)
+    assert command.help
+    silent = [p.name for p in command.params if isinstance(p, click.Option) and not p.help]
+    assert silent in ([], ["out"])
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_list_of_commands_says_what_the_command_says(name):
+    assert PAGES[name].short_help == COMMANDS[name]
+
+
+def short(arguments):
+    """Fewer draws, where an example samples: the point is that it is accepted and runs."""
+    if arguments[0] != "fit" or "--draws" in arguments:
+        return arguments
+    return [*arguments, "--draws", "100"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
+    monkeypatch.setattr(demo, "DRAWS", 100)
+    monkeypatch.setattr(demo, "BURN_IN", 20)
+    if name == "compare":
+        assert partita("summarize", "draws.csv", "--out", "results").exit_code == 0
+    for line in examples(PAGES[name]):
+        before, _, after = line.rpartition("|")
+        words = shlex.split(after)
+        assert words.pop(0) == "partita"
+        stdin = (place / shlex.split(before)[1]).read_text() if before else None
+        result = partita(*(short(words) if words[0] != "--version" else words), stdin=stdin)
+        assert result.exit_code == 0, (line, result.stderr)
+
+
+def test_names_written_out_are_those_of_the_registries():
+    assert set(options.LOSSES) == set(LOSSES)
+    assert set(options.METHODS) == set(METHODS)
+    assert format_names() == options.FORMATS
+    table = as_table([[1.0, 2.0], [2.0, 1.5], [3.0, 3.0]])
+    kinds = {type(make_kernel(name, (), table)).__name__ for name in KERNELS}
+    assert len(kinds) == len(KERNELS)
+
+
+def test_help_is_quick(capsys):
+    code = "import sys; sys.argv[1:] = ['--help']\n" + PROGRAM[-1].replace(
+        "main()", "\ntry: main()\nexcept SystemExit: print(sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = {name.split(".")[0] for name in json.loads(done.stderr.replace("'", '"'))}
+    assert loaded.isdisjoint(HEAVY)
+    assert "Commands:" in done.stdout
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([*PROGRAM, "--help"], capture_output=True, check=True, timeout=60)
+        seconds.append(time.perf_counter() - start)
+    with capsys.disabled():  # a figure, not an assertion: this machine may be busy
+        print(f"\npartita --help: {min(seconds):.3f} s")
+
+
+@pytest.mark.parametrize("width", [50, 80])
+@pytest.mark.parametrize("name", PAGES)
+def test_help_fits_the_terminal(name, width):
+    context = click.Context(PAGES[name], info_name="partita", terminal_width=width)
+    prose, _, _ = context.get_help().partition("Examples:")
+    too_long = [
+        line
+        for line in prose.splitlines()
+        if len(line) > width and "[" not in line  # a list of choices is not broken
+    ]
+    assert too_long == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell, partita):
+    result = partita("completion", shell)
+    assert result.exit_code == 0
+    assert "_PARTITA_COMPLETE" in result.stdout
+
+
+def test_completions():
+    complete = ShellComplete(cli, {}, "partita", "_PARTITA_COMPLETE")
+    assert [c.value for c in complete.get_completions([], "co")] == [
+        name for name in COMMANDS if name.startswith("co")
+    ]
+    found = [c.value for c in complete.get_completions(["summarize", "--loss"], "om")]
+    assert found == ["omari", "ompear"]
+    assert "--time-limit" in [c.value for c in complete.get_completions(["fit"], "--t")]
+
+
+def test_version(partita):
+    assert re.fullmatch(r"partita \d+\.\d+\.\d+\S*\n", partita("--version").stdout)

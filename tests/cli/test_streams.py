@@ -1,0 +1,165 @@
+"""Processes of their own: streams, terminals, pipes, Ctrl-C, exit codes."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import numpy as np
+import pytest
+
+import partita as pt
+from cli.conftest import PROGRAM, start
+
+ESCAPE = "\x1b["
+
+
+def on_terminal(arguments, columns, *, stderr=subprocess.DEVNULL, **environment):
+    """What a command writes to a terminal of that width; its standard error goes elsewhere."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=stderr or slave,
+        env={**env, "TERM": "xterm-256color", **environment},
+    )
+    os.close(slave)
+    pieces = []
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # how Linux ends a terminal whose last user has gone
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    return b"".join(pieces).decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_colours_and_its_own_width(place):
+    text = on_terminal(["summarize", "draws.csv"], 50)
+    assert ESCAPE in text
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(len(line) for line in plain.splitlines()) <= 50
+    assert "Estimate: 3 clusters" in plain
+
+
+def test_no_color(place):
+    text = on_terminal(["summarize", "draws.csv"], 80, NO_COLOR="1")
+    assert ESCAPE not in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_progress_is_shown_on_a_terminal(place):
+    arguments = ["fit", "data.csv", "--columns", "x", "--draws", "2000", "--out", "f"]
+    text = on_terminal(arguments, 100, stderr=None)
+    assert "iterations" in text
+
+
+def test_progress_is_not_shown_in_pipes(place):
+    process = start("fit", "data.csv", "--columns", "x", "--draws", "2000", "--out", "f")
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "iterations" not in stderr
+    assert "\r" not in stderr
+    assert ESCAPE not in stdout + stderr
+    assert stderr.splitlines()[-1] == "wrote f"
+    assert stdout == (place / "f" / "summary.txt").read_text()
+
+
+def test_codes_of_real_processes(place):
+    for arguments, code in [
+        (("compare", "labels.csv", "truth.csv"), 0),
+        (("summarize", "nowhere.csv"), 1),
+        (("summarize", "draws.csv", "--prob", "7"), 2),
+    ]:
+        process = start(*arguments)
+        stdout, stderr = process.communicate(timeout=120)
+        assert process.returncode == code
+        assert bool(stdout) == (code == 0)
+        assert "Traceback" not in stderr
+
+
+def test_a_reader_that_has_seen_enough(place):
+    process = start("convert", "draws.csv", "-")
+    process.stdout.close()  # as head does
+    stderr = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+    assert stderr == ""
+
+
+def test_a_terminal_without_unicode(place):
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    process = start("summarize", "draws.csv", env=environment, encoding="latin-1")
+    stdout, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "Jaccard ? 0.8" in stdout
+
+
+def test_ctrl_c_while_reading(place):
+    os.mkfifo("pipe.csv")
+    process = start("summarize", "pipe.csv", "--out", "results")
+    with open("pipe.csv", "w") as writer:  # opens when the command does
+        writer.write("a,b,c\n1,1,2\n")
+        writer.flush()
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr.strip() == "partita: interrupted; nothing was written."
+    assert not (place / "results").exists()
+
+
+def wait_for(condition, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def has_draws(path):
+    try:
+        with np.load(path) as archive:
+            return "labels_0" in archive.files
+    except (FileNotFoundError, ValueError, EOFError):
+        return False
+
+
+@pytest.fixture
+def endless(place):
+    process = start(
+        *("fit", "data.csv", "--columns", "x,y", "--burn-in", 200, "--draws", 10**7, "--thin", 200),
+        *("--chains", 2, "--checkpoint", "run.npz", "--checkpoint-every", 0.1, "--out", "f"),
+    )
+    yield process
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
+
+
+def test_ctrl_c_while_sampling_keeps_the_draws(place, endless):
+    wait_for(lambda: has_draws("run.npz"))
+    endless.send_signal(signal.SIGINT)
+    stdout, stderr = endless.communicate(timeout=120)
+    assert endless.returncode == 130
+    assert "draws of each chain were made" in stderr
+    assert "Traceback" not in stderr
+    kept = pt.read_draws("f/draws.npz")
+    assert 0 < kept.n_draws < 10**7
+    assert "Estimate:" in stdout
+    assert (place / "f" / "labels.csv").exists()
+    assert (place / "f" / "report.html").exists()
+    hidden = [p.name for p in place.iterdir() if p.name.startswith(".")]
+    assert hidden == []
