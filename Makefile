@@ -15,14 +15,18 @@ demo: $(STAMP)
 test: lint types unit
 
 lint: $(STAMP)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
 
 types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
 	$(BIN)/pytest
+
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
@@ -33,5 +37,5 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/_build docs/generated docs/gallery
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,89 @@
+"""Sphinx configuration; built by ``make docs`` with warnings as errors."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "tools"))
+
+project = "partita"
+author = "The partita developers"
+copyright = author
+version = release = version_of("partita")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "tools", "gallery/*.ipynb", "gallery/*.py", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings state types and shapes
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "partita"
+html_static_path = ["_static"]
+html_css_files = ["partita.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "partita"},
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "tango",
+}
+# The reference is one long list that the page itself shows; the tutorial is a single page.
+html_sidebars = {"index": [], "tutorial": [], "gallery/**": []}
+
+
+def setup(app: object) -> None:
+    """Draw the pictures of the pages before they are read."""
+    app.connect("builder-inited", _draw)  # type: ignore[attr-defined]
+
+
+def _draw(_: object) -> None:
+    import architecture
+    import pictures
+
+    folder = HERE / "generated" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures.draw_all(folder)
+    architecture.draw(folder / "architecture.svg")
+    (HERE / "generated" / "import_table.md").write_text(architecture.table(), encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Every number that the page for R users shows as R's is in the ground truth, and ours agrees."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import partita as pt
+from doc_pages import DOCS
+from reference.ground_truth import load, stored_draws
+
+PAGE = (DOCS / "coming_from_r.md").read_text(encoding="utf-8")
+RECORDS = load()
+DRAWS = [
+    [1, 1, 2, 2, 3, 3],
+    [1, 1, 2, 2, 2, 3],
+    [1, 1, 1, 2, 2, 2],
+    [1, 1, 2, 2, 2, 2],
+    [1, 2, 2, 3, 3, 3],
+]
+ONE, ALONE, HALVES = [1] * 6, [1, 2, 3, 4, 5, 6], [1, 1, 1, 2, 2, 2]
+THIRDS, CENTER = [1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 2]
+PAIR = {"truth": THIRDS, "estimate": HALVES}
+EXAMPLE, GALAXY = "paper/draws/example1.npz", "paper/draws/galaxy.npz"
+BALL = {"c.star": CENTER, "cls.draw": DRAWS, "c.dist": "Binder", "alpha": 0.2}
+
+SHOWN = [
+    ("mcclust", "binder", {"cls": ONE, "psm_of_draws": DRAWS}, None, "10.2"),
+    (
+        "GreedyEPL",
+        "MinimiseEPL:EPL_stored_values[1]",
+        {"sample_of_partitions": DRAWS, "decision_init": ONE, "loss_type": "B"},
+        None,
+        "10.2",
+    ),
+    ("BNPmix", "BNPmix_BIN", {"psm_of_draws": DRAWS}, 3, "10.2"),
+    (
+        "salso",
+        "partition.loss",
+        {"truth": DRAWS, "estimate": ONE, "loss": "binder"},
+        None,
+        "0.566666666666667",
+    ),
+    ("mcclust", "vi.dist", {"cl1": THIRDS, "cl2": HALVES, "base": 2}, None, "1.25162916738782"),
+    ("mcclust", "vi.dist", {"cl1": THIRDS, "cl2": HALVES, "base": "e"}, None, "0.867563228481461"),
+    ("mcclust", "vi.dist", {"cl1": THIRDS, "parts": True}, "H(1|2)", "0.918295834054489"),
+    ("mcclust", "vi.dist", {"cl1": THIRDS, "parts": True}, "H(2|1)", "0.333333333333333"),
+    ("salso", "VI", {**PAIR, "a": 0.5}, None, "1.5441104177484"),
+    ("salso", "VI", {**PAIR, "a": 1.7}, None, "0.842155416883013"),
+    ("salso", "binder", {**PAIR, "a": 1.7}, None, "0.161111111111111"),
+    (
+        "salso",
+        "partition.loss",
+        {"truth": DRAWS, "estimate": ALONE, "loss": "VI.lb"},
+        None,
+        "1.36189449593604",
+    ),
+    ("mcclust.ext", "VI", {"cls": ALONE, "cls.draw": DRAWS}, None, "1.30065166695513"),
+    ("mcclust.ext", "minVI", {"draws": EXAMPLE, "method": "avg"}, "EVI", "0.772442944131485"),
+    ("mcclust.ext", "minVI", {"draws": EXAMPLE, "method": "draws"}, "EVI", "0.778586665190308"),
+    ("salso", "salso", {"x": EXAMPLE, "loss": "VI"}, "expectedLoss", "0.770411533321517"),
+    ("mcclust.ext", "credibleball", BALL, "dist.horiz", "0.277777777777778"),
+    ("mcclust.ext", "credibleball", BALL, "dist.lowervert", "0.222222222222222"),
+    ("mcclust.ext", "credibleball", BALL, "n_in_ball", "4"),
+    (
+        "mcclust.ext",
+        "credibleball",
+        {"cls.draw": GALAXY, "c.dist": "VI"},
+        "dist.horiz",
+        "1.83217251267294",
+    ),
+    (
+        "mcclust.ext",
+        "credibleball",
+        {"cls.draw": GALAXY, "c.dist": "VI"},
+        "dist.uppervert",
+        "1.36359249328726",
+    ),
+    (
+        "mcclust.ext",
+        "credibleball",
+        {"cls.draw": GALAXY, "c.dist": "VI"},
+        "dist.lowervert",
+        "1.66932487515048",
+    ),
+]
+"""Package, function, arguments, which part of the value, and the number on the page."""
+
+OPTIONS = {"parts", "weights", "a"}
+"""Arguments that change what is computed; a record has one only where the page says so."""
+
+needs_truth = pytest.mark.skipif(not RECORDS, reason="../shared/ground_truth.json is not here")
+
+
+def record(package: str, function: str, arguments: dict) -> dict:
+    """The one record whose arguments include the given ones."""
+    found = [
+        r
+        for r in RECORDS
+        if (r["package"], r["function"]) == (package, function)
+        and all(r["arguments"].get(name) == value for name, value in arguments.items())
+        and not any(option in r["arguments"] for option in OPTIONS - set(arguments))
+    ]
+    assert len(found) == 1, (package, function, len(found))
+    return found[0]
+
+
+@needs_truth
+@pytest.mark.parametrize(("package", "function", "arguments", "part", "printed"), SHOWN)
+def test_the_number_on_the_page_is_the_one_r_printed(package, function, arguments, part, printed):
+    assert printed in PAGE
+    value = record(package, function, arguments)["value"]
+    value = value if part is None else value[part]
+    assert float(value) == float(printed)
+
+
+def test_no_other_long_number_stands_on_the_page():
+    """A number of twelve digits or more is R's, and R's numbers are in the list above."""
+    long = set(re.findall(r"\d\.\d{12,}", PAGE))
+    assert long == {p for *_, p in SHOWN if len(p) > 12}
+
+
+@needs_truth
+def test_balls_without_ties_are_the_same():
+    arguments = record("mcclust.ext", "credibleball", {"cls.draw": GALAXY, "c.dist": "VI"})
+    ball = pt.credible_ball(stored_draws(GALAXY), arguments["arguments"]["c.star"])
+    reported = arguments["value"]
+    found = (ball.horizontal.distance, ball.upper.distance, ball.lower.distance)
+    expected = [reported[f"dist.{side}"] for side in ("horiz", "uppervert", "lowervert")]
+    assert found == pytest.approx(expected, abs=1e-10)  # R printed 15 digits
+
+
+@needs_truth
+def test_ties_differ_as_the_page_says():
+    value = record("mcclust.ext", "credibleball", BALL)["value"]
+    assert value["c.horiz"] == [HALVES]
+    assert value["c.lowervert"] == [THIRDS]
+    ball = pt.credible_ball(DRAWS, CENTER, prob=0.8, loss="binder")
+    assert (ball.lower.labels + 1).tolist() == [[1, 2, 2, 3, 3, 3]]
+    assert ball.lower.distance == pytest.approx(value["dist.horiz"])
+
+
+@needs_truth
+def test_our_estimate_reaches_the_best_of_the_page():
+    best = pt.estimate(stored_draws(EXAMPLE), bound=None)
+    assert best.expected_loss <= 0.770411533321517 + 1e-10
+
+
+def test_calibration_agrees_with_bnpmix():
+    records = [r for r in RECORDS if r["function"] == "PYcalibrate"]
+    for r in records:
+        given = r["arguments"]
+        prior = pt.PitmanYor(concentration=r["value"], discount=given["discount"])
+        # BNPmix solves to 1e-4 in the concentration.
+        assert prior.expected_clusters(given["n"]) == pytest.approx(given["Ek"], rel=1e-3)
+    assert np.all([r["package"] == "BNPmix" for r in records])
