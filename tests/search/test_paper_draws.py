@@ -1,0 +1,84 @@
+"""On the paper's own draws: the values the best tool reaches, and how tight the proofs are.
+
+These files lie beside the repository where they are available; what they show
+on real draws, the other tests of this folder show against enumeration.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws"
+
+VALUES = {
+    "example1": {
+        "vi": (0.7704115334, 4),
+        "binder": (0.0622664801, 9),
+        "omari": (0.1770316969, 7),
+        "nvi": (0.3033727024, 7),
+        "id": (0.4765830194, 8),
+        "nid": (0.2077166603, 8),
+        "vi_lb": (0.4262973827, 4),
+    },
+    "galaxy": {
+        "vi": (0.9393739088, 3),
+        "binder": (0.2182427128, 7),
+        "omari": (0.4372925525, 7),
+        "nvi": (0.5738803586, 7),
+        "id": (0.7166285101, 7),
+        "nid": (0.4838142130, 7),
+        "vi_lb": (0.5728720236, 3),
+    },
+}
+CASES = [(file, loss) for file, losses in VALUES.items() for loss in losses]
+
+
+@pytest.fixture(scope="module")
+def posteriors():
+    if not FOLDER.exists():
+        pytest.skip("the paper's draws are not beside the repository")
+    found = {}
+    for name in VALUES:
+        with np.load(FOLDER / f"{name}.npz") as stored:
+            found[name] = pt.Draws(stored["labels"])
+    return found
+
+
+@pytest.mark.parametrize(("file", "loss"), CASES)
+def test_the_default_call_reaches_the_best_known_value(posteriors, file, loss):
+    value, clusters = VALUES[file][loss]
+    for seed in (1, 2):
+        found = pt.estimate(posteriors[file], loss=loss, rng=seed, bound=None)
+        assert found.expected_loss <= value
+        assert found.n_clusters == clusters
+
+
+@pytest.mark.parametrize(
+    ("file", "bound", "gap"),
+    [
+        ("galaxy", "fast", 0.06),
+        ("example1", "fast", 0.16),
+        ("galaxy", "tight", 0.03),
+        ("example1", "tight", 0.12),
+    ],
+)
+def test_the_proof_is_as_tight_as_promised(posteriors, file, bound, gap):
+    found = pt.estimate(posteriors[file], bound=bound)
+    assert found.gap is not None
+    assert found.gap <= gap
+
+
+@pytest.mark.parametrize("file", VALUES)
+def test_binder_is_proven_optimal(posteriors, file):
+    assert pt.estimate(posteriors[file], loss="binder").is_proven_optimal
+
+
+def test_the_surrogate_gives_the_paper_s_estimate(posteriors):
+    found = pt.estimate(posteriors["example1"], loss="vi_lb")
+    assert round(found.expected_loss, 3) == 0.426
+    assert round(pt.expected_loss(found.labels, posteriors["example1"])[0], 2) == 0.77
