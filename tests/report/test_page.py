@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from html.parser import HTMLParser
 
@@ -99,3 +100,15 @@ def test_a_missing_library_is_named(summary, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "bokeh.document", None)
     with pytest.raises(MissingDependencyError, match=r"partita\[report\]"):
         summary.to_html(tmp_path / "report.html")
+
+
+def test_no_matplotlib_is_needed(tmp_path):
+    """In a process of its own: what this one has loaded says nothing."""
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import numpy as np, partita as pt\n"
+        "labels = np.random.default_rng(0).integers(0, 2, (40, 5))\n"
+        "pt.summarize(labels, data=np.arange(5.0), bound=None).to_html('report.html')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    assert (tmp_path / "report.html").stat().st_size > 1_000_000

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 import partita as pt
-from partita.report import heatmap
-from partita.report.heatmap import heat_map
 from partita.report.partitions import PROBS, shown_partitions
 from partita.report.places import places
 from partita.report.prepare import prepare
@@ -22,58 +19,6 @@ def chains(n_items, n_draws, k, seed=0, **options):
     truth = rng.integers(0, k, n_items)
     noise = rng.integers(0, k, (n_draws, n_items))
     return pt.Draws(np.where(rng.random(noise.shape) < 0.2, noise, truth), **options)
-
-
-def mean_over_pairs(matrix, order, starts):
-    """Mean similarity of different items between bins, pair by pair."""
-    bins = [order[a:b] for a, b in pairwise(starts)]
-    out = np.ones((len(bins), len(bins)))
-    for a, left in enumerate(bins):
-        for b, right in enumerate(bins):
-            values = [matrix[i, j] for i in left for j in right if i != j]
-            if values:
-                out[a, b] = np.mean(values)
-    return out
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("most", [500, 20], ids=["exact", "aggregated"])
-def test_cells_are_probabilities_of_pairs(monkeypatch, weighted, most):
-    monkeypatch.setattr(heatmap, "MAX_EXACT", most)
-    monkeypatch.setattr(heatmap, "_BINS", 15)
-    monkeypatch.setattr(heatmap, "_LANDMARKS", 8)
-    weights = np.random.default_rng(2).random(90) if weighted else None
-    draws = chains(60, 90, 4, weights=weights)
-    estimate = pt.canonical(draws.labels[0])
-    between = pt.cluster_uncertainty(draws, estimate).between
-    heat = heat_map(draws, estimate, between)
-    assert sorted(heat.order.tolist()) == list(range(60))
-    assert heat.is_aggregated == (most == 20)
-    expected = mean_over_pairs(pt.similarity(draws), heat.order, heat.starts)
-    # Sums of 90 products of counts below 100: far from losing nine digits.
-    assert heat.values == pytest.approx(expected, abs=1e-12)
-    assert len(heat.edges) == 5
-    for a, b in pairwise(heat.starts[heat.edges]):
-        assert np.unique(estimate[heat.order[a:b]]).size == 1
-
-
-def test_similar_items_are_neighbours():
-    truth = np.tile([0, 1, 2], 10)
-    inner = np.where(np.arange(30) < 15, truth, 5)  # cluster 0 hides two groups
-    draws = pt.Draws(np.stack([truth, inner] * 20))
-    heat = heat_map(draws, truth, np.eye(3))
-    first = heat.order[:10]
-    assert (np.diff((first < 15).astype(int)) != 0).sum() == 1
-
-
-def test_more_clusters_than_bins(monkeypatch):
-    monkeypatch.setattr(heatmap, "MAX_EXACT", 20)
-    monkeypatch.setattr(heatmap, "_BINS", 10)
-    draws = pt.Draws(np.tile(np.arange(40), (3, 1)))
-    heat = heat_map(draws, draws.labels[0].astype(np.int32), np.eye(40))
-    assert heat.values.shape == (10, 10)
-    assert heat.edges.size == 0
-    assert heat.values == pytest.approx(np.zeros((10, 10)))
 
 
 def test_levels_are_balls(summary):
@@ -139,7 +84,7 @@ def test_the_content_answers_in_words(summary):
 
 def test_traces_are_the_functionals(summary):
     content = prepare(summary)
-    assert content.traces[0].title == "Number of clusters"
+    assert content.traces[0].title == "number of clusters"
     values = np.concatenate([values for _, values in content.traces[0].chains])
     assert values.tolist() == summary.draws.n_clusters.tolist()
     distances = np.concatenate([values for _, values in content.traces[3].chains])
@@ -168,9 +113,9 @@ def test_one_column_stands_at_its_density():
     found = places(values[:, None], None)
     known = values[:-1]
     quartiles = np.quantile(known, [0.25, 0.75])
-    width = 0.9 * min(known.std(), np.diff(quartiles)[0] / 1.349) * 500**-0.2
+    width = 0.9 * min(known.std(), np.diff(quartiles)[0] / 1.34) * 500**-0.2
     expected = norm.pdf((values[:-1, None] - known) / width).mean(axis=1) / width
-    # The curve is drawn from 400 points and bins a tenth of the bandwidth wide.
+    # Items stand on the curve between points of its grid.
     assert found.y[:-1] == pytest.approx(expected, abs=0.01 * expected.max())
     assert np.isnan(found.y[-1])
     assert found.note.endswith("1 item with missing values is not drawn.")
@@ -195,7 +140,16 @@ def test_more_columns_stand_on_principal_components(shape):
     for j, scores in enumerate((found.x, found.y)):
         assert np.abs(scores) == pytest.approx(np.abs(left[:, j] * values[j]), abs=1e-10)
     share = values[0] ** 2 / (values**2).sum()
-    assert found.x_title == f"component 1 ({100 * share:.0f}% of variance)"
+    assert found.x_title == f"PC 1 ({100 * share:.0f}% of variance)"
+
+
+def test_missing_values_are_filled_in_and_told():
+    data = np.random.default_rng(0).normal(size=(9, 3))
+    holes = data.copy()
+    holes[2, 1], holes[4, 0] = np.nan, np.inf
+    data[2, 1], data[4, 0] = np.delete(data[:, 1], 2).mean(), np.delete(data[:, 0], 4).mean()
+    assert places(holes, None).x == pytest.approx(places(data, None).x)
+    assert places(holes, None).note.endswith("stands in for 2 missing values.")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The interactive report: one HTML file that opens without a network (extra ``report``).
 
-Imports what is below. Of ``plots`` only ``palette`` and ``colours``, which
-need no matplotlib; Bokeh and Jinja are loaded when a report is written.
+Imports what is below, of ``plots`` only what is prepared for drawing: no
+matplotlib is needed. Bokeh and Jinja are loaded when a report is written.
 """
 
 from partita.report.write import write_report

@@ -14,7 +14,7 @@ import numpy as np
 
 from partita._optional import require
 from partita.plots.palette import COLOURS, OTHER
-from partita.report.heatmap import HeatMap
+from partita.plots.similarity_map import SimilarityMap
 from partita.report.places import Places
 from partita.report.prepare import Content, Trace
 
@@ -23,6 +23,7 @@ HEAT_STEPS = 10_000
 
 _INK = "#222222"
 _QUIET = "#767676"
+_TOOLS = "pan,wheel_zoom,reset,save"
 _UNPRINTED = "@media print { :host { visibility: hidden; } }"
 
 
@@ -59,6 +60,7 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
         **options,
     )
     plot.toolbar.logo = None
+    plot.toolbar.active_scroll = None  # the wheel scrolls the page
     models = _bokeh("models")
     plot.toolbar.stylesheets = [models.InlineStyleSheet(css=_UNPRINTED)]
     for axis in plot.axis:
@@ -97,7 +99,7 @@ def _items_source(content: Content) -> Any:
     return _bokeh("models").ColumnDataSource(columns, name="items")
 
 
-def _points(plot: Any, source: Any, x: str, y: str, n: int) -> Any:
+def _points(plot: Any, source: Any, x: str, y: str, n: int) -> None:
     drawn = plot.scatter(
         x,
         y,
@@ -114,19 +116,22 @@ def _points(plot: Any, source: Any, x: str, y: str, n: int) -> Any:
         nonselection_fill_alpha=0.1,
         nonselection_line_alpha=0.1,
     )
-    hover = _bokeh("models").HoverTool(
+    models = _bokeh("models")
+    # Only points are selected: tools that reach the curve behind them would fade it.
+    box, *others = (
+        tool(renderers=[drawn])
+        for tool in (models.BoxSelectTool, models.LassoSelectTool, models.TapTool)
+    )
+    hover = models.HoverTool(
         renderers=[drawn],
         tooltips=[("item", "@name"), ("cluster", "@cluster"), ("confidence", "@confidence{0.00}")],
     )
-    plot.add_tools(hover)
-    return drawn
-
-
-_POINT_TOOLS = "pan,wheel_zoom,box_select,lasso_select,tap,reset,save"
+    plot.add_tools(box, *others, hover)
+    plot.toolbar.active_drag = box
 
 
 def _data(place: Places, source: Any) -> Any:
-    plot = _figure(_POINT_TOOLS, 430, active_drag="box_select", active_scroll=None)
+    plot = _figure(_TOOLS, 430)
     if place.curve is not None:
         plot.line(*place.curve, color=_QUIET, line_width=1.5)
     _points(plot, source, "x", "y", place.x.size)
@@ -136,9 +141,7 @@ def _data(place: Places, source: Any) -> Any:
 
 
 def _confidence(source: Any, n: int, *, alone: bool) -> Any:
-    plot = _figure(
-        _POINT_TOOLS, 430 if alone else 260, active_drag="box_select", active_scroll=None
-    )
+    plot = _figure(_TOOLS, 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
     _points(plot, source, "position", "confidence", n)
     _label(plot.xaxis[0], "items in the order of the heat map")
@@ -146,21 +149,23 @@ def _confidence(source: Any, n: int, *, alone: bool) -> Any:
     return plot
 
 
-def _heat(heat: HeatMap) -> Any:
+def _heat(heat: SimilarityMap) -> Any:
     models = _bokeh("models")
     n = heat.values.shape[0]
     strip = 0.045 * n
     plot = _figure(
-        "pan,wheel_zoom,box_select,tap,reset,save",
+        _TOOLS,
         520,
         x_range=models.Range1d(-strip, n, bounds=(-strip, n)),
         y_range=models.Range1d(n, -strip, bounds=(-strip, n)),
-        active_drag="box_select",
-        active_scroll=None,
         aspect_ratio=1.0,
         max_width=640,
         name="heat",
     )
+    # The page's script makes the selection from the box: no part of the picture is selected.
+    box = models.BoxSelectTool(renderers=[])
+    plot.add_tools(box)
+    plot.toolbar.active_drag = box
     plot.axis.visible = False
     plot.grid.visible = False
     mapper = models.LinearColorMapper(palette="Cividis256", low=0, high=HEAT_STEPS)
@@ -173,9 +178,11 @@ def _heat(heat: HeatMap) -> Any:
     return plot
 
 
-def _brackets(plot: Any, heat: HeatMap) -> None:
+def _brackets(plot: Any, heat: SimilarityMap) -> None:
     """The clusters of the estimate as squares along the diagonal."""
-    low, high = heat.edges[:-1], heat.edges[1:]
+    # A cluster may begin within a cell that holds several items.
+    begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
+    low, high = begins[:-1], begins[1:]
     plot.quad(
         left=low,
         right=high,

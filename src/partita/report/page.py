@@ -34,6 +34,7 @@ def page(content: Content) -> str:
     scripts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
     text: str = environment.from_string(_asset("page.html.j2")).render(
         content=content,
+        largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
         style=safe(_asset("report.css")),
         policy=_policy(library, scripts),
@@ -104,7 +105,7 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
         "start": shown.start,
         "columns": {name: _packed(values) for name, values in content.item_columns.items()},
         "order": _packed(heat.order),
-        "starts": _packed(heat.starts),
+        "starts": _packed(heat.edges),
         "steps": HEAT_STEPS,
     }
 

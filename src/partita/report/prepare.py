@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from partita.diagnostics.functionals import functionals
 from partita.losses.vi import VI
+from partita.plots.functional_table import TITLES
+from partita.plots.similarity_map import SimilarityMap, prepare_similarity
 from partita.report import tables, words
-from partita.report.heatmap import HeatMap, heat_map
 from partita.report.partitions import Shown, shown_partitions
 from partita.report.places import Places, places
 from partita.report.tables import Table
@@ -49,7 +50,7 @@ class Content:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     shown: Shown
-    heat: HeatMap
+    heat: SimilarityMap
     place: Places | None
     item_names: tuple[str, ...] | None
     item_columns: Mapping[str, NDArray[Any]]
@@ -75,7 +76,7 @@ class Content:
 def prepare(summary: Summary) -> Content:
     """The content of the report on a summary.
 
-    Cost: the heat map (see :func:`heat_map`), one ball per probability on
+    Cost: the heat map (see :func:`prepare_similarity`), one ball per probability on
     offer, and one pass over the draws for the traces.
     """
     found, ball, counts = summary.estimate, summary.ball, summary.counts
@@ -94,7 +95,7 @@ def prepare(summary: Summary) -> Content:
         warnings=summary.diagnostics.warnings,
         notes=summary.diagnostics.notes,
         shown=shown_partitions(summary),
-        heat=heat_map(summary.draws, found.labels, summary.clusters.between),
+        heat=prepare_similarity(summary.draws, found.labels),
         place=places(summary.data, summary.data_names),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
@@ -154,21 +155,13 @@ def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
     step = -(-draws.n_draws // _TRACE_POINTS)
     traces = tuple(
         Trace(
-            _TRACE_TITLES[name],
+            TITLES[name],
             tuple((np.arange(mine.size)[::step], column[mine[::step]]) for mine in members),
         )
         for name, column in values.items()
     )
     note = f"Every {step}th draw is drawn." if step > 1 else ""
     return traces, note
-
-
-_TRACE_TITLES = {
-    "n_clusters": "Number of clusters",
-    "entropy": "Entropy (bits)",
-    "largest_cluster": "Largest cluster",
-    "vi_to_estimate": "VI to the estimate (bits)",
-}
 
 
 def _limits(summary: Summary) -> tuple[str, ...]:
