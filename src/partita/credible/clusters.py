@@ -88,7 +88,7 @@ def cluster_uncertainty(
 
     A stable cluster is tight (similarity within near 1), apart (similarity to
     the nearest other cluster near 0), and comes back in the draws: unchanged,
-    or up to a Jaccard similarity |A ∩ B| / |A ∪ B| of at least ``jaccard``.
+    or up to a Jaccard similarity :math:`|A \cap B| / |A \cup B|` of at least ``jaccard``.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class VILowerBound(Loss):
     matrix. Jensen's inequality bounds the term that depends on the estimate,
     so the minimiser is that of a lower bound. The value itself is **not** a
     lower bound of E[VI]: the second term, constant in the estimate, is an
-    upper bound of E log |C_i|. Choose it to reproduce mcclust.ext, or when
+    upper bound of :math:`E \log |C_i|`. Choose it to reproduce mcclust.ext, or when
     only a similarity matrix is at hand; otherwise prefer :class:`VI`.
 
     Notes
