@@ -139,6 +139,11 @@ def new_scratch(problem: Problem, state: State) -> Scratch:
     )
 
 
+def table_bytes(clusters_of_draw: float, clusters: int) -> int:
+    """Bytes of a state's tables for each draw: a count and a gain for each pair of clusters."""
+    return int(12 * clusters_of_draw * padded(clusters + 2))
+
+
 def padded(slots: int) -> int:
     """The number of slots rounded up to full vectors."""
     return (slots + LANES - 1) // LANES * LANES

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita._memory import available_memory
 from partita.kernels.search_types import PAIRS, PAIRS_LOG, Problem
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
@@ -22,7 +23,11 @@ from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.problem import (
+    problem_from_draws,
+    problem_from_similarity,
+    table_bytes,
+)
 from partita.search.task import Candidate, Task
 from partita.search.threads import run_until
 from partita.search.walker import Walker
@@ -195,13 +200,28 @@ def _polish(task: Task, best: list[Reached]) -> dict[bytes, Reached]:
     Kicks are needed here too: the lowest valley of a sample need not be that
     of all draws, and the two often differ by a pair of doubtful items.
     """
-    assert task.draws is not None
-    problem = problem_from_draws(task.draws, task.loss)
+    problem = problem_from_draws(_affordable(task, best), task.loss)
     generators = task.rng.spawn(len(best))
     work = [Beginning(r.labels, r.origin, g) for r, g in zip(best, generators, strict=True)]
     ended = run_until(task, partial(_sweep_and_kick, task, problem), work, "polishing")
     task.looks += sum(r.looks for r in ended)
     return {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
+
+
+def _affordable(task: Task, best: list[Reached]) -> Draws:
+    """All draws, or as many as the tables of this machine's memory hold."""
+    assert task.draws is not None
+    draws = task.draws
+    free = available_memory()
+    clusters = max(int(r.labels.max()) + 1 for r in best)
+    a_draw = 4 * draws.n_items + len(best) * table_bytes(float(draws.n_clusters.mean()), clusters)
+    if free is None or draws.n_draws * a_draw < 0.5 * free:
+        return draws
+    size = max(1, int(0.5 * free / a_draw))
+    task.limits.append(
+        f"memory: the search saw {size:,} of {draws.n_draws:,} distinct draws at a time"
+    )
+    return sample_draws(draws, size, task.rng)
 
 
 def _sweep_and_kick(task: Task, problem: Problem, start: Beginning) -> Reached:
