@@ -5,7 +5,7 @@ into a new figure, and returns the axes: ``ax.figure.savefig("figure.pdf")``.
 pyplot is never used. What is drawn is prepared apart from the drawing.
 
 Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
-``colours`` and ``similarity_map`` need none of it.
+``colours``, ``similarity_map`` and ``embedding`` need none of it.
 """
 
 from partita.plots.ball_panels import ball
@@ -14,6 +14,8 @@ from partita.plots.distance_histogram import distances
 from partita.plots.estimate_on_data import estimate
 from partita.plots.heat_map import similarity
 from partita.plots.item_bars import items
+from partita.plots.lattice import hasse
+from partita.plots.plane import posterior_map
 from partita.plots.rank_panels import ranks
 from partita.plots.trace_panels import traces
 
@@ -21,8 +23,10 @@ __all__ = [
     "ball",
     "distances",
     "estimate",
+    "hasse",
     "items",
     "n_clusters",
+    "posterior_map",
     "ranks",
     "similarity",
     "traces",

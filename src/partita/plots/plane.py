@@ -1,0 +1,247 @@
+"""A map of the posterior: draws, estimates and bounds in the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.credible.ball import CredibleBall
+from partita.credible.levels import tie_tolerance
+from partita.errors import InvalidInputError
+from partita.losses.evaluate import pairwise_distances
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels, as_vector
+from partita.plots.canvas import (
+    INK,
+    SMALL,
+    headline,
+    library,
+    one_axes,
+    percent,
+    plain,
+    shorten,
+)
+from partita.plots.embedding import Embedding, embed
+from partita.plots.inputs import ball_of
+from partita.plots.palette import colour
+from partita.summary.result import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_DRAWS = 1_500
+"""Draws shown: more would lie on top of each other."""
+_LANDMARKS = 300
+
+_MARKS = ("*", "s", "D", "^", "v", "P", "X", "h")
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorMap:
+    """Named partitions and draws in the plane.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the named partitions.
+    named : ndarray of float, shape (n_names, 2)
+    places : ndarray of float, shape (n_shown, 2)
+        Of the distinct draws.
+    n_clusters : ndarray of int64, shape (n_shown,)
+    weights : ndarray of float, shape (n_shown,)
+    inside : ndarray of bool, shape (n_shown,)
+        Whether the draw is in the credible ball.
+    n_draws : int
+        Draws behind the distinct ones shown.
+    embedding : Embedding
+    """
+
+    names: tuple[str, ...]
+    named: NDArray[np.float64]
+    places: NDArray[np.float64]
+    n_clusters: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    n_draws: int
+    embedding: Embedding
+
+
+def posterior_map(
+    source: Any,
+    *,
+    marks: Mapping[str, ArrayLike] | None = None,
+    most_draws: int = MOST_DRAWS,
+    ax: Axes | None = None,
+    n_jobs: int | None = None,
+) -> Axes:
+    """Draws, estimates and bounds of the ball in the plane, as close as their distances allow.
+
+    Multidimensional scaling of the distances, those of the ball's loss: VI
+    unless another was chosen. Draws are coloured by their number of clusters,
+    faint outside the ball. A plane cannot hold all distances: the small print
+    gives the stress, √(Σ(d − δ)²/Σδ²) with d on the map and δ true, and their
+    correlation.
+
+    Parameters
+    ----------
+    source : Summary or CredibleBall
+    marks : mapping of str to array_like, shape (n_items,), optional
+        More partitions to mark, such as a truth or a hypothesis, by name.
+    most_draws : int, default 1500
+        Of more draws so many are shown, evenly spaced.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    n_jobs : int, optional
+        Threads; every core by default.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    O(300·n·N) for n draws of N items: 300 draws are scaled together, and the
+    others placed by their distances to them.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> labels = np.random.default_rng(0).integers(0, 2, size=(50, 6))
+    >>> ball = pt.credible_ball(labels, [0, 0, 0, 1, 1, 1])
+    >>> ax = pt.plots.posterior_map(ball, marks={"one cluster": np.zeros(6)})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][-1]
+    'one cluster'
+    """
+    library("figure")
+    if isinstance(most_draws, bool) or most_draws < 1:
+        raise InvalidInputError(f"most_draws={most_draws!r}; expected a whole number, 1 or more.")
+    ball = ball_of(source)
+    named = _named(source, ball, marks or {})
+    found = prepare_map(ball, named, int(most_draws), n_jobs)
+    return _draw(found, ball, one_axes(ax, width=6.6, height=5.2))
+
+
+def prepare_map(
+    ball: CredibleBall, named: Mapping[str, Labels], most_draws: int, n_jobs: int | None = None
+) -> PosteriorMap:
+    """Choose draws, measure them against landmarks, and place everything."""
+    chosen = _spaced(ball.draws, most_draws)
+    sample = Draws(
+        ball.draws.labels[chosen],
+        weights=None if chosen.size < ball.draws.n_draws else ball.draws.weights,
+    )
+    number, weights = sample.unique_index()
+    distinct = chosen[np.unique(number, return_index=True)[1]]
+    rows = ball.draws.labels[distinct].astype(np.int32)
+    everything = np.concatenate([np.array(list(named.values()), np.int32), rows])
+    # Spread over the draws rather than the first ones, which may all be of one chain.
+    spread = np.linspace(0, len(rows) - 1, min(_LANDMARKS, len(rows))).round().astype(np.int64)
+    draws_first = np.concatenate([spread, np.setdiff1d(np.arange(len(rows)), spread)])
+    order = np.concatenate([np.arange(len(named)), len(named) + draws_first])
+    count = len(named) + spread.size
+    partitions = Draws(everything[order])
+    landmarks = Draws(everything[order[:count]])
+    between = pairwise_distances(landmarks, loss=ball.loss, n_jobs=n_jobs)
+    others = None
+    if len(order) > count:
+        rest = Draws(partitions.labels[count:])
+        others = pairwise_distances(rest, landmarks, loss=ball.loss, n_jobs=n_jobs)
+    embedding = embed(between, others)
+    places = np.empty_like(embedding.places)
+    places[order] = embedding.places
+    return PosteriorMap(
+        tuple(named),
+        places[: len(named)],
+        places[len(named) :],
+        ball.draws.n_clusters[distinct],
+        weights,
+        ball.distances[distinct] <= ball.radius + tie_tolerance(ball.loss),
+        int(chosen.size),
+        embedding,
+    )
+
+
+def _named(source: Any, ball: CredibleBall, marks: Mapping[str, ArrayLike]) -> dict[str, Labels]:
+    n_items = ball.center.size
+    named: dict[str, Labels] = {"centre": ball.center}
+    if isinstance(source, Summary):
+        named = {f"estimate ({source.loss.title})": ball.center}
+        for other in (source.vi_estimate, source.binder_estimate):
+            named.setdefault(f"estimate ({other.loss.title})", other.labels)
+    for name, bound in ball.bounds.items():
+        ties = f" (first of {len(bound)})" if len(bound) > 1 else ""
+        named[f"{name} bound{ties}"] = bound.labels[0]
+    for name, labels in marks.items():
+        named[str(name)] = as_vector(labels, n_items=n_items, what=f"labels of {name!r}")
+    return named
+
+
+def _spaced(draws: Draws, most: int) -> NDArray[np.int64]:
+    """All draws, or so many evenly spaced in their mass."""
+    if draws.n_draws <= most:
+        return np.arange(draws.n_draws)
+    reached = np.cumsum(draws.probabilities)
+    at = (np.arange(most) + 0.5) / most * reached[-1]
+    return np.asarray(np.searchsorted(reached, at), np.int64)
+
+
+def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
+    size = np.clip(8.0 * np.sqrt(found.weights * found.weights.size), 5.0, 90.0)
+    low, high = int(found.n_clusters.min()), int(found.n_clusters.max())
+    for inside in (False, True):
+        mask = found.inside == inside
+        shown = axes.scatter(
+            found.places[mask, 0],
+            found.places[mask, 1],
+            s=size[mask],
+            c=found.n_clusters[mask],
+            cmap="viridis_r",
+            vmin=low - 0.5,
+            vmax=high + 0.5,
+            alpha=0.75 if inside else 0.22,
+            linewidth=0.0,
+        )
+    bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
+    bar.set_label("clusters of a draw", fontsize=SMALL + 0.5)
+    bar.locator = library("ticker").MaxNLocator(8, integer=True)
+    bar.update_ticks()
+    bar.ax.tick_params(labelsize=SMALL)
+    if bar.solids is not None:  # the scale in full colours, though the points let others through
+        bar.solids.set_alpha(1.0)
+    for j, (name, place) in enumerate(zip(found.names, found.named.tolist(), strict=True)):
+        marker = _MARKS[j % len(_MARKS)]
+        axes.plot(
+            *place,
+            marker=marker,
+            markersize=13.0 if marker == "*" else 7.5,
+            markerfacecolor=colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8]),
+            markeredgecolor=INK,
+            markeredgewidth=0.9,
+            linestyle="none",
+            label=shorten(name, 36),
+            zorder=4,
+        )
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.13),
+        ncols=2,
+        fontsize=SMALL,
+        frameon=False,
+        markerscale=0.8,
+    )
+    axes.set_aspect("equal", adjustable="datalim")
+    unit = f" ({ball.loss.unit})" if ball.loss.unit else ""
+    axes.set_xlabel(f"first coordinate{unit}")
+    axes.set_ylabel(f"second coordinate{unit}")
+    plain(axes)
+    of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
+    note = f"{found.n_draws:,}{of} draws, faint outside the {percent(ball.prob)} ball\n"
+    note += f"stress {found.embedding.stress:.2f}"
+    if np.isfinite(found.embedding.correlation):
+        note += f", distances on the map and true ones correlate {found.embedding.correlation:.2f}"
+    headline(axes, f"The posterior by {ball.loss.title}", note)
+    return axes

@@ -1,0 +1,223 @@
+"""The Hasse diagram with a ball, and the map of the posterior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+import partita as pt
+from figure_checks import assert_tidy, noisy_draws, texts_of
+from partita.errors import InvalidInputError, InvalidLabelsError, UnknownNameError
+from partita.plots.embedding import _classical, _majorise, embed
+from partita.plots.lattice import level_colours, prepare_lattice
+from partita.plots.palette import is_dark
+from partita.plots.plane import prepare_map
+
+CENTER = pt.canonical([0, 0, 1, 1])
+
+
+def levels_of(loss):
+    """Names of the partitions of four items by rank of distance from {1,2}{3,4}."""
+    diagram = pt.hasse_diagram(4, loss=loss)
+    found = prepare_lattice(diagram, CENTER, getattr(pt, {"vi": "VI", "binder": "Binder"}[loss])())
+    names = np.array(diagram.names())
+    return [set(names[found.level == k].tolist()) for k in range(found.distances.size)], found
+
+
+RED = {"{1,2}{3}{4}", "{1}{2}{3,4}"}
+BOTTOM, TOP = "{1}{2}{3}{4}", "{1,2,3,4}"
+
+
+def test_the_supplements_vi_ball():
+    levels, found = levels_of("vi")
+    assert levels[0] == {"{1,2}{3,4}"}
+    assert levels[1] == RED
+    assert levels[2] == {BOTTOM, TOP}
+    assert levels[3] == {"{1,2,3}{4}", "{1,2,4}{3}", "{1,3,4}{2}", "{1}{2,3,4}"}
+    np.testing.assert_allclose(found.distances, [0, 0.5, 1, 1.188722, 1.5, 2], atol=1e-6)
+
+
+def test_the_supplements_binder_ball():
+    levels, found = levels_of("binder")
+    assert levels[1] == RED
+    assert levels[2] == {BOTTOM}
+    assert levels[-1] == {TOP, "{1,3}{2,4}", "{1,4}{2,3}"}
+    np.testing.assert_allclose(found.distances, [0, 0.125, 0.25, 0.375, 0.5])
+
+
+def test_only_what_is_inside_a_ball_has_a_level():
+    ball = pt.credible_ball([CENTER] * 3 + [[0, 0, 1, 2]], CENTER, prob=1.0)
+    diagram = pt.hasse_diagram(4)
+    found = prepare_lattice(diagram, ball.center, ball.loss, ball.radius)
+    inside = found.level >= 0
+    assert [ball.contains(node) for node in diagram.nodes] == inside.tolist()
+    assert inside.sum() == 3
+
+
+def test_the_scale_of_levels():
+    assert len(set(level_colours(12))) == 12
+    assert is_dark(level_colours(5)[0])
+    assert level_colours(1) == level_colours(3)[:1]
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_diagrams_are_legible(n, loss):
+    ax = pt.plots.hasse(n, loss=loss, center=np.arange(n) // 2)
+    assert_tidy(ax.figure)
+    edges = ax.collections[0].get_segments()
+    assert len(edges) == len(pt.hasse_diagram(n).edges)
+    names = set(texts_of(ax.figure))
+    if n == 4:
+        assert set(pt.hasse_diagram(4).names()) <= names
+    if n == 5:
+        assert {"12|34|5", "1|2|3|4|5", "12345"} <= names
+
+
+def test_heights_are_the_distances_from_one_cluster():
+    ax = pt.plots.hasse(4)
+    ticks = dict(zip(ax.get_yticks(), (t.get_text() for t in ax.get_yticklabels()), strict=True))
+    assert list(ticks.values()) == ["0", "0.811", "1", "1.5", "2"]
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    for name, row in zip(pt.hasse_diagram(4).names(), pt.hasse_diagram(4).nodes, strict=True):
+        assert heights[name] == pytest.approx(-pt.distance(row, [0, 0, 0, 0]), abs=1e-12)
+
+
+def test_the_ball_gives_loss_and_colours():
+    labels = [[0, 0, 1, 1]] * 9 + [[0, 0, 1, 2]] * 8 + [[0, 1, 2, 3]]
+    ball = pt.credible_ball(labels, CENTER, loss="binder", prob=0.9)
+    ax = pt.plots.hasse(4, ball=ball)
+    assert "Binder's loss" in ax.get_title(loc="left")
+    fills = {t.get_text(): t.get_bbox_patch().get_facecolor() for t in ax.texts}
+    white = (1.0, 1.0, 1.0, 1.0)
+    assert {name for name, fill in fills.items() if fill != white} == {*RED, "{1,2}{3,4}"}
+    assert fills["{1,2}{3}{4}"] == fills["{1}{2}{3,4}"]
+    assert "outside" in texts_of(ax.figure)
+    given_axes = Figure(figsize=(9, 5), layout="constrained").subplots()
+    diagram = pt.hasse_diagram(4, loss="binder")
+    assert pt.plots.hasse(diagram, ball=ball, ax=given_axes) is given_axes
+
+
+def test_refusals_of_the_lattice():
+    ball = pt.credible_ball([[0, 0, 1]], [0, 0, 1])
+    with pytest.raises(InvalidInputError, match="not both"):
+        pt.plots.hasse(3, center=[0, 0, 1], ball=ball)
+    with pytest.raises(InvalidLabelsError, match="4 were expected"):
+        pt.plots.hasse(4, ball=ball)
+    with pytest.raises(InvalidInputError, match="stretched by 'vi'"):
+        pt.plots.hasse(pt.hasse_diagram(3), loss="binder")
+    with pytest.raises(UnknownNameError, match="aligned with the lattice"):
+        pt.plots.hasse(3, loss="nid")
+    with pytest.raises(InvalidInputError, match="1 to 8"):
+        pt.plots.hasse(9)
+
+
+def between(points, others=None):
+    others = points if others is None else others
+    return np.linalg.norm(points[:, None] - others[None], axis=2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 10_000))
+def test_points_of_a_plane_come_back(n, seed):
+    rng = np.random.default_rng(seed)
+    points, more = rng.normal(size=(n, 2)), rng.normal(size=(5, 2))
+    found = embed(between(points), between(more, points) if n > 6 else None)
+    assert found.stress < 1e-6
+    np.testing.assert_allclose(between(found.places[:n]), between(points), atol=1e-6)
+    if n > 6:
+        # The rounds end at a relative decrease of 1e-4, hence not exact.
+        error = np.abs(between(found.places[n:], found.places[:n]) - between(more, points))
+        assert np.median(error) < 0.1
+
+
+def test_majorisation_lowers_the_stress_of_classical_scaling():
+    labels, _ = noisy_draws(40, 4, n_draws=60, noise=0.4)
+    apart = pt.pairwise_distances(pt.Draws(labels).unique())
+    start = _classical(apart)
+    end = _majorise(apart, start)
+
+    def stress(places):
+        return ((between(places) - apart) ** 2).sum()
+
+    assert stress(end) < 0.7 * stress(start)
+    found = embed(apart)
+    assert found.stress == pytest.approx(np.sqrt(stress(found.places) / (apart**2).sum()))
+
+
+def nested(n_items=16):
+    """Partitions each of which splits a cluster of the one before: VI adds up along them."""
+    return np.array([np.minimum(np.arange(n_items), k) for k in range(n_items)])
+
+
+@pytest.mark.parametrize("landmarks", [300, 12])
+def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
+    from partita.plots import plane
+
+    monkeypatch.setattr(plane, "_LANDMARKS", landmarks)
+    rows = nested()
+    draws = pt.Draws(np.repeat(rows, 2, axis=0))
+    ball = pt.credible_ball(draws, rows[3], prob=0.8)
+    found = prepare_map(ball, {"centre": ball.center, "top": rows[0]}, 100)
+    assert found.names == ("centre", "top")
+    assert found.n_draws == 32
+    assert len(found.places) == 16
+    np.testing.assert_allclose(found.weights, 1 / 16)
+    np.testing.assert_array_equal(found.n_clusters, np.arange(1, 17))
+    np.testing.assert_array_equal(found.inside, [ball.contains(row) for row in rows])
+    true = pt.pairwise_distances(rows)
+    tolerance = 1e-6 if landmarks > 16 else 0.05  # the others are placed to a relative 1e-4
+    np.testing.assert_allclose(between(found.places), true, atol=tolerance)
+    np.testing.assert_allclose(between(found.named, found.places)[0], true[3], atol=tolerance)
+
+
+def test_of_many_draws_some_are_chosen_by_their_mass():
+    labels, truth = noisy_draws(30, 3, n_draws=300, noise=0.1)
+    ball = pt.credible_ball(labels, truth, prob=0.8)
+    found = prepare_map(ball, {"centre": ball.center}, 100)
+    rows = pt.Draws(labels[1::3]).unique()  # the middle of each three
+    assert found.n_draws == 100
+    np.testing.assert_array_equal(found.n_clusters, rows.n_clusters)
+    np.testing.assert_allclose(found.weights, rows.weights)
+    true = pt.pairwise_distances([ball.center], rows)[0]
+    np.testing.assert_array_equal(found.inside, true <= ball.radius + 1e-10)
+
+
+@pytest.mark.parametrize(("n_items", "n_clusters", "n_draws"), [(5, 2, 40), (60, 20, 700)])
+def test_maps_are_legible(n_items, n_clusters, n_draws):
+    labels, truth = noisy_draws(n_items, n_clusters, n_draws=n_draws)
+    ball = pt.credible_ball(labels, truth)
+    ax = pt.plots.posterior_map(ball, marks={"$truth": truth, "x" * 80: truth})
+    assert_tidy(ax.figure)
+    assert any(text.startswith("stress ") or "\nstress " in text for text in texts_of(ax.figure))
+
+
+def test_the_map_of_a_summary_marks_both_estimates():
+    labels, truth = noisy_draws(20, 3)
+    ax = pt.plots.posterior_map(pt.summarize(labels, bound=None), marks={"truth": truth})
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[:2] == ["estimate (variation of information)", "estimate (Binder's loss)"]
+    assert [text.partition(" (")[0] for text in legend[2:]] == [
+        "upper bound",
+        "lower bound",
+        "horizontal bound",
+        "truth",
+    ]
+
+
+def test_a_certain_posterior_and_weights_have_a_map():
+    assert_tidy(pt.plots.posterior_map(pt.credible_ball([[0, 1]] * 4, [0, 1])).figure)
+    labels, truth = noisy_draws(20, 3)
+    ball = pt.credible_ball(pt.Draws(labels).unique(), truth)
+    assert_tidy(pt.plots.posterior_map(ball, most_draws=20).figure)
+
+
+def test_refusals_of_the_map():
+    ball = pt.credible_ball([[0, 1]] * 4, [0, 1])
+    with pytest.raises(InvalidLabelsError, match="2 were expected"):
+        pt.plots.posterior_map(ball, marks={"truth": [0, 1, 2]})
+    with pytest.raises(InvalidInputError, match="most_draws=0"):
+        pt.plots.posterior_map(ball, most_draws=0)
