@@ -38,6 +38,7 @@ FLOOR = {
     "anndata": 7,
     "adapters": 7,
     "report": 8,
+    "reproduce": 8,
     "cli": 9,
 }
 """Height of each room. Rooms of one floor do not import each other."""

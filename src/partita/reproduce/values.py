@@ -1,0 +1,128 @@
+"""Our value beside the paper's, and what the difference between them is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from partita.reproduce.digits import as_printed, printed_digits, same_digits, short
+from partita.reproduce.pages import Table
+
+Source = Literal["data", "Monte Carlo"]
+"""Why two runs differ: another random data set, or other draws for the same data."""
+
+_USUAL = 0.9987
+"""A value beyond this quantile of Student's t (3 sd, if the spread were known) is unusual."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation over repeated runs."""
+
+    mean: float
+    sd: float
+    n: int
+
+    def score(self, value: float) -> float:
+        """How many standard deviations a new run's value lies from the mean of these runs."""
+        if self.sd == 0.0:
+            return 0.0 if value == self.mean else float("inf")
+        return abs(value - self.mean) / (self.sd * math.sqrt(1.0 + 1.0 / self.n))
+
+    def explains(self, value: float) -> bool:
+        """Whether a value is no more unusual than one run in 400, given how few runs these are."""
+        from scipy.special import stdtrit
+
+        return self.score(value) <= float(stdtrit(self.n - 1, _USUAL))
+
+
+def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+    """Spread of each column over runs; at least two are needed."""
+    found = {}
+    for name in rows[0]:
+        column = np.array([row[name] for row in rows])
+        found[name] = Spread(float(column.mean()), float(column.std(ddof=1)), column.size)
+    return found
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number of a table."""
+
+    what: str
+    ours: float
+    printed: str
+    source: Source
+    spread: Spread
+    """Over other data sets, or over other runs on the same data."""
+    error: float | None = None
+    """Monte Carlo standard error of ours."""
+    search: float | None = None
+    """What the paper's greedy search gives on our draws, where it was run."""
+    minimised: bool = False
+    """Whether the searches minimise this number."""
+
+    @property
+    def better(self) -> bool:
+        """Whether our search reached less than the paper's, on the same draws."""
+        return (
+            self.minimised
+            and self.search is not None
+            and self.search > self.ours + 1e-9 * max(1.0, abs(self.ours))
+        )
+
+    @property
+    def reading(self) -> str:
+        """What the difference is, in words."""
+        score = self.spread.score(float(self.printed))
+        if same_digits(self.ours, self.printed):
+            words = "none in the digits printed"
+        elif self.spread.explains(float(self.printed)):
+            words = f"{self.source} ({score:.1f} sd)"
+        elif self.spread.sd == 0.0:
+            words = f"{self.source}; our {self.spread.n} repeats all give {short(self.spread.mean)}"
+        else:
+            words = f"more than {self.source} alone ({score:.1f} sd)"
+        if self.better and self.search is not None:
+            digits = printed_digits(self.printed) + 2
+            gain = self.search - self.ours
+            words += f"; better optimiser: the paper's search ends {gain:.{digits}f} higher"
+        return words
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of :func:`value_table`."""
+        digits = printed_digits(self.printed)
+        ours = as_printed(self.ours, self.printed)
+        difference = float(ours) - float(self.printed)
+        spread = f"{self.spread.mean:.{max(digits, 1)}f} ± {self.spread.sd:.{max(digits, 1)}f}"
+        return (
+            self.what,
+            ours,
+            self.printed,
+            f"{difference:+.{digits}f}",
+            short(self.error, 4),
+            spread,
+            "–" if self.search is None else as_printed(self.search, self.printed),
+            self.reading,
+        )
+
+
+def value_table(title: str, values: Iterable[Value]) -> Table:
+    """One row per value, with everything that tells what the difference is."""
+    shown = list(values)
+    over = {"data": "other data sets", "Monte Carlo": "other runs, same data"}[shown[0].source]
+    header = (
+        "value",
+        "ours",
+        "paper",
+        "difference",
+        "Monte Carlo s.e.",
+        f"{shown[0].spread.n} {over}: mean ± sd",
+        "paper's search, our draws",
+        "what the difference is",
+    )
+    return Table(title, header, tuple(value.cells() for value in shown))
