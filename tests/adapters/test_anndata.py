@@ -11,6 +11,11 @@ from scipy.sparse import csr_matrix
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
 
+# anndata on pandas 3 sets options that pandas is about to drop
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The '(future.infer_string|mode.chained_assignment)' option"
+)
+
 CELLS = [f"cell{i}" for i in range(30)]
 
 

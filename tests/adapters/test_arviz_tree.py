@@ -28,6 +28,11 @@ def load_arviz():
     return arviz
 
 
+def is_old():
+    """Whether the installed ArviZ is of the generation of InferenceData."""
+    return int(version("arviz").partition(".")[0]) < 1
+
+
 def fixtures():
     spec = importlib.util.spec_from_file_location("make_fixtures", DATA / "make_fixtures.py")
     module = importlib.util.module_from_spec(spec)
@@ -43,7 +48,7 @@ def posterior(request, labels):
     if request.param == "DataTree":
         return tree
     arviz = load_arviz()
-    if int(version("arviz").partition(".")[0]) >= 1:
+    if not is_old():
         pytest.skip("arviz 1.x has no InferenceData")
     return arviz.from_datatree(tree)
 
@@ -121,8 +126,7 @@ def test_to_arviz_is_what_the_installed_arviz_takes(fit):
     tree = fit.to_arviz()
     assert pt.as_draws(tree, var_name="labels") == fit.draws
     arviz = load_arviz()
-    old = int(version("arviz").partition(".")[0]) < 1
-    assert type(tree).__name__ == ("InferenceData" if old else "DataTree")
+    assert type(tree).__name__ == ("InferenceData" if is_old() else "DataTree")
     table = arviz.summary(tree, var_names=["n_clusters", "concentration"])
     assert list(table.index) == ["n_clusters", "concentration"]
     assert float(table.loc["n_clusters", "mean"]) == pytest.approx(
@@ -163,8 +167,7 @@ def test_the_saved_posteriors_are_those_of_the_script():
 def test_a_saved_pymc_posterior_opened_by_arviz():
     arviz = load_arviz()
     made = fixtures()
-    old = hasattr(arviz, "InferenceData") and int(version("arviz").partition(".")[0]) < 1
-    options = {} if old else {"engine": "h5netcdf"}
+    options = {} if is_old() else {"engine": "h5netcdf"}
     idata = arviz.from_netcdf(str(made.PYMC), **options)
     draws = pt.as_draws(idata, var_name="z")
     assert draws == pt.as_draws(made.gibbs()["z"])
