@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -197,6 +199,13 @@ def test_a_saved_fit_comes_back(name, prior, tmp_path):
         fit.save(path)
     fit.save(path, overwrite=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit.npz"]
+
+
+def test_a_fit_travels_between_processes():
+    fit = short(CASES["product"])
+    again = pickle.loads(pickle.dumps(fit))
+    assert again.draws == fit.draws
+    assert again.kernel == fit.kernel
 
 
 def test_files_that_are_no_fits(tmp_path):

@@ -23,7 +23,7 @@ from partita.samplers.predictive import Density, predict_clusters, predictive_de
 from partita.samplers.priors import DirichletProcess, PartitionPrior, PitmanYor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterParameters:
     """Posterior moments of the clusters' parameters, given a partition.
 
@@ -44,7 +44,7 @@ class ClusterParameters:
         return self.parameters[name]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Fit:
     """Posterior draws of a mixture model.
 
@@ -164,7 +164,7 @@ class Fit:
         vector = as_vector(labels, n_items=self.draws.n_items)
         sizes = np.bincount(vector).astype(np.int64)
         found = self.kernel.moments(self.values, vector, self.columns)
-        return ClusterParameters(sizes, MappingProxyType(found))
+        return ClusterParameters(sizes, found)
 
     def predict(self, new_data: Any, labels: ArrayLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
