@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.group import COMMANDS, cli
 from partita.reproduce import own_draws, paper
 from partita.reproduce.experiments import run, simulated
 from partita.reproduce.pages import Section
@@ -152,3 +152,10 @@ def test_unbalanced_clusters_have_their_sizes_and_centres():
     centres = np.array([data.values[data.truth == k].mean(axis=0) for k in range(4)])
     np.testing.assert_allclose(np.abs(centres), 3.0, atol=1.0)
     assert len({tuple(np.sign(centre)) for centre in centres}) == 4
+
+
+def test_help_says_what_the_list_of_commands_says():
+    command = cli.get_command(None, "reproduce")
+    assert command.short_help == COMMANDS["reproduce"]
+    for line in re.findall(r"\$ partita reproduce (.+)", command.epilog):
+        command.make_context("reproduce", line.split())  # wrong usage would raise
