@@ -14,7 +14,7 @@ class OneMinusARI(Loss):
 
     .. math:: L(t, e) = 1 - \frac{\sum \binom{n_{te}}{2} - \epsilon}
               {\tfrac12 \bigl[\sum \binom{n_t}{2} + \sum \binom{n_e}{2}\bigr] - \epsilon},
-              \quad \epsilon = \sum \binom{n_t}{2} \sum \binom{n_e}{2} \Big/ \binom N2
+              \quad \epsilon = \sum \binom{n_t}{2} \sum \binom{n_e}{2} / \binom{N}{2}
 
     Two equal partitions have loss 0, also where the index is 0/0 (both one
     cluster, or both all singletons). It is no metric, so it has no credible

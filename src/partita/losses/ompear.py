@@ -23,7 +23,7 @@ class OneMinusPEAR(Loss):
 
     .. math:: 1 - \frac{\sum_{i<j} I_{ij} p_{ij} - \epsilon}
               {\tfrac12 \bigl[\sum_{i<j} I_{ij} + \sum_{i<j} p_{ij}\bigr] - \epsilon},
-              \quad \epsilon = \sum_{i<j} I_{ij} \sum_{i<j} p_{ij} \Big/ \binom N2
+              \quad \epsilon = \sum_{i<j} I_{ij} \sum_{i<j} p_{ij} / \binom{N}{2}
 
     with I_ij = 1 when the estimate joins i and j. Choose it to reproduce
     mcclust; :class:`OneMinusARI` averages the index itself.
