@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.kernels.distances import companions, is_dense, sizes_and_order, three_sums
-from partita.kernels.forms import BINDER, VI, term_table
+from partita.kernels.form_codes import BINDER, VI
+from partita.kernels.forms import term_table
 from partita.kernels.labels import count_clusters, hash_rows
 from partita.losses.registry import LOSSES
 from partita.partitions.labels import first_appearance as canonical_rows

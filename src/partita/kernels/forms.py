@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-
-VI, BINDER, NVI, ID, NID, OMARI = range(6)
+from partita.kernels.form_codes import BINDER, ID, NID, NVI, OMARI, VI
 
 SOME_BITS = 1.0
 """N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel
-from partita.kernels.forms import ID, NID, NVI, combine
+from partita.kernels.form_codes import ID, NID, NVI
+from partita.kernels.forms import combine
 from partita.kernels.search_moves import close_gap, own_sum, put, take, uses_counts
 from partita.kernels.search_types import AVERAGED, PAIRS, Problem, State
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel, part_of_kernel
-from partita.kernels.forms import ID, NID, NVI, SOME_BITS, combine
+from partita.kernels.form_codes import ID, NID, NVI
+from partita.kernels.forms import SOME_BITS, combine
 from partita.kernels.search_types import AVERAGED, LANES, Problem, Scratch, State
 
 SOME_PAIRS = 0.5

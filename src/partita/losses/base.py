@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -27,15 +27,14 @@ class Loss(ABC):
     """The string that names the loss."""
     title: ClassVar[str]
     """Its name in prose."""
+    form: ClassVar[int]
+    """Number of its arithmetic in ``kernels.form_codes``."""
+    metric: ClassVar[bool] = False
+    """Whether it is a metric on partitions, at a = 1 if it has that parameter."""
     unit: ClassVar[str] = ""
     """Unit of its values, such as bits."""
     uses_similarity: ClassVar[bool] = False
     """Whether the expected loss depends on the draws only through the similarity matrix."""
-
-    @property
-    @abstractmethod
-    def form(self) -> int:
-        """Number of the loss's arithmetic in ``kernels.forms``."""
 
     @property
     def split_price(self) -> float:
@@ -44,8 +43,11 @@ class Loss(ABC):
 
     @property
     def is_metric(self) -> bool:
-        """Whether the loss is a metric on partitions, so that balls and matching bounds exist."""
-        return False
+        """Whether the loss is a metric on partitions, so that balls and matching bounds exist.
+
+        With a other than 1 a loss is not symmetric, and so no metric.
+        """
+        return self.metric and self.split_price == 1.0
 
     def terms(self, n_items: int) -> NDArray[np.float64]:
         """The loss's term f(0), …, f(n_items)."""

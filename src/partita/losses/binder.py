@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss, clean_price, pairs_within
 from partita.partitions.labels import Labels
 
@@ -47,6 +48,8 @@ class Binder(Loss):
 
     name: ClassVar[str] = "binder"
     title: ClassVar[str] = "Binder's loss"
+    form: ClassVar[int] = form_codes.BINDER
+    metric: ClassVar[bool] = True
     uses_similarity: ClassVar[bool] = True
 
     a: float = 1.0
@@ -55,21 +58,9 @@ class Binder(Loss):
         object.__setattr__(self, "a", clean_price(self.a))
 
     @property
-    def form(self) -> int:
-        """Counts pairs, linear in the three sums."""
-        from partita.kernels.forms import BINDER
-
-        return BINDER
-
-    @property
     def split_price(self) -> float:
         """The parameter a."""
         return self.a
-
-    @property
-    def is_metric(self) -> bool:
-        """A metric at a = 1; otherwise not symmetric."""
-        return self.a == 1.0
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Σ over pairs of the price of the error times its probability."""

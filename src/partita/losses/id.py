@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss
 
 
@@ -35,16 +36,6 @@ class ID(Loss):
 
     name: ClassVar[str] = "id"
     title: ClassVar[str] = "information distance"
+    form: ClassVar[int] = form_codes.ID
+    metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
-
-    @property
-    def form(self) -> int:
-        """Entropic, the larger of two differences of the three sums."""
-        from partita.kernels.forms import ID as form
-
-        return form
-
-    @property
-    def is_metric(self) -> bool:
-        """A metric."""
-        return True

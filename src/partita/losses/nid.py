@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss
 
 
@@ -35,15 +36,5 @@ class NID(Loss):
 
     name: ClassVar[str] = "nid"
     title: ClassVar[str] = "normalised information distance"
-
-    @property
-    def form(self) -> int:
-        """Entropic, a ratio of the three sums."""
-        from partita.kernels.forms import NID as form
-
-        return form
-
-    @property
-    def is_metric(self) -> bool:
-        """A metric."""
-        return True
+    form: ClassVar[int] = form_codes.NID
+    metric: ClassVar[bool] = True

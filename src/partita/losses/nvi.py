@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss
 
 
@@ -35,15 +36,5 @@ class NVI(Loss):
 
     name: ClassVar[str] = "nvi"
     title: ClassVar[str] = "normalised variation of information"
-
-    @property
-    def form(self) -> int:
-        """Entropic, a ratio of the three sums."""
-        from partita.kernels.forms import NVI as form
-
-        return form
-
-    @property
-    def is_metric(self) -> bool:
-        """A metric."""
-        return True
+    form: ClassVar[int] = form_codes.NVI
+    metric: ClassVar[bool] = True

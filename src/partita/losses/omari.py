@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss
 
 
@@ -38,10 +39,4 @@ class OneMinusARI(Loss):
 
     name: ClassVar[str] = "omari"
     title: ClassVar[str] = "one minus the adjusted Rand index"
-
-    @property
-    def form(self) -> int:
-        """Counts pairs, a ratio of the three sums."""
-        from partita.kernels.forms import OMARI
-
-        return OMARI
+    form: ClassVar[int] = form_codes.OMARI

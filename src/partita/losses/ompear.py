@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita.kernels import form_codes
 from partita.losses.base import Loss, pairs_within, thread_blocks
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -47,14 +48,8 @@ class OneMinusPEAR(Loss):
 
     name: ClassVar[str] = "ompear"
     title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
+    form: ClassVar[int] = form_codes.OMARI
     uses_similarity: ClassVar[bool] = True
-
-    @property
-    def form(self) -> int:
-        """For a single draw it is one minus the adjusted Rand index."""
-        from partita.kernels.forms import OMARI
-
-        return OMARI
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""

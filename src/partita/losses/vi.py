@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from partita.kernels import form_codes
 from partita.losses.base import Loss, clean_price
 
 
@@ -45,6 +46,8 @@ class VI(Loss):
 
     name: ClassVar[str] = "vi"
     title: ClassVar[str] = "variation of information"
+    form: ClassVar[int] = form_codes.VI
+    metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
 
     a: float = 1.0
@@ -53,18 +56,6 @@ class VI(Loss):
         object.__setattr__(self, "a", clean_price(self.a))
 
     @property
-    def form(self) -> int:
-        """Entropic, linear in the three sums."""
-        from partita.kernels.forms import VI as form
-
-        return form
-
-    @property
     def split_price(self) -> float:
         """The parameter a."""
         return self.a
-
-    @property
-    def is_metric(self) -> bool:
-        """A metric at a = 1; otherwise not symmetric."""
-        return self.a == 1.0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita.kernels import form_codes
 from partita.losses.base import Loss, pairs_within, thread_blocks
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -47,15 +48,9 @@ class VILowerBound(Loss):
 
     name: ClassVar[str] = "vi_lb"
     title: ClassVar[str] = "Jensen surrogate of the expected VI"
+    form: ClassVar[int] = form_codes.VI
     unit: ClassVar[str] = "bits"
     uses_similarity: ClassVar[bool] = True
-
-    @property
-    def form(self) -> int:
-        """For a single draw it is the variation of information."""
-        from partita.kernels.forms import VI
-
-        return VI
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""

@@ -13,7 +13,8 @@ def shapes_of(
     draws: Draws, n_ranks: int, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
-    from partita.kernels.forms import VI, term_table
+    from partita.kernels.form_codes import VI
+    from partita.kernels.forms import term_table
     from partita.kernels.uncertainty import shapes
 
     terms = term_table(VI, draws.n_items)
