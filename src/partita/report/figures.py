@@ -21,6 +21,9 @@ from partita.report.prepare import Content, Trace
 HEAT_STEPS = 10_000
 """Probabilities travel as whole numbers of this many parts: two bytes a cell."""
 
+MOST_BRACKETS = 120
+"""Clusters of the estimate that are framed; more frames would cover the cells."""
+
 _INK = "#222222"
 _QUIET = "#767676"
 _TOOLS = "pan,wheel_zoom,reset,save"
@@ -180,6 +183,8 @@ def _heat(heat: SimilarityMap) -> Any:
 
 def _brackets(plot: Any, heat: SimilarityMap) -> None:
     """The clusters of the estimate as squares along the diagonal."""
+    if heat.clusters.size > MOST_BRACKETS:
+        return
     # A cluster may begin within a cell that holds several items.
     begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
     low, high = begins[:-1], begins[1:]
@@ -226,12 +231,15 @@ def _colour_bar(mapper: Any) -> Any:
 
 
 def _counts(content: Content) -> Any:
+    models = _bokeh("models")
     plot = _figure("", 260)
     k = int(content.shown.labels[0].max()) + 1
     colours = [COLOURS[0] if value == k else OTHER for value in content.count_values.tolist()]
     plot.vbar(x=content.count_values, top=content.count_probabilities, width=0.8, color=colours)
     plot.y_range.start = 0
-    plot.xaxis[0].ticker = _bokeh("models").BasicTicker(min_interval=1, num_minor_ticks=0)
+    few, most = float(content.count_values[0]), float(content.count_values[-1])
+    plot.x_range = models.Range1d(few - 1.5, most + 1.5)
+    plot.xaxis[0].ticker = models.BasicTicker(min_interval=1, num_minor_ticks=0)
     _label(plot.xaxis[0], "number of clusters")
     _label(plot.yaxis[0], "probability")
     return plot
@@ -250,9 +258,7 @@ def _distances(content: Content) -> Any:
         line_color="white",
     )
     plot.add_layout(
-        models.BoxAnnotation(
-            name="radius_box", left=0, right=0, fill_color=COLOURS[0], fill_alpha=0.12
-        )
+        models.BoxAnnotation(name="radius_box", right=0, fill_color=COLOURS[0], fill_alpha=0.12)
     )
     plot.add_layout(
         models.Span(
@@ -264,14 +270,18 @@ def _distances(content: Content) -> Any:
         )
     )
     plot.y_range.start = 0
-    plot.x_range = models.Range1d(0, float(edges[-1]) * 1.02)
+    margin = 0.05 * float(edges[-1] - edges[0])
+    start = max(0.0, float(edges[0]) - margin)
+    plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
     _label(plot.xaxis[0], content.distance_title)
     _label(plot.yaxis[0], "share of draws")
     return plot
 
 
 def _trace(trace: Trace) -> Any:
-    plot = _figure("", 170)
+    plot = _figure("", 190, title=trace.title)
+    plot.title.text_font_style = "normal"
+    plot.title.text_color = _INK
     for j, (draws, values) in enumerate(trace.chains):
         plot.line(
             draws.astype(np.int32),
@@ -281,5 +291,4 @@ def _trace(trace: Trace) -> Any:
             line_alpha=0.8,
         )
     _label(plot.xaxis[0], "draw")
-    _label(plot.yaxis[0], trace.title)
     return plot

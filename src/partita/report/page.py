@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
-from partita.report.figures import HEAT_STEPS, figures
+from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
 from partita.report.prepare import Content
 from partita.report.words import BOUNDS
 
@@ -34,6 +34,7 @@ def page(content: Content) -> str:
     scripts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
     text: str = environment.from_string(_asset("page.html.j2")).render(
         content=content,
+        most_brackets=MOST_BRACKETS,
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
         style=safe(_asset("report.css")),

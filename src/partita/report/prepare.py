@@ -82,7 +82,6 @@ def prepare(summary: Summary) -> Content:
     found, ball, counts = summary.estimate, summary.ball, summary.counts
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
-    low, high = counts.interval(ball.prob)
     return Content(
         heading=words.heading(summary),
         origin=words.origin(summary),
@@ -101,10 +100,7 @@ def prepare(summary: Summary) -> Content:
         item_columns=_item_columns(summary),
         count_values=counts.values,
         count_probabilities=counts.probabilities,
-        count_text=(
-            f"{counts.mode} clusters most often ({words.percent(counts.probabilities.max())} of "
-            f"the draws), mean {counts.mean:.1f}, {words.percent(ball.prob)} in {low} to {high}."
-        ),
+        count_text=words.cluster_counts(counts, found.n_clusters, ball.prob),
         distance_edges=edges,
         distance_masses=masses,
         distance_title=f"{ball.loss.title}{f' ({ball.loss.unit})' if ball.loss.unit else ''}",
@@ -134,13 +130,10 @@ def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
 
 
 def _distances(summary: Summary) -> tuple[Floats, Floats]:
-    """Histogram of the draws' distances from the estimate, from 0 on."""
+    """Histogram of the draws' distances from the estimate."""
     distances = summary.ball.distances
-    farthest = max(float(distances.max()), 1e-9)
     n_bins = min(_DISTANCE_BINS, max(10, int(np.sqrt(distances.size))))
-    masses, edges = np.histogram(
-        distances, n_bins, (0.0, farthest), weights=summary.draws.probabilities
-    )
+    masses, edges = np.histogram(distances, n_bins, weights=summary.draws.probabilities)
     return edges, masses
 
 

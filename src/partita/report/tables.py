@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from partita.plots.functional_table import TITLES
 from partita.report import words
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def cluster_table(summary: Summary) -> Table:
     if len(table) > _CLUSTERS:
         caption += f" {len(table) - _CLUSTERS:,} smaller ones are not listed."
     columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
-    return Table(caption, (*columns, "P(unchanged)", f"P(Jaccard ≥ {table.jaccard:g})"), rows)
+    return Table(caption, (*columns, "P(unchanged)", f"P(Jaccard ≥\u00a0{table.jaccard:g})"), rows)
 
 
 def diagnostics_table(summary: Summary) -> Table:
@@ -74,7 +75,7 @@ def diagnostics_table(summary: Summary) -> Table:
     found = summary.diagnostics
     rows = tuple(
         (
-            name.replace("_", " "),
+            TITLES[name],
             _number(found.mean[j]),
             _number(found.sd[j]),
             _number(found.mcse[j], 2),

@@ -10,6 +10,7 @@ from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
+    from partita.credible.counts import ClusterCounts
     from partita.losses.base import Loss
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
@@ -105,6 +106,18 @@ def convergence(summary: Summary) -> str:
     if not found.ok:
         verdict = f"{count(len(found.warnings), 'warning')}, see Diagnostics"
     return ", ".join([*parts, verdict])
+
+
+def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
+    """The posterior of the number of clusters in two sentences."""
+    low, high = counts.interval(prob)
+    place = "is blue" if estimated in counts.values else "occurs in no draw"
+    return (
+        f"{count(counts.mode, 'cluster')} most often "
+        f"({100.0 * float(counts.probabilities.max()):.0f}% of the draws), "
+        f"mean {counts.mean:.1f}, {percent(prob)} in {low:,} to {high:,}. "
+        f"The estimate's number, {estimated:,}, {place}."
+    )
 
 
 def estimate_text(found: PointEstimate) -> str:
