@@ -155,6 +155,7 @@ def cluster_legend(
         bbox_to_anchor=(1.0, 1.0),
         fontsize=SMALL,
         title_fontsize=SMALL,
+        alignment="left",
         ncols=1 if len(handles) <= 14 else 2,
         frameon=False,
         handletextpad=0.2,

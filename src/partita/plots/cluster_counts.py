@@ -35,7 +35,7 @@ def n_clusters(source: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Ax
     --------
     >>> import partita as pt
     >>> ax = pt.plots.n_clusters([[0, 0, 1], [0, 1, 2], [0, 1, 1], [0, 0, 0]])
-    >>> [bar.get_height() for bar in ax.patches]
+    >>> [float(bar.get_height()) for bar in ax.patches]
     [0.25, 0.5, 0.25]
     """
     library("figure")

@@ -239,6 +239,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
         bbox_to_anchor=(1.0, 1.0),
         fontsize=SMALL,
         title_fontsize=SMALL,
+        alignment="left",
         frameon=False,
     )
     legend.get_title().set_color(GREY)

@@ -121,7 +121,7 @@ def prepare_curve(
         grid, values = _given(density)
         return Curve(grid, values, np.interp(x, grid, values), "density")
     low, high = float(x.min()), float(x.max())
-    room = 0.08 * (high - low) or 1.0
+    room = 0.15 * (high - low) or 1.0
     even = np.linspace(low - room, high + room, _GRID + 1)
     grid = np.union1d(even, np.quantile(x, np.linspace(0.0, 1.0, _GRID)))
     if fit is not None and len(fit.columns) == 1:

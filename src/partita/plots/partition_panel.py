@@ -33,7 +33,7 @@ def draw_partition(
     """Items in the colours of their clusters, with a star and a bar or ellipse for each cluster."""
     if curve is None:
         _draw_items(ax, labels, indices, view.points[:, 0], view.points[:, 1])
-        _draw_ellipses(ax, indices, shapes, alone=np.bincount(labels) == 1)
+        _draw_ellipses(ax, indices, shapes, np.bincount(labels))
         ax.set_ylabel(shorten(view.names[1], 40))
     else:
         ax.plot(curve.grid, curve.values, color="#9A9A9A", linewidth=1.0, zorder=1)
@@ -119,7 +119,7 @@ def _draw_star(ax: Axes, index: int, x: float, y: float, *, size: float = 9.0) -
 
 
 def _draw_ellipses(
-    ax: Axes, indices: NDArray[np.int64], shapes: ClusterShapes, *, alone: NDArray[np.bool_]
+    ax: Axes, indices: NDArray[np.int64], shapes: ClusterShapes, sizes: NDArray[np.int64]
 ) -> None:
     ellipse = library("patches").Ellipse
     for k, index in enumerate(indices.tolist()):
@@ -130,8 +130,10 @@ def _draw_ellipses(
             angle = float(np.degrees(np.arctan2(axes[1, 1], axes[0, 1])))
             outline = ellipse((x, y), major, minor, angle=angle, fill=False, zorder=3)
             outline.set(edgecolor=colour(index), linewidth=1.2)
+            if sizes[k] <= 2:  # wide, because it says little more than the prior: not in the way
+                outline.set(linewidth=0.5, alpha=0.6)
             ax.add_patch(outline)
-        if shapes.source == "posterior" or not alone[k]:  # or else the star would hide the item
+        if shapes.source == "posterior" or sizes[k] > 1:  # or else the star would hide the item
             _draw_star(ax, index, x, y)
 
 

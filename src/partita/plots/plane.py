@@ -190,7 +190,8 @@ def _spaced(draws: Draws, most: int) -> NDArray[np.int64]:
 
 
 def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
-    size = np.clip(8.0 * np.sqrt(found.weights * found.weights.size), 5.0, 90.0)
+    count = found.weights.size
+    size = np.clip(3_000.0 / count, 8.0, 30.0) * np.sqrt(found.weights * count).clip(0.5, 4.0)
     low, high = int(found.n_clusters.min()), int(found.n_clusters.max())
     for inside in (False, True):
         mask = found.inside == inside
@@ -217,7 +218,7 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
         axes.plot(
             *place,
             marker=marker,
-            markersize=13.0 if marker == "*" else 7.5,
+            markersize=16.0 if marker == "*" else max(8.0 - 0.6 * j, 4.5),  # small ones on top
             markerfacecolor=colour((3, 1, 5, 6, 7, 9, 11, 13)[j % 8]),
             markeredgecolor=INK,
             markeredgewidth=0.9,
