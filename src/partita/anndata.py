@@ -70,8 +70,8 @@ def summarize(
         ``.obs[f"{key_added}_confidence"]``
             Probability of each cell to belong to its cluster.
         ``.uns[key_added]``
-            "params" (how it was made), "estimate", "ball" with its bounds, and "sentence",
-            the one to write.
+            "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
+            chains (R-hat by name, and warnings to heed), and "sentence", the one to write.
         ``.obsp[f"{key_added}_similarity"]``
             On request, float32: the probability that two cells share a cluster.
 
@@ -202,7 +202,7 @@ def _in_order(draws: Draws, cells: list[str]) -> Draws:
 
 def _record(summary: Summary) -> dict[str, Any]:
     """What goes into ``uns``: only kinds of values that an h5ad file keeps, hence no None."""
-    found, ball = summary.estimate, summary.ball
+    found, ball, checks = summary.estimate, summary.ball, summary.diagnostics
     params = {
         **summary.options,
         "n_draws": summary.draws.n_draws,
@@ -234,6 +234,10 @@ def _record(summary: Summary) -> dict[str, Any]:
             "radius": ball.radius,
             "coverage": ball.coverage,
             **bounds,
+        },
+        "diagnostics": {
+            "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
+            "warnings": np.array(checks.warnings, object),
         },
         "sentence": summary.sentence,
     }

@@ -95,7 +95,7 @@ def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:
         clusters that occur; ``upper``, ``lower`` and ``horizontal``, the bounds of the ball,
         over their tied partitions and the items, and their masses in ``upper_mass`` and so on.
         Attributes are the loss, its expectation, proven lower bound and gap, the ball's metric,
-        prob, radius and coverage, and the sentence to write.
+        prob, radius and coverage, the sentence to write, and the warnings about the chains.
 
     Examples
     --------
@@ -144,6 +144,7 @@ def _attributes(summary: Summary) -> dict[str, Any]:
         "ball_coverage": ball.coverage,
         "n_draws": summary.draws.n_draws,
         "sentence": summary.sentence,
+        "warnings": " ".join(summary.diagnostics.warnings) or "none",
         "created_at": datetime.now(UTC).isoformat(),
         "creation_library": "partita",
         "creation_library_version": summary.versions["partita"],

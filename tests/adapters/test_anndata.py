@@ -40,6 +40,9 @@ def check_fields(adata, summary, key="partita"):
     assert kept["ball"]["radius"] == summary.ball.radius
     assert kept["ball"]["coverage"] == summary.ball.coverage
     assert kept["sentence"] == summary.sentence
+    assert list(kept["diagnostics"]["warnings"]) == list(summary.diagnostics.warnings)
+    rhat = [kept["diagnostics"]["rhat"][name] for name in summary.diagnostics.names]
+    np.testing.assert_array_equal(rhat, summary.diagnostics.rhat)
     for name, bound in summary.ball.bounds.items():
         np.testing.assert_array_equal(kept["ball"][name]["labels"], bound.labels)
         np.testing.assert_array_equal(kept["ball"][name]["mass"], bound.mass)
@@ -76,10 +79,16 @@ def test_h5ad_round_trip(adata, labels, summary, tmp_path):
     adata.write_h5ad(tmp_path / "a.h5ad")
     again = anndata.read_h5ad(tmp_path / "a.h5ad")
     check_fields(again, summary)
+    assert len(again.uns["partita"]["diagnostics"]["warnings"]) > 0  # 300 draws are few
     np.testing.assert_array_equal(
         again.obsp["partita_similarity"], adata.obsp["partita_similarity"]
     )
     assert again.uns["ari"]["params"]["max_clusters"] == 2
+    pt.anndata.summarize(adata, draws=np.tile(labels, (8, 1)))
+    adata.write_h5ad(tmp_path / "b.h5ad")  # now without warnings
+    assert (
+        anndata.read_h5ad(tmp_path / "b.h5ad").uns["partita"]["diagnostics"]["warnings"].size == 0
+    )
     assert "lower_bound" not in again.uns["ari"]["estimate"]
     assert again.uns["ari"]["ball"]["loss"] == "VI()"
 
@@ -108,6 +117,7 @@ def test_draws_of_a_fit_keep_their_trace(adata):
     fit = pt.sample(np.arange(30.0), draws=40, burn_in=20, chains=2, rng=0)
     pt.anndata.summarize(adata, draws=fit)
     assert adata.uns["partita"]["params"]["n_chains"] == 2
+    assert "log_posterior" in adata.uns["partita"]["diagnostics"]["rhat"]
 
 
 def test_named_draws_are_put_into_the_order_of_the_cells(adata, labels, summary):

@@ -66,6 +66,7 @@ def check_group(group, summary):
     assert group.attrs["ball_radius"] == summary.ball.radius
     assert group.attrs["expected_loss"] == summary.estimate.expected_loss
     assert group.attrs["sentence"] == summary.sentence
+    assert all(text in group.attrs["warnings"] for text in summary.diagnostics.warnings)
 
 
 def test_attach_adds_a_group_in_place(posterior):
