@@ -59,7 +59,6 @@ def _allocate(
     j: Index,
     members: Ints,
     size: Index,
-    forced: bool,
     lowest: float,
     halves: Floats,
     work: Floats,
@@ -69,9 +68,10 @@ def _allocate(
 ) -> float:
     """Grow the halves around i and j; returns the log probability of the allocation.
 
-    A forced allocation follows the present clusters of i and j instead of drawing. One whose
+    Where i and j are in two clusters, the allocation follows these instead of drawing. One whose
     log probability falls below the lowest that matters is left unfinished.
     """
+    forced = names[i] != names[j]
     both = np.int64(2)
     for half in range(2):
         clear(halves, half)
@@ -143,7 +143,6 @@ def _split(
         j,
         members,
         size,
-        False,
         -np.inf,
         halves,
         work,
@@ -219,7 +218,6 @@ def _merge(
         j,
         members,
         size,
-        True,
         log_accept - gain,
         halves,
         work,
