@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -46,10 +48,10 @@ def test_examples_are_compared_with_the_truth(place, partita, name):
 
 
 def test_without_the_extras_the_rest_is_made(place, partita, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    monkeypatch.setitem(__import__("sys").modules, "bokeh", None)
-    for name in [n for n in __import__("sys").modules if n.startswith(("matplotlib.", "bokeh."))]:
-        monkeypatch.setitem(__import__("sys").modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "bokeh", None)
+    for name in [n for n in sys.modules if n.startswith(("matplotlib.", "bokeh."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     result = partita("demo")
     assert result.exit_code == 0, result.stderr
     assert "no figures: " in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_a_report_is_not_overwritten(place, partita):
 
 def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeypatch):
     monkeypatch.setattr(outputs, "find_spec", lambda name: None)
-    monkeypatch.setitem(__import__("sys").modules, "bokeh", None)
+    monkeypatch.setitem(sys.modules, "bokeh", None)
     result = partita("summarize", "no such file.csv", "--report", "report.html")
     assert result.exit_code == 1
     assert 'pip install "partita[report]"' in result.stderr

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partita.cli.ahead import compiled_ahead
 from partita.cli.figures import write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
@@ -54,9 +55,9 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
     check_directory(out, force=force)
     example = _example(name, seed)
     say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
-    fit = sample_named(
-        example.table, None, draws=DRAWS, burn_in=BURN_IN, chains=CHAINS, rng=seed, n_jobs=jobs
-    )
+    run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
+    with compiled_ahead():
+        fit = sample_named(example.table, None, **run)
     say("searching the estimate, proving how good it is, measuring the credible ball …")
     from partita.summary.make import summarize
     from partita.summary.text import screen
@@ -70,7 +71,7 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
         write_summary(summary, directory, None)
         write_report(summary, directory / "report.html")
         try:
-            write_figures(summary, fit, directory, "pdf")
+            write_figures(summary, fit, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
     show(screen(summary, width()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,35 @@ def check_figures(suffix: str | None) -> None:
         require("matplotlib", extra="plot", purpose="figures")
 
 
-def write_figures(summary: Summary, fit: Fit | None, directory: Path, suffix: str) -> None:
-    """``figures/`` with the similarity, the estimate on the data and the credible ball."""
+def write_figures(
+    summary: Summary, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
+) -> None:
+    """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
     from partita import plots
 
-    drawn: dict[str, Any] = {"similarity": plots.similarity(summary)}
-    if summary.data is not None:
-        drawn["estimate"] = plots.estimate(summary, fit=fit)
-    drawn["ball"] = plots.ball(summary, fit=fit)[0]
     place = directory / "figures"
     place.mkdir()
-    for name, axes in drawn.items():
-        axes.figure.savefig(place / f"{name}.{suffix}", dpi=200)
+    for name, draw in _figures(summary, fit, n_jobs).items():
+        axes = draw(plots)
+        first = axes if hasattr(axes, "figure") else axes.flat[0]
+        first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
+
+
+def _figures(
+    summary: Summary, fit: Fit | None, n_jobs: int | None
+) -> dict[str, Callable[[Any], Any]]:
+    """By name of the file; each takes ``partita.plots`` and returns its axes."""
+    figures: dict[str, Callable[[Any], Any]] = {
+        "similarity": lambda plots: plots.similarity(summary, n_jobs=n_jobs),
+        "ball": lambda plots: plots.ball(summary, fit=fit, n_jobs=n_jobs),
+        "distances": lambda plots: plots.distances(summary),
+        "n_clusters": lambda plots: plots.n_clusters(summary),
+        "items": lambda plots: plots.items(summary),
+        "traces": lambda plots: plots.traces(
+            summary if fit is None else fit, estimate=summary.estimate, n_jobs=n_jobs
+        ),
+        "posterior_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
+    }
+    if summary.data is not None:
+        figures["estimate"] = lambda plots: plots.estimate(summary, fit=fit, n_jobs=n_jobs)
+    return figures

@@ -25,7 +25,7 @@ WRITTEN = frozenset(
     {
         *("labels.csv", "bounds.csv", "items.csv", "clusters.csv", "summary.json", "summary.txt"),
         *("similarity.csv", "similarity.npy", "draws.npz", "fit.npz", "data.csv"),
-        *("report.html", "figures"),
+        *("report.html", "figures", "reproduction.html", "reproduction.md"),
         *("reproduction.md", "reproduction.html"),
     }
 )
