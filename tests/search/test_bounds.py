@@ -132,8 +132,16 @@ def test_triangles_tighten_the_bound_and_never_pass_the_minimum():
     partitions = np.array(list(pt.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=similarity, loss="binder").min()
     loose = pairwise_bound(programme)
-    tight = triangle_bound(programme, minimum, rounds=20)
+    tight = triangle_bound(programme, minimum, seconds=20.0)
     assert loose < tight <= minimum + 1e-12
+
+
+def test_random_labelings_do_not_hold_the_proof_up():
+    # No structure at all: almost every triangle is in conflict, and the programmes are hard.
+    labels = np.random.default_rng(0).integers(0, 6, (10, 56))
+    found = pt.estimate(labels, loss="binder")
+    assert found.search.bound_seconds < 20
+    assert 0.0 < found.lower_bound <= found.expected_loss
 
 
 def test_prices_give_a_bound_even_where_the_solver_was_sloppy():

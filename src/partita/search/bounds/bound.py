@@ -23,15 +23,15 @@ class Effort:
     """Draws matched together."""
     passes: int
     """Times draws are dealt into blocks."""
-    rounds: int
-    """Linear programmes for Binder's loss."""
+    seconds: float
+    """Time for the linear programmes of Binder's loss."""
     matrix_items: int
     """Most items for which pairs are bounded through the similarity matrix."""
 
 
 EFFORTS = {
-    "fast": Effort(block=20, passes=1, rounds=4, matrix_items=500),
-    "tight": Effort(block=512, passes=2, rounds=60, matrix_items=2_000),
+    "fast": Effort(block=20, passes=1, seconds=1.0, matrix_items=500),
+    "tight": Effort(block=512, passes=2, seconds=60.0, matrix_items=2_000),
 }
 
 
@@ -76,7 +76,7 @@ def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> f
         bounds.append(pairwise_bound(programme))
         if bounds[0] < value - 1e-12 and task.n_items <= effort.matrix_items:
             bounds.append(
-                triangle_bound(programme, value, rounds=effort.rounds, is_up=task.clock.is_up)
+                triangle_bound(programme, value, seconds=effort.seconds, is_up=task.clock.is_up)
             )
     else:
         price = min(task.loss.a, 2.0 - task.loss.a)

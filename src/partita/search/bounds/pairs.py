@@ -15,6 +15,7 @@ prices, so it does not rest on the solver's tolerance.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -75,8 +76,11 @@ class Relaxation:
         self.triangles = np.concatenate((self.triangles, found[worst]))
         return len(found) > 0
 
-    def tighten(self) -> bool:
-        """Solve once more with the triangles that are violated now; False when none is."""
+    def tighten(self, seconds: float = np.inf) -> bool:
+        """Solve once more with the triangles that are violated now.
+
+        False when none is violated, or the solver needs more time than it has.
+        """
         from scipy.optimize import linprog
 
         if not self.add_violated(self.joined):
@@ -88,7 +92,10 @@ class Relaxation:
             b_ub=np.ones(len(self.triangles)),
             bounds=(0.0, 1.0),
             method="highs",
+            options={"time_limit": min(seconds, 1e9)},
         )
+        if result.status != 0:
+            return False
         self.joined = columns.solution(result.x)
         prices = np.maximum(-result.ineqlin.marginals, 0.0) / columns.scale
         self.bound = max(self.bound, _priced_bound(self.programme, self.triangles, prices))
@@ -99,17 +106,19 @@ def triangle_bound(
     programme: PairProgramme,
     target: float,
     *,
-    rounds: int,
+    seconds: float,
     is_up: Callable[[], bool] = lambda: False,
 ) -> float:
     """The bound tightened by violated triangles.
 
     Stops when it reaches ``target`` (the loss of a known partition), no
-    triangle is violated, rounds are used up, or time is.
+    triangle is violated, or time is up.
     """
     relaxation = Relaxation(programme)
-    for _ in range(rounds):
-        if relaxation.bound >= target - 1e-12 or is_up() or not relaxation.tighten():
+    deadline = time.monotonic() + seconds
+    while relaxation.bound < target - 1e-12 and not is_up():
+        left = deadline - time.monotonic()
+        if left <= 0.0 or not relaxation.tighten(left):
             break
     return relaxation.bound
 
