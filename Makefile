@@ -22,7 +22,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
