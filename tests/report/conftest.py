@@ -34,7 +34,7 @@ def summary():
     draws = pt.Draws(labels_around(truth, 400), chain=np.repeat([0, 1], 200), item_names=names)
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(30, 2)) + 4.0 * truth[:, None])
-    data.columns = ["</script><script>window.hacked = 1</script>", '$$y$$ "size"']
+    data.columns = ["</script><script>window.hacked = 1</script>", '"$$y$$"']
     return pt.summarize(draws, data=data)
 
 

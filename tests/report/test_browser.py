@@ -244,7 +244,11 @@ def test_bounds_colours_and_text_follow_the_probability(tab, summary):
         labels = ball.lower.labels[0]
         colours = shown.colours[shown.levels[step].bounds["lower"].partition][labels]
         assert shown_colours(tab) == [colour(index) for index in colours.tolist()]
-        assert tab.text("#shown-text").startswith(f"Lower vertical bound ({100 * prob:g}%): ")
+        said = (
+            f"Lower vertical bound ({100 * prob:g}%): {ball.lower.n_clusters[0]} clusters of sizes "
+        )
+        assert tab.text("#shown-text").startswith(said)
+        assert f"; {ball.lower.distance:.3g}"[:5] in tab.text("#shown-text")
         clusters = each(tab, "#bounds tbody tr", "+e.cells[1].textContent")
         assert clusters == [int(bound.n_clusters[0]) for bound in ball.bounds.values()]
 

@@ -12,6 +12,8 @@ import pytest
 from partita._files import FileMissingError, FileOverwriteError
 from partita.errors import MissingDependencyError
 from partita.report import write
+from partita.report.figures import figures
+from partita.report.prepare import prepare
 from report.conftest import NASTY
 
 
@@ -57,6 +59,14 @@ def test_hostile_names_stay_text(outline, summary):
     alts = " ".join(outline.images)
     assert summary.data_names[0] in alts
     assert summary.data_names[1] in alts
+
+
+def test_titles_of_axes_are_no_formulas(summary):
+    """Names of columns are the user's: TeX in them would be set, and MathJax looked for."""
+    plot = figures(prepare(summary))["data"]
+    for axis, name in zip((plot.xaxis[0], plot.yaxis[0]), summary.data_names, strict=True):
+        assert type(axis.axis_label).__name__ == "PlainText"
+        assert axis.axis_label.text == name
 
 
 def test_every_picture_has_an_alternative_text(outline):

@@ -79,7 +79,7 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
 
 
 def _label(axis: Any, text: str) -> None:
-    """Set a title as plain text: Bokeh takes dollar signs in a string for TeX and loads MathJax."""
+    """Set a title as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
     axis.axis_label = _bokeh("models").PlainText(text=text)
 
 

@@ -25,8 +25,8 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
 
     Notes
     -----
-    About 1.4 MB of the file is Bokeh; 200 items with 10,000 draws add some
-    0.4 MB, 20,000 items some 5 MB. Beyond 500 items the heat map shows means
+    About 1.3 MB of the file is Bokeh; 200 items with 10,000 draws add some
+    0.3 MB, 20,000 items some 2.5 MB. Beyond 500 items the heat map shows means
     over groups of items, and says so.
 
     Examples
