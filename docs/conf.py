@@ -18,11 +18,11 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "native_math",
 ]
 exclude_patterns = ["_build", "tools", "gallery/*.ipynb", "gallery/*.py", "sg_execution_times.rst"]
 templates_path = ["_templates"]
@@ -34,10 +34,11 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings state types and shapes
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_use_param = False  # types are prose here: as fields, each word of them would become a link
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -57,6 +58,7 @@ html_title = "partita"
 html_static_path = ["_static"]
 html_css_files = ["partita.css"]
 html_show_sourcelink = False
+html_math_renderer = "mathml"
 html_theme_options = {
     "logo": {"text": "partita"},
     "navigation_with_keys": False,
@@ -69,13 +71,22 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "pygments_light_style": "tango",
 }
-# The reference is one long list that the page itself shows; the tutorial is a single page.
-html_sidebars = {"index": [], "tutorial": [], "gallery/**": []}
+# Pages that have no others beside them in their section.
+html_sidebars = {"index": [], "tutorial": [], "coming_from_r": [], "contribute": []}
 
 
 def setup(app: object) -> None:
     """Draw the pictures of the pages before they are read."""
     app.connect("builder-inited", _draw)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-signature", _hide_of_results)  # type: ignore[attr-defined]
+
+
+def _hide_of_results(
+    _app: object, what: str, _name: str, obj: object, *_: object
+) -> tuple[str, None] | None:
+    """Results are made by functions; how to call their classes is nobody's business."""
+    is_result = what == "class" and "Made by" in (getattr(obj, "__doc__", None) or "")
+    return ("", None) if is_result else None
 
 
 def _draw(_: object) -> None:

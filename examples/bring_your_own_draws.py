@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from matplotlib import pyplot as plt
 
 import partita as pt
 
@@ -40,6 +41,12 @@ print(summary)
 ball = summary.ball
 for name, labels in {"the truth": truth, "one cluster": np.ones_like(truth)}.items():
     print(f"{name}: inside {ball.contains(labels)}, from level {ball.credible_level(labels):.3f}")
+
+# %%
+# Without data a ball is shown as cross tables: the clusters of the centre, divided by the bounds.
+figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained")
+pt.plots.ball(summary, axes=axes.ravel())
+plt.show()
 
 # %%
 # The least certain patients, as a table.

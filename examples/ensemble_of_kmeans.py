@@ -12,6 +12,7 @@ often would this procedure say so", given the procedure.
 """
 
 import numpy as np
+from matplotlib import pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
@@ -47,6 +48,12 @@ print(draws)
 summary = pt.summarize(draws, data=points)
 print(summary)
 print(f"Distance to the groups that made the data: {pt.distance(summary.labels, truth):.2f} bits")
+
+# %%
+# The consensus on the points.
+figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+pt.plots.estimate(summary, ax=ax)
+plt.show()
 
 # %%
 # Which points does the ensemble not agree on? Those between the two close groups.

@@ -8,6 +8,7 @@ of components, and prediction for a new item.
 
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 
 import partita as pt
 
@@ -36,6 +37,12 @@ fit = pt.sample(customers, kernel=kernel, prior=prior, draws=500, burn_in=300, r
 best = pt.estimate(fit.draws)
 print(best)
 print(f"VI to the two kinds: {pt.distance(best, kind):.2f} bits")
+
+# %%
+# How often each number of clusters was drawn.
+figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
+pt.plots.n_clusters(fit.draws, ax=ax)
+plt.show()
 
 # %%
 # A new customer: probabilities of the clusters, and of a new one.

@@ -65,7 +65,7 @@ def estimates() -> Any:
 
 def hasse() -> Any:
     """The lattice of four items, stretched by either loss."""
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
+    figure, axes = plt.subplots(2, 1, figsize=(8, 8.5), layout="constrained")
     for ax, loss in zip(axes, ("vi", "binder"), strict=True):
         pt.plots.hasse(4, loss=loss, ax=ax)
     return figure
