@@ -22,8 +22,7 @@ from partita.losses.registry import LOSSES
 from partita.samplers.table import as_table
 from partita.search.methods import METHODS
 
-OWN = [name for name in COMMANDS if name != "reproduce"]
-PAGES = {"": cli, **{name: cli.get_command(None, name) for name in OWN}}
+PAGES = {"": cli, **{name: cli.get_command(None, name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
 
 
@@ -41,7 +40,7 @@ def test_every_page_has_examples_and_explains_its_options(name):
     assert silent in ([], ["out"])
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_of_commands_says_what_the_command_says(name):
     assert PAGES[name].short_help == COMMANDS[name]
 
@@ -53,7 +52,8 @@ def short(arguments):
     return [*arguments, "--draws", "100"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+# Those of reproduce take minutes; its own tests run it.
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "reproduce"])
 def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
     monkeypatch.setattr(demo, "DRAWS", 100)
     monkeypatch.setattr(demo, "BURN_IN", 20)

@@ -56,6 +56,18 @@ def test_a_terminal_gets_colours_and_its_own_width(place):
     assert "Estimate: 3 clusters" in plain
 
 
+def test_compare_fits_a_narrow_terminal(place):
+    wide = ["item,cluster", *(f"g{i},{i}" for i in range(15))]
+    (place / "singletons.csv").write_text("\n".join(wide) + "\n")
+    arguments = ["compare", "labels.csv", "singletons.csv"]
+    text = on_terminal(arguments, 40, stderr=None, NO_COLOR="1")
+    assert max(len(line) for line in text.splitlines()) <= 40
+    assert "and 7 more columns" in text
+    process = start(*arguments)
+    stdout, _ = process.communicate(timeout=60)
+    assert "more columns" not in stdout  # a pipe has no width
+
+
 def test_no_color(place):
     text = on_terminal(["summarize", "draws.csv"], 80, NO_COLOR="1")
     assert ESCAPE not in text

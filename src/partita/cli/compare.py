@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from partita.cli.options import LOSSES, debug_option, force_option, json_option
-from partita.cli.outputs import check_file, say, write_table
-from partita.cli.show import show, width
+from partita.cli.outputs import check_file, write_table
+from partita.cli.show import say, show, width
 
 if TYPE_CHECKING:
     from partita.partitions.labels import Labels
@@ -100,22 +101,30 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     from partita.losses.registry import as_loss
 
     k_a, k_b = found["n_clusters"]
-    lines = [
+    lines = _wrapped(
+        columns,
         f"A: {a}, {_clusters(k_a)}",
         f"B: {b}, {_clusters(k_b)}",
         f"Items: {found['n_items']:,}",
         f"Relation: {_relation(found)}",
         "Distances:",
-    ]
+    )
     measures = {as_loss(name): value for name, value in found["distances"].items()}
     title = max(len(loss.title) for loss in measures)
     for loss, value in measures.items():
-        lines.append(f"  {loss.title:<{title}}  {value:.6g} {loss.unit}".rstrip())
-    lines.append("Items in cluster of A (rows) and cluster of B (columns):")
+        lines += _wrapped(columns, f"  {loss.title:<{title}}  {value:.6g} {loss.unit}".rstrip())
+    lines += _wrapped(columns, "Items in clusters of A (rows) and B (columns):")
     lines += _table(found["cross_table"], columns)
-    lines.append(f"Meet: {_sizes(found['meet'])}")
-    lines.append(f"Join: {_sizes(found['join'])}")
+    lines += _wrapped(columns, f"Meet: {_sizes(found['meet'])}", f"Join: {_sizes(found['join'])}")
     return "\n".join(lines)
+
+
+def _wrapped(columns: int, *lines: str) -> list[str]:
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, columns, subsequent_indent="  ", break_on_hyphens=False)
+    ]
 
 
 def _clusters(number: int) -> str:
@@ -143,7 +152,8 @@ def _table(counts: list[list[int]], columns: int) -> list[str]:
         cells = "".join(f"{n:>{size},}" if n else f"{'·':>{size}}" for n in row[:shown])
         lines.append(f"{i:>7} {cells}")
     if shown < len(counts[0]):
-        lines.append(f"  … and {len(counts[0]) - shown} more columns; --json has all of them")
+        more = f"  … and {len(counts[0]) - shown} more columns; --json has all of them"
+        lines += _wrapped(columns, more)
     return lines
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from partita.cli.options import FORMATS, debug_option, force_option, read_options
-from partita.cli.outputs import check_file, say
+from partita.cli.outputs import check_file
+from partita.cli.show import say
 
 
 @click.command(

@@ -15,13 +15,12 @@ from partita.cli.options import debug_option, force_option, jobs_option, seed_op
 from partita.cli.outputs import (
     check_directory,
     new_directory,
-    say,
     write_fit,
     write_report,
     write_summary,
     write_table,
 )
-from partita.cli.show import show, width
+from partita.cli.show import say, show, width
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:

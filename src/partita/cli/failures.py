@@ -7,6 +7,8 @@ import traceback
 
 import click
 
+from partita.cli.show import say
+
 FAILED, INTERRUPTED = 1, 130
 
 _FLAGS = {
@@ -69,9 +71,9 @@ def report_failure(error: Exception, *, debug: bool) -> int:
         return error.exit_code
     if isinstance(error, click.Abort):
         reason = str(error.__cause__ or "") or "interrupted; nothing was written."
-        click.echo(f"partita: {in_options(reason)}", err=True)
+        say(f"partita: {in_options(reason)}")
         return INTERRUPTED
-    click.echo(f"partita: {_paragraph(error)}", err=True)
+    say(f"partita: {_paragraph(error)}")
     return FAILED
 
 

@@ -26,11 +26,11 @@ from partita.cli.outputs import (
     check_file,
     check_report,
     new_directory,
-    say,
     write_fit,
     write_report,
     write_summary,
 )
+from partita.cli.show import say
 from partita.cli.summarize import make_summary, print_summary
 from partita.errors import InvalidInputError
 

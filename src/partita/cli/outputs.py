@@ -10,10 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from partita._files import FileAccessError, FileMissingError, FileOverwriteError, atomic_path
 from partita._optional import require
+from partita.cli.show import say
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -30,11 +29,6 @@ WRITTEN = frozenset(
     }
 )
 """Everything that commands put into a directory of results."""
-
-
-def say(message: str) -> None:
-    """A message for the person who runs the command, on standard error."""
-    click.echo(message, err=True)
 
 
 def check_file(path: str | None, *, force: bool) -> None:

@@ -10,7 +10,8 @@ import click
 from partita.cli.failures import FAILED, INTERRUPTED
 from partita.cli.interrupts import watch_interrupts
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
-from partita.cli.outputs import check_directory, new_directory, say
+from partita.cli.outputs import check_directory, new_directory
+from partita.cli.show import say
 
 if TYPE_CHECKING:
     from partita.reproduce.pages import Page

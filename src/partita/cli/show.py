@@ -1,4 +1,7 @@
-"""Results on standard output: coloured on a terminal that can, plain everywhere else."""
+"""Results on standard output and messages on standard error, fitted to the terminal.
+
+Coloured on a terminal that can, plain everywhere else.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 
 import click
 
@@ -17,6 +21,14 @@ def width(*, elsewhere: int = _WIDE) -> int:
     if not sys.stdout.isatty():
         return elsewhere
     return min(100, shutil.get_terminal_size((_WIDE, 24)).columns)
+
+
+def say(message: str) -> None:
+    """A message for the person who runs the command, on standard error."""
+    if sys.stderr.isatty():
+        columns = shutil.get_terminal_size((_WIDE, 24)).columns
+        message = textwrap.fill(message, columns, break_long_words=False, break_on_hyphens=False)
+    click.echo(message, err=True)
 
 
 def coloured() -> bool:
@@ -33,8 +45,10 @@ def show(text: str) -> None:
     if not coloured():
         click.echo(text)
         return
+    warning = False
     for line in text.splitlines():
-        if line.startswith("  ! "):
+        warning = line.startswith("  ! ") or (warning and line.startswith("    "))
+        if warning:
             click.secho(line, fg="yellow")
         elif set(line) == {"="}:
             click.secho(line, dim=True)

@@ -23,10 +23,9 @@ from partita.cli.outputs import (
     check_file,
     check_report,
     new_directory,
-    say,
     write_summary,
 )
-from partita.cli.show import show, width
+from partita.cli.show import say, show, width
 
 if TYPE_CHECKING:
     from partita.cli.reading import Observations
@@ -106,7 +105,7 @@ def command(
             with new_directory(out) as directory:
                 write_summary(summary, directory, similarity)
                 if figures is not None:
-                    write_figures(summary, None, directory, figures)
+                    write_figures(summary, None, directory, figures, n_jobs=jobs)
         if report is not None:
             summary.to_html(report, overwrite=force)
     print_summary(summary, as_json=as_json)
