@@ -187,7 +187,8 @@ class Draws:
 
     def __repr__(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
-        clusters = f"{low} clusters each" if low == high else f"{low} to {high} clusters"
+        one = "1 cluster each" if low == 1 else f"{low} clusters each"
+        clusters = one if low == high else f"{low} to {high} clusters"
         parts = [f"{self.n_draws:,} draws of {self.n_items:,} items", clusters]
         if self._chain is not None:
             parts.append(f"{self.n_chains} chain{'s' if self.n_chains > 1 else ''}")
