@@ -41,7 +41,7 @@ def test_galaxies(place, partita):
 def test_examples_are_compared_with_the_truth(place, partita, name):
     result = partita("demo", name, "--seed", 3, "--out", "d")
     assert result.exit_code == 0, result.stderr
-    truth = pt.datasets.four_normals(example=int(name[-1]), rng=3).labels
+    truth = pt.datasets.four_normals(example=int(name[-1]), rng=demo.DATA_SEED).labels
     draws = pt.read_draws("d/draws.npz")
     labels = pt.summarize(draws).labels
     assert f"Truth: 4 clusters, {pt.distance(truth, labels):.3g} bits" in result.stdout
