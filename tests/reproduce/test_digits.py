@@ -86,3 +86,13 @@ def test_example_1_is_the_first_row_of_both_tables():
 def test_the_scales_of_the_hasse_diagrams_come_out(loss, printed):
     heights = np.unique(pt.hasse_diagram(4, loss=loss).heights.round(9))
     assert all(same_digits(h, text) for h, text in zip(heights, printed, strict=True))
+
+
+def test_misclassified_items_and_distance_to_truth_fit_but_in_one_row():
+    """A misclassified item among four equal clusters is discordant with about N/2 others."""
+    rows = {n: rows["vi"] for n, rows in paper.SIZES.items()}
+    apart = {
+        n: n * float(row["binder_to_truth"]) - int(row["misclassified"]) for n, row in rows.items()
+    }
+    assert all(abs(apart[n]) < 3 for n in (200, 400, 800))
+    assert apart[1600] == pytest.approx(23)
