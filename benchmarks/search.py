@@ -13,15 +13,7 @@ from benchmarks.data import example1_like, paper_labels
 from benchmarks.job import Job, Setup
 
 EXAMPLE1 = {"vi": 20, "binder": 30, "vi_lb": 8, "omari": 60, "nvi": 60, "id": 60, "nid": 60}
-GALAXIES = {
-    "vi": 8,
-    "binder": 8,
-    "vi_lb": None,
-    "omari": None,
-    "nvi": None,
-    "id": None,
-    "nid": None,
-}
+GALAXIES = {"vi": 8, "binder": 8, "omari": None, "nvi": None, "id": None, "nid": None}
 
 
 def _shown(found: pt.PointEstimate) -> str:
