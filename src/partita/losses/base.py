@@ -33,6 +33,8 @@ class Loss(ABC):
     """Whether it is a metric on partitions, at a = 1 if it has that parameter."""
     unit: ClassVar[str] = ""
     """Unit of its values, such as bits."""
+    averages_distances: ClassVar[bool] = True
+    """Whether the expected loss is the mean of the distances to the draws."""
     uses_similarity: ClassVar[bool] = False
     """Whether the expected loss depends on the draws only through the similarity matrix."""
 

@@ -49,6 +49,7 @@ class OneMinusPEAR(Loss):
     name: ClassVar[str] = "ompear"
     title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
     form: ClassVar[int] = form_codes.OMARI
+    averages_distances: ClassVar[bool] = False
     uses_similarity: ClassVar[bool] = True
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:

@@ -50,6 +50,7 @@ class VILowerBound(Loss):
     title: ClassVar[str] = "Jensen surrogate of the expected VI"
     form: ClassVar[int] = form_codes.VI
     unit: ClassVar[str] = "bits"
+    averages_distances: ClassVar[bool] = False
     uses_similarity: ClassVar[bool] = True
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:

@@ -342,7 +342,10 @@ class Draws:
 
         Chain ids are dropped: a merged draw may come from several chains.
         """
-        index, mass = self.unique_index()
+        return self.merged(*self.unique_index())
+
+    def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Draws:
+        """The distinct partitions from what ``unique_index`` returned."""
         first = np.full(mass.size, self.n_draws, np.int64)
         np.minimum.at(first, index, np.arange(self.n_draws))
         return Draws._from_canonical(

@@ -115,8 +115,12 @@ def estimate(
     n_items = len(matrix) if posterior is None else posterior.n_items
     options = _clean_options(n_items, starts, n_starts, max_clusters, l, max_iter, n_jobs)
     with Status("estimate", progress) as status:
+        distinct, index = None, None
+        if posterior is not None:
+            index, mass = posterior.unique_index()
+            distinct = posterior.merged(index, mass)
         task = Task(
-            draws=None if posterior is None else posterior.unique(),
+            draws=distinct,
             given_similarity=matrix if posterior is None else None,
             loss=measure,
             options=options,
@@ -125,7 +129,7 @@ def estimate(
             report=status.say,
         )
         candidates = _searched(task, search)
-        return _result(task, candidates, posterior, method, bound)
+        return _result(task, candidates, posterior, index, method, bound)
 
 
 def _door(
@@ -197,7 +201,12 @@ def _searched(task: Task, search: Any) -> list[Candidate]:
 
 
 def _result(
-    task: Task, candidates: list[Candidate], posterior: Draws | None, method: str, bound: str | None
+    task: Task,
+    candidates: list[Candidate],
+    posterior: Draws | None,
+    index: NDArray[np.int64] | None,
+    method: str,
+    bound: str | None,
 ) -> PointEstimate:
     value_of = {c.labels.tobytes(): task.evaluate(c.labels) for c in _distinct(candidates)}
     ranked = sorted(_distinct(candidates), key=lambda c: value_of[c.labels.tobytes()])
@@ -205,10 +214,7 @@ def _result(
     lowest = value_of[best.tobytes()]
     near = window(lowest)
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
-    # On the draws as given, so that it equals expected_loss(labels, draws) exactly.
-    value = (
-        lowest if posterior is None else task.loss.expected(best, posterior, task.options.n_jobs)
-    )
+    value = lowest if posterior is None else _on_all_draws(task, best, posterior, index)
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
@@ -234,6 +240,15 @@ def _result(
         search=report,
         item_names=None if posterior is None else posterior.item_names,
     )
+
+
+def _on_all_draws(
+    task: Task, labels: Labels, posterior: Draws, index: NDArray[np.int64] | None
+) -> float:
+    """The loss on the draws as given: ``expected_loss(labels, draws)`` to the last bit."""
+    if task.loss.averages_distances:
+        return float((task.distances_to(labels)[index] * posterior.probabilities).sum())
+    return task.loss.expected(labels, posterior, task.options.n_jobs)
 
 
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita._memory import available_memory
-from partita.kernels.search_types import PAIRS, PAIRS_LOG, Problem
+from partita.kernels.search_types import AVERAGED, PAIRS, PAIRS_LOG, Problem
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
@@ -76,7 +76,8 @@ def search(task: Task) -> list[Candidate]:
     reached = _explore(task, problem)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
-        ended = _polish(task, _distinct(reached)[:POLISHED])
+        sure = problem.kind == AVERAGED and _agree(reached)
+        ended = _polish(task, _distinct(reached)[:POLISHED], sure)
         reached = [replace(ended.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
     return [Candidate(r.labels, r.origin) for r in reached]
 
@@ -86,10 +87,15 @@ def _explored(task: Task, loss: Loss) -> tuple[Problem, bool]:
     matrix = task.draws is None or isinstance(loss, VILowerBound)
     if loss.uses_similarity and (matrix or task.n_items <= MATRIX_ITEMS):
         return problem_from_similarity(task.similarity, loss), False
+    sample = _sample(task)
+    assert task.draws is not None
+    return problem_from_draws(sample, loss), sample.n_draws < task.draws.n_draws
+
+
+def _sample(task: Task) -> Draws:
     assert task.draws is not None
     size = int(np.clip(SAMPLE_LABELS // task.n_items, FEWEST_DRAWS, MOST_DRAWS))
-    sample = sample_draws(task.draws, size, task.rng)
-    return problem_from_draws(sample, loss), sample.n_draws < task.draws.n_draws
+    return sample_draws(task.draws, size, task.rng)
 
 
 def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
@@ -118,10 +124,10 @@ def _explore(task: Task, problem: Problem) -> list[Reached]:
 
 
 def _agree(reached: list[Reached]) -> bool:
-    """Whether a batch of starts ended at the best loss, or two did and a whole batch none lower."""
+    """Whether a batch of starts ended at the best loss, or a whole later batch found none lower."""
     best = min(r.loss for r in reached) + 1e-10
     reached_it = [r.loss <= best for r in reached]
-    return sum(reached_it) >= BATCH or sum(reached_it[:-BATCH]) >= 2
+    return sum(reached_it) >= BATCH or any(reached_it[:-BATCH])
 
 
 def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[Reached]:
@@ -176,16 +182,15 @@ def _other_starts(task: Task, problem: Problem, count: int) -> list[tuple[Labels
     linear = isinstance(task.loss, (VI, Binder)) or problem.kind in (PAIRS, PAIRS_LOG)
     if linear:
         return [(None, "allocation")] * count
-    related: list[tuple[Labels | None, str]] = []
-    for loss in (VI(), Binder()):
-        nearby, _ = _explored(task, loss)
-        generators = task.rng.spawn(BATCH // 2)
-        work = [Beginning(None, f"minimiser of {loss!r}", g) for g in generators]
-        descend = partial(_descend_from, task, nearby, 1)
-        ended = run_until(task, descend, work, "finding starts")
-        task.looks += sum(r.looks for r in ended)
-        related.extend((r.labels, r.origin) for r in ended)
-    return related
+    sample = _sample(task)
+    losses = (VI(), Binder())
+    work = [
+        (problem_from_draws(sample, loss), Beginning(None, f"minimiser of {loss!r}", generator))
+        for loss, generator in zip(losses, task.rng.spawn(len(losses)), strict=True)
+    ]
+    ended = run_until(task, lambda w: _descend_from(task, w[0], 0, w[1]), work, "finding starts")
+    task.looks += sum(r.looks for r in ended)
+    return [(r.labels, r.origin) for r in ended]
 
 
 def _distinct(reached: list[Reached]) -> list[Reached]:
@@ -194,16 +199,18 @@ def _distinct(reached: list[Reached]) -> list[Reached]:
     return sorted(unique.values(), key=lambda r: r.loss)
 
 
-def _polish(task: Task, best: list[Reached]) -> dict[bytes, Reached]:
+def _polish(task: Task, best: list[Reached], sure: bool) -> dict[bytes, Reached]:
     """Where each of the best partitions ends on all draws.
 
     Kicks are needed here too: the lowest valley of a sample need not be that
-    of all draws, and the two often differ by a pair of doubtful items.
+    of all draws, and the two often differ by a pair of doubtful items. They
+    are spared when the starts agreed, for a loss that is linear in the draws,
+    on a partition from which all draws move no item.
     """
     problem = problem_from_draws(_affordable(task, best), task.loss)
     generators = task.rng.spawn(len(best))
     work = [Beginning(r.labels, r.origin, g) for r, g in zip(best, generators, strict=True)]
-    ended = run_until(task, partial(_sweep_and_kick, task, problem), work, "polishing")
+    ended = run_until(task, partial(_sweep_and_kick, task, problem, sure), work, "polishing")
     task.looks += sum(r.looks for r in ended)
     return {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
 
@@ -224,8 +231,10 @@ def _affordable(task: Task, best: list[Reached]) -> Draws:
     return sample_draws(draws, size, task.rng)
 
 
-def _sweep_and_kick(task: Task, problem: Problem, start: Beginning) -> Reached:
+def _sweep_and_kick(task: Task, problem: Problem, sure: bool, start: Beginning) -> Reached:
     walker = _walker(task, problem, start)
     walker.sweep()
-    walker.kick(KICKED)
+    stayed = start.labels is not None and np.array_equal(walker.labels, start.labels)
+    if not (sure and stayed):
+        walker.kick(KICKED)
     return Reached(walker.labels, walker.loss, start.origin, walker.looks)

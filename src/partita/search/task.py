@@ -78,6 +78,7 @@ class Task:
     proven: float = -math.inf
     limits: list[str] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
+    _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def n_items(self) -> int:
@@ -104,7 +105,18 @@ class Task:
         """Expected loss by the strict kernels, independent of any search's running sums."""
         if self.draws is None or (self.loss.uses_similarity and "similarity" in self.__dict__):
             return self.loss.expected_from_similarity(labels, self.similarity)
+        if self.loss.averages_distances:
+            distances = self.distances_to(labels)
+            return float((distances * self.draws.probabilities).sum())
         return self.loss.expected(labels, self.draws, self.options.n_jobs)
+
+    def distances_to(self, labels: Labels) -> NDArray[np.float64]:
+        """Loss of an estimate against each distinct draw, computed once."""
+        assert self.draws is not None
+        key = labels.tobytes()
+        if key not in self._distances:
+            self._distances[key] = self.loss.distances(labels, self.draws, self.options.n_jobs)
+        return self._distances[key]
 
     def prove(self, bound: float) -> None:
         """Record a lower bound that a method has proven on its way."""

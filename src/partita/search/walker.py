@@ -27,7 +27,7 @@ from partita.search.problem import grown, n_items_of, new_scratch, new_state
 _CELLS_PER_CALL = 2e8
 """Table cells read between two looks at the clock, about a fifth of a second."""
 
-_DOUBTFUL = 24
+_DOUBTFUL = 16
 """Items, at most, that a descent forces out of their clusters, and that may follow each other."""
 
 _EVERY_SLOT = np.empty(0, np.bool_)
@@ -195,7 +195,7 @@ class Walker:
             fresh = self.n_clusters
             slots = np.full(members.size - 1, -1, np.int32)
             slots[0] = fresh
-            self._try(members[1:], slots, members[2:], (int(slot), fresh), 3)
+            self._try(members[1:], slots, members[2:], (int(slot), fresh), 2)
 
     def _rebuild(self) -> None:
         """Dissolve each cluster: its members go wherever they fit, one by one."""
@@ -218,7 +218,7 @@ class Walker:
                 rest = self._rng.permutation(np.concatenate((first[1:], second[1:])))
                 if rest.size:
                     out = np.full(rest.size, -1, np.int32)
-                    self._try(rest, out, rest, (int(a), int(b)), 3)
+                    self._try(rest, out, rest, (int(a), int(b)), 2)
 
     def _closest_pairs(self) -> NDArray[np.int64]:
         """As many pairs of clusters as there are clusters: those that cost least to merge."""
