@@ -32,8 +32,8 @@ from partita.search.task import Candidate, Task
 from partita.search.threads import run_until
 from partita.search.walker import Walker
 
-SAMPLE_LABELS = 200_000
-MOST_DRAWS, FEWEST_DRAWS = 1_000, 100
+SAMPLE_LABELS = 150_000
+MOST_DRAWS, FEWEST_DRAWS = 750, 100
 """Starts explore a sample of the draws of about so many labels, within limits on its draws."""
 
 MATRIX_ITEMS = 2_000
@@ -41,6 +41,9 @@ MATRIX_ITEMS = 2_000
 
 BATCH = 4
 """Starts between two looks at how many agree: fixed, so that threads do not change the answer."""
+
+MOVED = 2
+"""How many different partitions of a batch go on with cluster moves."""
 
 POLISHED = 2
 """How many different partitions are polished on all draws."""
@@ -131,14 +134,14 @@ def _agree(reached: list[Reached]) -> bool:
 
 
 def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[Reached]:
-    """Cluster moves from each different partition of a batch; equal ones share the result."""
-    different = _distinct(swept)
+    """Cluster moves from the best different partitions of a batch; equal ones share the result."""
+    different = _distinct(swept)[:MOVED]
     generators = task.rng.spawn(len(different))
     work = [Beginning(r.labels, r.origin, g) for r, g in zip(different, generators, strict=True)]
     moved = run_until(task, partial(_descend_from, task, problem, ROUNDS), work, "moving clusters")
     task.looks += sum(r.looks for r in (*swept, *moved))
     where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
-    return [replace(where[r.labels.tobytes()], origin=r.origin) for r in swept]
+    return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]
 
 
 def _descend_from(task: Task, problem: Problem, rounds: int, start: Beginning) -> Reached:

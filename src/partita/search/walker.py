@@ -139,20 +139,30 @@ class Walker:
     def kick(self, most: int) -> None:
         """Force the most doubtful items out, one by one, so that others may follow.
 
-        Moves two items that gain only together. Goes by the margins of the
-        last sweep, and sweeps again after each success.
+        Moves two items that gain only together. Each goes to its best other
+        slot and, failing that, into a cluster of its own. Goes by the margins
+        of the last sweep, and sweeps again after each success.
         """
         doubtful = np.argsort(self.scratch.margin, kind="stable")[:most]
         for item in doubtful:
             if self.stop():
                 return
-            slot = int(self.scratch.other[item])
-            stale = slot == self.state.slot_of[item] or slot > self.n_clusters
-            if slot < 0 or stale or not np.isfinite(self.scratch.margin[item]):
+            if not np.isfinite(self.scratch.margin[item]):
                 continue
             followers = doubtful[doubtful != item]
-            if self._try(np.array([item]), np.array([slot], np.int32), followers, None, 2):
-                self.sweep()
+            for slot in self._ways_out(int(item)):
+                if self._try(np.array([item]), np.array([slot], np.int32), followers, None, 2):
+                    self.sweep()
+                    break
+
+    def _ways_out(self, item: int) -> list[int]:
+        """Where an item may be forced: its best other slot, then a new one."""
+        home, other = int(self.state.slot_of[item]), int(self.scratch.other[item])
+        ways = [other] if 0 <= other <= self.n_clusters and other != home else []
+        may_open = self.state.sizes[home] > 1 and self.n_clusters < self.max_clusters
+        if may_open and self.n_clusters not in ways:
+            ways.append(self.n_clusters)
+        return ways
 
     # ------------------------------------------------------------------ clusters
 
