@@ -248,7 +248,7 @@ def test_only_draws_of_the_same_items_are_concatenated():
 
 def test_repr_says_what_is_there():
     assert repr(pt.Draws(np.zeros((1000, 3), int))) == (
-        "<Draws: 1,000 draws of 3 items, 1 clusters each>"
+        "<Draws: 1,000 draws of 3 items, 1 cluster each>"
     )
     full = pt.Draws([[0, 1], [0, 0]], weights=[1, 2], chain=[0, 1], item_names=["a", "b"])
     assert repr(full) == (
