@@ -81,7 +81,7 @@ def matching() -> Any:
     pairs = np.array(
         [pt.distance(draws.labels[a], draws.labels[b]) for a, b in order.reshape(-1, 2)[:300]]
     )
-    efforts = {"blocks of 20\n(“fast”)": (20, 1), "blocks of 512\n(“tight”)": (512, 2)}
+    efforts = {"blocks of 16\n(“fast”)": (16, 1), "blocks of 512\n(“tight”)": (512, 2)}
     bounds = {"random pairs": pairs.mean() / 2}
     for name, (block, passes) in efforts.items():
         generator = np.random.default_rng(0)
