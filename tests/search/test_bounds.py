@@ -132,8 +132,10 @@ def test_triangles_tighten_the_bound_and_never_pass_the_minimum():
     partitions = np.array(list(pt.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=similarity, loss="binder").min()
     loose = pairwise_bound(programme)
-    tight = triangle_bound(programme, minimum, seconds=20.0)
+    tight, cut_short = triangle_bound(programme, minimum, seconds=20.0)
     assert loose < tight <= minimum + 1e-12
+    assert not cut_short
+    assert triangle_bound(programme, minimum, seconds=0.0) == (loose, True)
 
 
 def test_random_labelings_do_not_hold_the_proof_up():

@@ -93,6 +93,11 @@ class Task:
         """Threads to use."""
         return count_jobs(self.options.n_jobs)
 
+    @property
+    def has_similarity(self) -> bool:
+        """Whether the similarity matrix was given or has been computed."""
+        return self.given_similarity is not None or "similarity" in self.__dict__
+
     @cached_property
     def similarity(self) -> NDArray[np.float64]:
         """The similarity matrix, computed when first needed."""
@@ -103,7 +108,7 @@ class Task:
 
     def evaluate(self, labels: Labels) -> float:
         """Expected loss by the strict kernels, independent of any search's running sums."""
-        if self.draws is None or (self.loss.uses_similarity and "similarity" in self.__dict__):
+        if self.draws is None or (self.loss.uses_similarity and self.has_similarity):
             return self.loss.expected_from_similarity(labels, self.similarity)
         if self.loss.averages_distances:
             distances = self.distances_to(labels)

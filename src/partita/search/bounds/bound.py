@@ -72,16 +72,21 @@ def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float
 
 
 def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    """The best of what pairs, triangles and matched draws prove, as far as each is affordable."""
     assert isinstance(task.loss, Binder)
+    small = task.n_items <= effort.matrix_items
     bounds = []
-    if task.draws is None or task.n_items <= effort.matrix_items:
+    if small or task.has_similarity:
         programme = pair_programme(task.similarity, task.loss)
         bounds.append(pairwise_bound(programme))
-        if bounds[0] < value - 1e-12 and task.n_items <= effort.matrix_items:
-            bounds.append(
-                triangle_bound(programme, value, seconds=effort.seconds, is_up=task.clock.is_up)
+        if small and bounds[0] < value - 1e-12:
+            tightened, cut_short = triangle_bound(
+                programme, value, seconds=effort.seconds, is_up=task.clock.is_up
             )
-    else:
+            bounds.append(tightened)
+            if cut_short:
+                task.limits.append(f"the proof's linear programmes stopped at {effort.seconds:g} s")
+    if not small and task.draws is not None and max(bounds, default=0.0) < value - 1e-12:
         price = min(task.loss.a, 2.0 - task.loss.a)
         bounds.append(price * _matching(task, Binder(), labels, effort))
     return max(bounds)

@@ -108,19 +108,21 @@ def triangle_bound(
     *,
     seconds: float,
     is_up: Callable[[], bool] = lambda: False,
-) -> float:
-    """The bound tightened by violated triangles.
+) -> tuple[float, bool]:
+    """The bound tightened by violated triangles, and whether time ended it.
 
-    Stops when it reaches ``target`` (the loss of a known partition), no
-    triangle is violated, or time is up.
+    Otherwise it stops when it reaches ``target`` (the loss of a known
+    partition), or no triangle is violated.
     """
     relaxation = Relaxation(programme)
     deadline = time.monotonic() + seconds
-    while relaxation.bound < target - 1e-12 and not is_up():
+    while relaxation.bound < target - 1e-12:
         left = deadline - time.monotonic()
-        if left <= 0.0 or not relaxation.tighten(left):
-            break
-    return relaxation.bound
+        if left <= 0.0 or is_up():
+            return relaxation.bound, True
+        if not relaxation.tighten(left):
+            return relaxation.bound, time.monotonic() >= deadline
+    return relaxation.bound, False
 
 
 @dataclass(frozen=True)
