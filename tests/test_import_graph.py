@@ -139,8 +139,8 @@ def test_bottom_modules_need_little():
     [
         ("partita.partitions.draws", "from partita.losses.vi import VI"),
         ("partita.partitions.draws", "def f():\n    import partita.io.text"),
-        ("partita.search.sweep", "from partita.samplers import chain"),
-        ("partita.samplers.chain", "if True:\n    from partita.search.sweep import x"),
+        ("partita.search.methods.sweep", "from partita.samplers import chain"),
+        ("partita.samplers.chain", "if True:\n    from partita.search.methods.sweep import x"),
         ("partita.losses.vi", "from ..search import sweep"),
         ("partita.losses.vi", "from partita import search"),
         ("partita.losses.vi", "from partita import distance"),
@@ -157,7 +157,7 @@ def test_the_walk_sees_an_arrow_that_points_up(module, source):
         ("partita.losses.vi", "from partita.partitions.draws import Draws"),
         ("partita.losses.vi", "from . import base"),
         ("partita.losses.vi", "from .base import Loss"),
-        ("partita.search.sweep", "from partita.errors import PartitaError"),
+        ("partita.search.methods.sweep", "from partita.errors import PartitaError"),
         ("partita.kernels.a", "import numpy as np"),
     ],
 )

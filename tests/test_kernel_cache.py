@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "partita"
 
 COMPUTE = """
 import partita as pt
-from partita.kernels import labels
+from partita.kernels.partitions import labels
 assert pt.canonical([5, 5, 2, 9]).tolist() == [0, 0, 1, 2]
 kernel = labels.canonicalise_rows
 stats = kernel.stats

@@ -54,7 +54,7 @@ _HOME = {
     "Diagnostics": "diagnostics.convergence",
     "chain_agreement": "diagnostics.agreement",
     "Summary": "summary.result",
-    "summarize": "summary.make",
+    "summarize": "summary.summarize",
     "as_draws": "io.convert",
     "read_draws": "io.files",
     "write_draws": "io.files",

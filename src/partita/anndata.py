@@ -17,9 +17,9 @@ from partita.io.convert import as_draws
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.similarity import similarity as similarity_of
-from partita.summary.make import Rng
-from partita.summary.make import summarize as summary_of
 from partita.summary.result import Summary
+from partita.summary.summarize import Rng
+from partita.summary.summarize import summarize as summary_of
 
 __all__ = ["attach", "summarize"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.cli.failures import in_options
-from partita.summary import make
+from partita.summary import summarize as make
 
 
 def test_an_error_is_one_paragraph(place, partita):

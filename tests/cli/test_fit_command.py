@@ -12,7 +12,7 @@ import partita as pt
 from cli.conftest import NAMES
 from partita.cli.model import make_kernel, make_prior
 from partita.samplers.table import as_table
-from partita.summary import make
+from partita.summary import summarize as make
 
 SHORT = ("--draws", 200, "--burn-in", 50, "--chains", 2)
 NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components"))

@@ -20,7 +20,7 @@ from partita.cli.model import KERNELS, make_kernel
 from partita.io.registry import format_names
 from partita.losses.registry import LOSSES
 from partita.samplers.table import as_table
-from partita.search.methods import METHODS
+from partita.search.methods.registry import METHODS
 
 PAGES = {"": cli, **{name: cli.get_command(None, name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}

@@ -11,7 +11,7 @@ import pytest
 
 import partita as pt
 from cli.conftest import NAMES, TRUTH
-from partita.summary import make
+from partita.summary import summarize as make
 
 
 def rows_of(path):

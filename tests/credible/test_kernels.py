@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.credible.comparison import compare
-from partita.kernels.uncertainty import count_together
+from partita.kernels.credible.uncertainty import count_together
 from partita.partitions.shapes import shapes_of
 from reference import uncertainty as twin
 from strategies import label_vectors

@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.kernels.distances import companions, is_dense, sizes_and_order, three_sums
-from partita.kernels.form_codes import BINDER, VI
-from partita.kernels.forms import term_table
-from partita.kernels.labels import count_clusters, hash_rows
+from partita.kernels.losses.distances import companions, is_dense, sizes_and_order, three_sums
+from partita.kernels.losses.form_codes import BINDER, VI
+from partita.kernels.losses.forms import term_table
+from partita.kernels.partitions.labels import count_clusters, hash_rows
 from partita.losses.registry import LOSSES
 from partita.partitions.labels import first_appearance as canonical_rows
 from reference import losses as twin

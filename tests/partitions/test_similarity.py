@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita import _memory
 from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
-from partita.kernels.similarity import count_together, weigh_together
+from partita.kernels.partitions.similarity import count_together, weigh_together
 from partita.partitions import similarity as module
 from reference import similarity as twin
 

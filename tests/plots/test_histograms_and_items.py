@@ -11,8 +11,8 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError
 from partita.plots.colours import colour_indices
-from partita.plots.distance_histogram import prepare_distances
-from partita.plots.item_bars import prepare_items
+from partita.plots.distances import prepare_distances
+from partita.plots.items import prepare_items
 from partita.plots.palette import OTHER, colour
 
 

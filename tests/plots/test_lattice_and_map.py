@@ -12,9 +12,9 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, UnknownNameError
 from partita.plots.embedding import _classical, _majorise, embed
-from partita.plots.lattice import level_colours, prepare_lattice
+from partita.plots.hasse import level_colours, prepare_lattice
 from partita.plots.palette import is_dark
-from partita.plots.plane import prepare_map
+from partita.plots.posterior_map import prepare_map
 
 CENTER = pt.canonical([0, 0, 1, 1])
 
@@ -155,7 +155,7 @@ def nested(n_items=16):
 
 @pytest.mark.parametrize("landmarks", [300, 12])
 def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
-    from partita.plots import plane
+    from partita.plots import posterior_map as plane
 
     monkeypatch.setattr(plane, "_LANDMARKS", landmarks)
     rows = nested()

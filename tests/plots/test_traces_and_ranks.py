@@ -12,8 +12,8 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.plots.functional_table import prepare_functionals
-from partita.plots.rank_panels import rank_counts
-from partita.plots.trace_panels import extremes
+from partita.plots.ranks import rank_counts
+from partita.plots.traces import extremes
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import norm
 
 import partita as pt
+from partita.report.item_positions import places
 from partita.report.partitions import PROBS, shown_partitions
-from partita.report.places import places
 from partita.report.prepare import prepare
 
 

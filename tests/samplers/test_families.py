@@ -9,8 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 import partita as pt
-from partita.kernels import gibbs_family as family
-from partita.kernels.gibbs_density import join_weights
+from partita.kernels.gibbs import family
+from partita.kernels.gibbs.density import join_weights
 from partita.samplers.model import Arrays, flatten
 from partita.samplers.table import as_table
 from reference import samplers_models as twins

@@ -35,7 +35,7 @@ def test_probabilities_sum_to_one_and_give_the_expected_number(name, n):
 
 @pytest.mark.parametrize("name", PRIORS)
 def test_the_tables_of_the_loops_give_the_same_log_probability(name):
-    from partita.kernels.gibbs_prior import log_prior
+    from partita.kernels.gibbs.prior import log_prior
 
     prior = PRIORS[name]
     tables = prior.tables(8)

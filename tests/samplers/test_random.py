@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from partita.kernels import gibbs_math, gibbs_random
-from partita.kernels.gibbs_prior import update_concentration
-from partita.kernels.gibbs_sweep import choose
+from partita.kernels.gibbs import math as gibbs_math
+from partita.kernels.gibbs import random as gibbs_random
+from partita.kernels.gibbs.prior import update_concentration
+from partita.kernels.gibbs.sweep import choose
 from reference.samplers_models import xoshiro
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.matching import block_distances, farthest_assignment
-from partita.search.bounds.matching import matching_bound
-from partita.search.bounds.pairs import (
+from partita.kernels.search.matching import block_distances, farthest_assignment
+from partita.search.lower_bounds.matching import matching_bound
+from partita.search.lower_bounds.pairs import (
     Relaxation,
     pair_programme,
     pairwise_bound,

@@ -8,7 +8,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.search import draws as method
+from partita.search.methods import draws as method
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
 

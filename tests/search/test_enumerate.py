@@ -10,7 +10,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import NotSupportedError
-from partita.search import enumerate_all as method
+from partita.search.methods import enumerate_all as method
 from reference import ground_truth
 from reference import search_methods as twin
 from search_tasks import SHARED, found, make_task, random_draws

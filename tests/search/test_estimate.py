@@ -18,7 +18,7 @@ from partita.errors import (
     NotSupportedError,
     UnknownNameError,
 )
-from partita.search.methods import METHODS
+from partita.search.methods.registry import METHODS
 from search.posteriors import all_losses, random_posterior
 
 
@@ -251,7 +251,7 @@ def test_draws_and_similarity_are_not_mixed_up():
 
 def test_tables_that_would_not_fit_see_fewer_draws_and_say_so(monkeypatch):
     draws = random_posterior(60, 2_500, 5)
-    monkeypatch.setattr("partita.search.sweep.available_memory", lambda: 2_000_000)
+    monkeypatch.setattr("partita.search.methods.sweep.available_memory", lambda: 2_000_000)
     found = pt.estimate(draws, bound=None)
     assert "memory: the search saw" in found.search.limits[0]
     assert found.expected_loss == pt.expected_loss(found.labels, draws)[0]

@@ -10,11 +10,11 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES, every_loss
-from partita.kernels.hasse_moves import columns_of, move_set, score_sets
-from partita.kernels.search_moves import objective
+from partita.kernels.search.hasse import columns_of, move_set, score_sets
+from partita.kernels.search.moves import objective
 from partita.losses.registry import as_loss
-from partita.search import hasse
-from partita.search.neighbours import closest, subsets
+from partita.search.methods import hasse
+from partita.search.methods.neighbours import closest, subsets
 from partita.search.problem import new_state, problem_from_draws, problem_from_similarity
 from reference import ground_truth
 from reference import search_methods as twin

@@ -7,8 +7,9 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.kernels import search_moves as single
+from partita.kernels.search import moves as single
 from partita.partitions.labels import canonical
+from partita.search.descent import Walker
 from partita.search.problem import (
     grown,
     new_scratch,
@@ -16,7 +17,6 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
-from partita.search.walker import Walker
 from search.posteriors import random_posterior
 
 N_ITEMS = 9

@@ -187,7 +187,7 @@ def test_the_report_is_asked_for_by_name(summary, monkeypatch):
 
 
 def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
-    monkeypatch.setattr("partita.summary.make.estimate_of", None)
+    monkeypatch.setattr("partita.summary.summarize.estimate_of", None)
     with pytest.raises(InvalidInputError, match=r"prob=95.*0\.95, not 95"):
         pt.summarize(draws, prob=95)
     with pytest.raises(InvalidInputError, match="jaccard=2"):

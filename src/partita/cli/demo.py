@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partita.cli.ahead import compiled_ahead
 from partita.cli.figures import write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
@@ -20,6 +19,7 @@ from partita.cli.outputs import (
     write_summary,
     write_table,
 )
+from partita.cli.precompile import compiled_ahead
 from partita.cli.show import say, show, width
 from partita.errors import MissingDependencyError
 
@@ -59,7 +59,7 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
     with compiled_ahead():
         fit = sample_named(example.table, None, **run)
     say("searching the estimate, proving how good it is, measuring the credible ball …")
-    from partita.summary.make import summarize
+    from partita.summary.summarize import summarize
     from partita.summary.text import screen
 
     summary = summarize(fit, rng=seed, n_jobs=jobs)

@@ -128,7 +128,7 @@ def make_summary(
     draws: Any, data: Any, wishes: dict[str, Any], *, seed: int, jobs: int | None
 ) -> Summary:
     """A summary as the options ask for it."""
-    from partita.summary.make import summarize
+    from partita.summary.summarize import summarize
 
     bound = None if wishes["bound"] == "none" else wishes["bound"]
     return summarize(draws, data=data, **{**wishes, "bound": bound}, rng=seed, n_jobs=jobs)

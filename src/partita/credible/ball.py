@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._optional import require
-from partita.credible.bounds import Bound, find_bounds
 from partita.credible.error import radius_mcse
+from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
 from partita.io.convert import as_draws

@@ -74,7 +74,7 @@ def compare(
     estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
 ) -> Comparison:
     """Compare every draw with the estimate in O(M·N·K), without an N×N matrix."""
-    from partita.kernels.uncertainty import compare_with_estimate
+    from partita.kernels.credible.uncertainty import compare_with_estimate
 
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)

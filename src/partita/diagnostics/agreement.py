@@ -124,7 +124,7 @@ def _together(
     draws: Draws, first: NDArray[np.int64], second: NDArray[np.int64], n_jobs: int | None
 ) -> NDArray[np.float64]:
     """Probability of each pair in each chain, shape (n_chains, n_pairs)."""
-    from partita.kernels.uncertainty import count_together
+    from partita.kernels.credible.uncertainty import count_together
 
     step = max(1, min(2_048, (1 << 22) // draws.n_items))
     chain = np.zeros(draws.n_draws) if draws.chain is None else draws.chain

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._optional import require
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
 from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
-from partita.diagnostics.words import notes_for, warnings_for
+from partita.diagnostics.warnings import notes_for, warnings_for
 from partita.io.convert import as_draws
 from partita.partitions.chains import by_chain
 from partita.partitions.draws import Draws

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidLabelsError
-from partita.partitions.door import smallest_unsigned
+from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
 from partita.partitions.labels import first_appearance, integers
 
@@ -41,7 +41,7 @@ class Collector:
 
     def add(self, block: NDArray[Any]) -> None:
         """Append rows of labels of any accepted kind."""
-        from partita.kernels.labels import count_clusters
+        from partita.kernels.partitions.labels import count_clusters
 
         if not block.shape[0]:
             return

@@ -36,7 +36,7 @@ Rows = Iterator[tuple[NDArray[Any], list[list[Cell]]]]
 
 def number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -> Rows:
     """Labels that are whole numbers, through the compiled parser."""
-    from partita.kernels.text import WHOLE, parse_rows
+    from partita.kernels.io.text import WHOLE, parse_rows
 
     lines, start = 0, layout.body
     separator = ord(sep) if sep else 0
@@ -68,7 +68,7 @@ def _kept_cells(block: bytes, spans: NDArray[np.int64]) -> list[list[Cell]]:
 def _refuse(
     rest: bytes, status: int, line: int, column: int, n_columns: int, sep: str, name: str
 ) -> NoReturn:
-    from partita.kernels.text import TOO_FEW, TOO_MANY, UNCLOSED
+    from partita.kernels.io.text import TOO_FEW, TOO_MANY, UNCLOSED
 
     if status in (TOO_FEW, TOO_MANY):
         count = f"only {column}" if status == TOO_FEW else f"more than {n_columns}"

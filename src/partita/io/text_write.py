@@ -40,7 +40,7 @@ def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
 
 
 def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
-    from partita.kernels.text import format_rows
+    from partita.kernels.io.text import format_rows
 
     yield _header(draws, sep)
     rows = rows_per_block(draws.n_items)

@@ -53,7 +53,7 @@ class Loss(ABC):
 
     def terms(self, n_items: int) -> NDArray[np.float64]:
         """The loss's term f(0), …, f(n_items)."""
-        from partita.kernels.forms import term_table
+        from partita.kernels.losses.forms import term_table
 
         return term_table(self.form, n_items)
 
@@ -61,7 +61,7 @@ class Loss(ABC):
         self, estimate: Labels, draws: Draws, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
         """Loss of one estimate against each draw, shape (n_draws,)."""
-        from partita.kernels.distances import distances
+        from partita.kernels.losses.distances import distances
 
         terms = self.terms(draws.n_items)
 

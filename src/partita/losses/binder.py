@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import form_codes
+from partita.kernels.losses import form_codes
 from partita.losses.base import Loss, clean_price, pairs_within
 from partita.partitions.labels import Labels
 

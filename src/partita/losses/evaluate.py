@@ -109,7 +109,7 @@ def _fill_columns(
     n_jobs: int | None,
 ) -> None:
     """Distances of all estimates to one block of truths; on and above the diagonal if symmetric."""
-    from partita.kernels.distances import distances
+    from partita.kernels.losses.distances import distances
 
     terms = measure.terms(truths.n_items)
     rows, counts = truths.rows(block.start, block.stop), truths.n_clusters[block]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from partita.kernels import form_codes
+from partita.kernels.losses import form_codes
 from partita.losses.base import Loss
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.kernels import form_codes
+from partita.kernels.losses import form_codes
 from partita.losses.base import Loss, pairs_within, thread_blocks
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -54,7 +54,7 @@ class OneMinusPEAR(Loss):
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
-        from partita.kernels.distances import three_sums
+        from partita.kernels.losses.distances import three_sums
 
         terms = self.terms(draws.n_items)
         weights = draws.probabilities
@@ -78,6 +78,6 @@ class OneMinusPEAR(Loss):
         return self._value(joint, own, float(similarity.sum()), estimate.size)
 
     def _value(self, joint: float, own: float, truth: float, n_items: int) -> float:
-        from partita.kernels.forms import combine
+        from partita.kernels.losses.forms import combine
 
         return combine(self.form, 1.0, joint, own, truth, n_items)

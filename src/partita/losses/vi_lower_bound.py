@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.kernels import form_codes
+from partita.kernels.losses import form_codes
 from partita.losses.base import Loss, pairs_within, thread_blocks
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -55,7 +55,7 @@ class VILowerBound(Loss):
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
-        from partita.kernels.distances import companions
+        from partita.kernels.losses.distances import companions
 
         weights = draws.probabilities
 

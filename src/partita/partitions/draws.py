@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.partitions.door import (
+from partita.partitions.cleaning import (
     BLOCK_LABELS,
     as_table,
     canonicalise,
@@ -376,7 +376,7 @@ def _restore(
 
 def _number_distinct(draws: Draws) -> NDArray[np.int64]:
     """Number the distinct rows by first appearance, through hashes that are then verified."""
-    from partita.kernels.labels import hash_rows
+    from partita.kernels.partitions.labels import hash_rows
 
     hashes = np.concatenate([hash_rows(draws.rows(b.start, b.stop)) for b in draws.blocks()])
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)

@@ -130,7 +130,7 @@ def partition_blocks(n: int, rows: int) -> Iterator[Labels]:
 
 
 def _blocks(n: int, rows: int) -> Iterator[Labels]:
-    from partita.kernels.enumeration import fill_partitions
+    from partita.kernels.partitions.enumeration import fill_partitions
 
     current = np.zeros(n, np.int32)
     first = 1  # the kernel writes successors: the one-cluster partition is put in here

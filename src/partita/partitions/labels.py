@@ -112,7 +112,7 @@ def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
 
 def first_appearance(rows: NDArray[np.int64], out: Labels) -> int:
     """Write rows of integers as canonical labels; return the most clusters of a row."""
-    from partita.kernels.labels import canonicalise_rows
+    from partita.kernels.partitions.labels import canonicalise_rows
 
     lowest, highest = int(rows.min()), int(rows.max())
     if highest - lowest >= _WIDEST:
@@ -189,6 +189,37 @@ def canonical(labels: ArrayLike) -> Labels:
     """
     values = np.asarray(labels)
     return as_vector(values) if values.ndim == 1 else as_matrix(values)
+
+
+def by_size(labels: ArrayLike) -> Labels:
+    """Relabel a partition as results report it: the largest cluster is 0, ties by first item.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,) or (n, n_items)
+
+    Returns
+    -------
+    ndarray of int32, same shape
+
+    Notes
+    -----
+    Cost O(N + K log K) per partition.
+
+    Examples
+    --------
+    >>> from partita.partitions.labels import by_size
+    >>> by_size([7, 3, 3, 5])
+    array([1, 0, 0, 2], dtype=int32)
+    """
+    rows = canonical(labels)
+    if rows.ndim == 2:
+        return np.array([by_size(row) for row in rows], np.int32).reshape(rows.shape)
+    # Canonical labels count clusters by their first item, so a stable sort breaks ties by it.
+    order = np.argsort(-np.bincount(rows), kind="stable")
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return rank[rows]
 
 
 def n_clusters(labels: ArrayLike) -> int:

@@ -13,9 +13,9 @@ def shapes_of(
     draws: Draws, n_ranks: int, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
-    from partita.kernels.form_codes import VI
-    from partita.kernels.forms import term_table
-    from partita.kernels.uncertainty import shapes
+    from partita.kernels.credible.uncertainty import shapes
+    from partita.kernels.losses.form_codes import VI
+    from partita.kernels.losses.forms import term_table
 
     terms = term_table(VI, draws.n_items)
 

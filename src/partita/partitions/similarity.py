@@ -140,7 +140,7 @@ def _accumulate(
     status: Status,
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
-    from partita.kernels.similarity import count_together, weigh_together
+    from partita.kernels.partitions.similarity import count_together, weigh_together
 
     # At least 512 draws, so that the inner loop over draws stays long for many items.
     for chunk in draws.blocks(max(512, _CHUNK_LABELS // draws.n_items)):

@@ -8,16 +8,16 @@ Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 ``colours``, ``similarity_map`` and ``embedding`` need none of it.
 """
 
-from partita.plots.ball_panels import ball
-from partita.plots.cluster_counts import n_clusters
-from partita.plots.distance_histogram import distances
-from partita.plots.estimate_on_data import estimate
-from partita.plots.heat_map import similarity
-from partita.plots.item_bars import items
-from partita.plots.lattice import hasse
-from partita.plots.plane import posterior_map
-from partita.plots.rank_panels import ranks
-from partita.plots.trace_panels import traces
+from partita.plots.ball import ball
+from partita.plots.distances import distances
+from partita.plots.estimate import estimate
+from partita.plots.hasse import hasse
+from partita.plots.items import items
+from partita.plots.n_clusters import n_clusters
+from partita.plots.posterior_map import posterior_map
+from partita.plots.ranks import ranks
+from partita.plots.similarity import similarity
+from partita.plots.traces import traces
 
 __all__ = [
     "ball",

@@ -15,7 +15,7 @@ import numpy as np
 from partita._optional import require
 from partita.plots.palette import COLOURS, OTHER
 from partita.plots.similarity_map import SimilarityMap
-from partita.report.places import Places
+from partita.report.item_positions import Places
 from partita.report.prepare import Content, Trace
 
 HEAT_STEPS = 10_000

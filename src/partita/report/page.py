@@ -15,7 +15,7 @@ from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
 from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
 from partita.report.prepare import Content
-from partita.report.words import BOUNDS
+from partita.report.wording import BOUNDS
 
 SCRIPTS = ("data", "state", "clusters", "table", "heat", "plots", "main")
 """The page's own scripts, in the order they run."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels
 from partita.plots.colours import colour_indices
-from partita.report import words
+from partita.report import wording as words
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall

@@ -13,9 +13,10 @@ from partita.diagnostics.functionals import functionals
 from partita.losses.vi import VI
 from partita.plots.functional_table import TITLES
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
-from partita.report import tables, words
+from partita.report import tables
+from partita.report import wording as words
+from partita.report.item_positions import Places, places
 from partita.report.partitions import Shown, shown_partitions
-from partita.report.places import Places, places
 from partita.report.tables import Table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from partita.plots.functional_table import TITLES
-from partita.report import words
+from partita.report import wording as words
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary

@@ -10,11 +10,11 @@ import numpy as np
 
 from partita._optional import require
 from partita.partitions.hasse import hasse_diagram
-from partita.plots.ball_panels import ball
+from partita.plots.ball import ball
 from partita.plots.canvas import GREY, SMALL, headline, new_figure
-from partita.plots.estimate_on_data import estimate
-from partita.plots.heat_map import similarity
-from partita.plots.lattice import hasse
+from partita.plots.estimate import estimate
+from partita.plots.hasse import hasse
+from partita.plots.similarity import similarity
 from partita.reproduce import paper
 from partita.reproduce.digits import as_printed
 from partita.reproduce.experiments import Experiment

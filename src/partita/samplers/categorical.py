@@ -194,7 +194,7 @@ def level_block(pseudo: list[Floats], n_items: int) -> Block:
     """A block of columns with the given pseudo-counts of their levels."""
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs_family import CATEGORICAL
+    from partita.kernels.gibbs.family import CATEGORICAL
 
     n = np.arange(n_items + 1.0)
     totals = np.array([weights.sum() for weights in pseudo])[:, None]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.partitions.door import smallest_unsigned
+from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
 from partita.samplers.kernel import Floats
 from partita.samplers.model import Model
@@ -91,7 +91,7 @@ class _Task:
 
 def _advance(task: _Task) -> tuple[ChainState, Record]:
     """Iterations first + 1 … last of one chain; the state given is left as it is."""
-    from partita.kernels.gibbs_chain import run_chain
+    from partita.kernels.gibbs.chain import run_chain
 
     model, settings, arrays, prior = task.model, task.settings, task.model.arrays, task.model.prior
     labels, random = task.state.labels.copy(), task.state.random.copy()

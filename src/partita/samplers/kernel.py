@@ -19,7 +19,7 @@ Self = TypeVar("Self", bound="Kernel")
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that a compiled family handles together; see ``kernels/gibbs_family.py``.
+    """Columns that a compiled family handles together; see ``kernels/gibbs/family.py``.
 
     ``columns`` are positions among the kernel's columns; ``tables`` has one row per table and
     one column per cluster size 0 … N.

@@ -16,7 +16,7 @@ _FIRST_ROW = 2
 
 @dataclass(frozen=True)
 class Arrays:
-    """Blocks, hyperparameters and tables; see ``kernels/gibbs_family.py``."""
+    """Blocks, hyperparameters and tables; see ``kernels/gibbs/family.py``."""
 
     order: NDArray[np.intp]
     blocks: NDArray[np.int64]
@@ -68,7 +68,7 @@ def flatten(kernel: Kernel, n_columns: int, n_items: int) -> Arrays:
 
 def build_model(kernel: Kernel, prior: PartitionPrior, values: Floats) -> Model:
     """The model of encoded data under a bound kernel."""
-    from partita.kernels.gibbs_family import prior_predictive
+    from partita.kernels.gibbs.family import prior_predictive
 
     n_items, n_columns = values.shape
     arrays = flatten(kernel, n_columns, n_items)

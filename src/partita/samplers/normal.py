@@ -143,7 +143,7 @@ def _block(
 ) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs_family import NORMAL
+    from partita.kernels.gibbs.family import NORMAL
 
     d = columns.size
     n = np.arange(n_items + 1.0)

@@ -73,7 +73,7 @@ class GammaPoisson(Kernel):
 
     def blocks(self, n_columns: int, n_items: int) -> list[Block]:
         """One block."""
-        from partita.kernels.gibbs_family import POISSON
+        from partita.kernels.gibbs.family import POISSON
 
         shape, rate = spread(self.shape, n_columns, "shape"), spread(self.rate, n_columns, "rate")
         hyper = np.stack([shape, rate], 1).ravel()

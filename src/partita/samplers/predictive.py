@@ -57,7 +57,7 @@ class _Task:
 
 
 def _densities(task: _Task) -> Floats:
-    from partita.kernels.gibbs_density import predictive_densities
+    from partita.kernels.gibbs.density import predictive_densities
 
     arrays, prior = task.arrays, task.prior
     return predictive_densities(
@@ -132,8 +132,8 @@ def predict_clusters(
     names: tuple[str, ...],
 ) -> Floats:
     """Probabilities of the clusters and of a new one; see ``Fit.predict``."""
-    from partita.kernels.gibbs_density import join_weights
-    from partita.kernels.gibbs_prior import log_open
+    from partita.kernels.gibbs.density import join_weights
+    from partita.kernels.gibbs.prior import log_open
 
     encoded = encode_new(new_data, kernel, names)
     arrays, tables = _compiled(kernel, prior, values)
@@ -176,7 +176,7 @@ def _compiled(kernel: Kernel, prior: PartitionPrior, values: Floats) -> tuple[Ar
 
 
 def _prior_density(points: Floats, arrays: Arrays) -> Floats:
-    from partita.kernels.gibbs_family import prior_predictive
+    from partita.kernels.gibbs.family import prior_predictive
 
     return prior_predictive(
         points, arrays.blocks, arrays.hyper, arrays.tables, arrays.n_rows, arrays.n_work

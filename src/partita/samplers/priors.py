@@ -70,7 +70,7 @@ class Gamma:
 
 @dataclass(frozen=True)
 class PriorTables:
-    """A prior for N items as the compiled loops read it; see ``kernels/gibbs_prior.py``.
+    """A prior for N items as the compiled loops read it; see ``kernels/gibbs/prior.py``.
 
     ``constant`` completes the log probability of a partition; ``concentration`` is where chains
     start; ``shape`` is 0 for a fixed concentration.

@@ -91,7 +91,7 @@ class NormalInverseWishart(Kernel):
         """One block."""
         from scipy.special import gammaln, multigammaln
 
-        from partita.kernels.gibbs_family import WISHART
+        from partita.kernels.gibbs.family import WISHART
 
         d = n_columns
         mean, scale = self._hyper(d)

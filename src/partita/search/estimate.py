@@ -15,8 +15,8 @@ from partita.losses.evaluate import as_similarity
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_matrix
-from partita.search.bounds.bound import EFFORTS, lower_bound
-from partita.search.methods import as_method
+from partita.search.lower_bounds.bound import EFFORTS, lower_bound
+from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
 from partita.search.task import Candidate, Clock, Options, Task
 from partita.search.ties import TIE, window

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import forms
-from partita.kernels.search_counts import number_rows, truth_sums
-from partita.kernels.search_moves import fill_state
-from partita.kernels.search_types import (
+from partita.kernels.losses import forms
+from partita.kernels.search.counts import number_rows, truth_sums
+from partita.kernels.search.moves import fill_state
+from partita.kernels.search.types import (
     AVERAGED,
     LANES,
     PAIRS,

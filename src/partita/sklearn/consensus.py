@@ -13,7 +13,7 @@ from partita.io.convert import as_draws
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.sklearn.base import SummaryEstimator
-from partita.summary.make import summarize
+from partita.summary.summarize import summarize
 
 
 class PartitionConsensus(SummaryEstimator):

@@ -17,7 +17,7 @@ from partita.samplers.priors import PartitionPrior
 from partita.samplers.product import Product
 from partita.samplers.sample import sample
 from partita.sklearn.base import SummaryEstimator, is_table
-from partita.summary.make import summarize
+from partita.summary.summarize import summarize
 
 
 class BayesianMixture(SummaryEstimator):

@@ -1,0 +1,1 @@
+"""Kernels of labels, similarity and enumeration."""

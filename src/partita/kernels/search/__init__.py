@@ -1,0 +1,1 @@
+"""Kernels of the search for point estimates and of its proofs."""

@@ -1,0 +1,231 @@
+"""Expected losses of every cut of a dendrogram.
+
+A merge adds to the joint sum Σ f(n_te) what it alone decides, so gains of
+merges can be found in any order and summed up in the order of the cuts.
+"Heavy paths" make that cheap: along a path from a leaf upwards the counts of
+the larger side stay in place, and only the smaller side is counted anew. Each
+item is then counted O(log N) times per draw, however long the chains are.
+
+Leaves are numbered so that every cluster is a range of positions, the larger
+side first. Step s of the walk joins positions first[s] … middle[s] − 1 and
+middle[s] … last[s] − 1; ``merge[s]`` is its place in the order of the cuts.
+A step with middle = first + 1 is the foot of a path.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels.losses.forms import combine
+from partita.kernels.search.types import PAIRS, Problem
+
+
+class Walk(NamedTuple):
+    """A dendrogram as steps along its heavy paths."""
+
+    order: NDArray[np.int64]  # (n_items,): item at each position
+    first: NDArray[np.int64]  # (n_items − 1,)
+    middle: NDArray[np.int64]  # (n_items − 1,)
+    last: NDArray[np.int64]  # (n_items − 1,)
+    merge: NDArray[np.int64]  # (n_items − 1,)
+
+
+@kernel
+def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[np.int64]) -> Walk:
+    """Steps of the tree whose merge t joins nodes left[t] and right[t].
+
+    Nodes 0 … n − 1 are items, node n + t is merge t; ``size`` counts the items of each.
+    """
+    n = left.size + 1
+    order = np.empty(n, np.int64)
+    first = np.empty(n - 1, np.int64)
+    middle = np.empty(n - 1, np.int64)
+    last = np.empty(n - 1, np.int64)
+    merge = np.empty(n - 1, np.int64)
+    # Tops of heavy paths that are still to be walked, and where their items begin.
+    tops = np.empty(n, np.int64)
+    begins = np.empty(n, np.int64)
+    tops[0], begins[0] = 2 * n - 2, 0
+    waiting = 1
+    written = 0
+    while waiting > 0:
+        waiting -= 1
+        node, begin = tops[waiting], begins[waiting]
+        foot = written
+        while node >= n:
+            t = node - n
+            heavy, light = left[t], right[t]
+            if size[light] > size[heavy]:
+                heavy, light = light, heavy
+            first[written] = begin
+            middle[written] = begin + size[heavy]
+            last[written] = begin + size[node]
+            merge[written] = t
+            written += 1
+            tops[waiting], begins[waiting] = light, begin + size[heavy]
+            waiting += 1
+            node = heavy
+        order[begin] = node
+        # Written from the top, walked from the foot.
+        first[foot:written] = first[foot:written][::-1].copy()
+        middle[foot:written] = middle[foot:written][::-1].copy()
+        last[foot:written] = last[foot:written][::-1].copy()
+        merge[foot:written] = merge[foot:written][::-1].copy()
+    return Walk(order, first, middle, last, merge)
+
+
+@kernel
+def merge_gains(
+    walk: Walk,
+    labels: NDArray[np.int32],
+    terms: NDArray[np.float64],
+    heavy: NDArray[np.int32],
+    light: NDArray[np.int32],
+    gains: NDArray[np.float64],
+) -> None:
+    """What each merge adds to one draw's joint sum.
+
+    ``labels`` are the draw's, by position; ``heavy`` and ``light`` are
+    counters, zero before and after.
+    """
+    begin, end = 0, 0
+    for s in range(walk.first.size):
+        first, middle, last = walk.first[s], walk.middle[s], walk.last[s]
+        if middle == first + 1:
+            for p in range(begin, end):
+                heavy[labels[p]] = 0
+            begin = first
+            heavy[labels[first]] = 1
+        end = last
+        for p in range(middle, last):
+            light[labels[p]] += 1
+        gain = 0.0
+        for p in range(middle, last):
+            t = labels[p]
+            y = light[t]
+            if y > 0:
+                x = heavy[t]
+                gain += terms[x + y] - terms[x] - terms[y]
+                heavy[t] = x + y
+                light[t] = 0
+        gains[walk.merge[s]] = gain
+    for p in range(begin, end):
+        heavy[labels[p]] = 0
+
+
+@kernel
+def _positioned(row: NDArray[np.int32], order: NDArray[np.int64], out: NDArray[np.int32]) -> None:
+    for p in range(order.size):
+        out[p] = row[order[p]]
+
+
+@kernel
+def mean_gains(
+    walk: Walk,
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Add the weighted gains of every merge over a block of draws."""
+    n = rows.shape[1]
+    heavy, light = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    labels = np.empty(n, np.int32)
+    gains = np.empty(n - 1)
+    for m in range(rows.shape[0]):
+        _positioned(rows[m], walk.order, labels)
+        merge_gains(walk, labels, terms, heavy, light, gains)
+        for t in range(n - 1):
+            out[t] += weights[m] * gains[t]
+
+
+@kernel
+def mean_cut_losses(
+    walk: Walk,
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    form: int,
+    a: float,
+    own: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Add the weighted loss of every cut over a block of draws, combined draw by draw.
+
+    ``own[t]`` is Σ f(n_e) after t merges, from singletons (0) to one cluster (n − 1).
+    """
+    n = rows.shape[1]
+    heavy, light = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    labels = np.empty(n, np.int32)
+    gains = np.empty(n - 1)
+    for m in range(rows.shape[0]):
+        _positioned(rows[m], walk.order, labels)
+        truth = 0.0
+        for p in range(n):
+            heavy[labels[p]] += 1
+        for t in range(n):
+            truth += terms[heavy[t]]
+            heavy[t] = 0
+        merge_gains(walk, labels, terms, heavy, light, gains)
+        joint = n * terms[1]
+        for t in range(n - 1):
+            out[t] += weights[m] * combine(form, a, joint, own[t], truth, n)
+            joint += gains[t]
+        # One cluster shares all of the draw's sum. The running sum carries rounding, which the
+        # losses that divide by an entropy would blow up where that entropy is 0.
+        out[n - 1] += weights[m] * combine(form, a, truth, own[n - 1], truth, n)
+
+
+@fast_kernel
+def _cross_sum(
+    row: NDArray[np.float64],
+    order: NDArray[np.int64],
+    start: int,
+    stop: int,
+    within: NDArray[np.float64],
+) -> float:
+    """Add p_ij to within[j] of every j at positions start … stop − 1; return their sum."""
+    total = 0.0
+    for q in range(start, stop):
+        value = row[order[q]]
+        total += value
+        within[q] += value
+    return total
+
+
+@kernel
+def similarity_gains(problem: Problem, walk: Walk) -> NDArray[np.float64]:
+    """What each merge adds to Σ_i Σ_{j ∈ C_i} p_ij, or to the sum of the inner sums' log2.
+
+    Every pair of items is met once, in the merge that joins it.
+    """
+    n = walk.order.size
+    gains = np.zeros(n - 1)
+    within = np.ones(n)
+    step = np.empty(n - 1, np.int64)
+    for s in range(n - 1):
+        step[walk.merge[s]] = s
+    # In the order of the cuts: inner sums of both sides must be complete when they are joined.
+    for t in range(n - 1):
+        s = step[t]
+        first, middle, last = walk.first[s], walk.middle[s], walk.last[s]
+        gain = 0.0
+        if problem.kind != PAIRS:
+            for p in range(first, last):
+                gain -= np.log2(within[p])
+        for p in range(middle, last):
+            crossing = _cross_sum(
+                problem.similarity[walk.order[p]], walk.order, first, middle, within
+            )
+            within[p] += crossing
+            if problem.kind == PAIRS:
+                gain += 2.0 * crossing
+        if problem.kind != PAIRS:
+            for p in range(first, last):
+                gain += np.log2(within[p])
+        gains[t] = gain
+    return gains

@@ -1,0 +1,134 @@
+"""What becomes of labels, weights, chains and names before they are Draws.
+
+Each function returns the cleaned value, or raises an error that says what
+came, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.partitions.labels import first_appearance, integers
+
+BLOCK_LABELS = 1 << 22
+"""Labels converted at a time, so that no temporary grows with the number of draws."""
+
+
+def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned dtype that holds labels 0 … highest."""
+    return np.min_scalar_type(highest)
+
+
+def as_table(labels: ArrayLike) -> NDArray[Any]:
+    """Labels as a table of at least one draw and one item."""
+    try:
+        values = np.asarray(labels)
+    except ValueError:
+        lengths = sorted({len(row) for row in labels})  # type: ignore[union-attr, arg-type]
+        raise InvalidLabelsError(
+            f"rows of the draws have different lengths ({lengths[:4]}); each draw must label "
+            "every item."
+        ) from None
+    if values.ndim == 1 and values.size:
+        raise InvalidLabelsError(
+            f"draws have shape {values.shape}; expected (n_draws, n_items). "
+            "For a single draw, pass labels[None, :]."
+        )
+    if values.ndim != 2:
+        raise InvalidLabelsError(
+            f"draws have shape {values.shape}; expected (n_draws, n_items). "
+            "Use as_draws for (chain, draw, item) arrays."
+        )
+    if values.shape[0] == 0:
+        raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    if values.shape[1] == 0:
+        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    return values
+
+
+def canonicalise(
+    values: NDArray[Any],
+) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
+    """Canonical labels in the smallest dtype, and each draw's number of clusters."""
+    from partita.kernels.partitions.labels import count_clusters
+
+    n_draws, n_items = values.shape
+    labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
+    counts = np.empty(n_draws, np.int64)
+    step = max(1, BLOCK_LABELS // n_items)
+    for start in range(0, n_draws, step):
+        stop = min(start + step, n_draws)
+        block = np.empty((stop - start, n_items), np.int32)
+        most = first_appearance(integers(values[start:stop], "draws", first_draw=start), block)
+        counts[start:stop] = count_clusters(block)
+        needed = smallest_unsigned(max(most - 1, 0))
+        if needed.itemsize > labels.dtype.itemsize:
+            labels = labels.astype(needed)
+        labels[start:stop] = block
+    return labels, counts
+
+
+def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
+    """Positive weights that sum to 1."""
+    try:
+        values = np.array(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidWeightsError("weights must be numbers, one per draw.") from None
+    if values.shape != (n_draws,):
+        raise InvalidWeightsError(
+            f"weights have shape {values.shape}; expected one per draw, shape ({n_draws},)."
+        )
+    if not np.isfinite(values).all():
+        where = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InvalidWeightsError(f"weights[{where}] is {values[where]}; weights must be finite.")
+    if not values.any():
+        raise InvalidWeightsError("all weights are zero; at least one draw must count.")
+    if (values <= 0).any():
+        where = int(np.flatnonzero(values <= 0)[0])
+        kind = "negative" if values[where] < 0 else "zero"
+        raise InvalidWeightsError(
+            f"weights[{where}] is {kind} ({values[where]}); weights must be positive. "
+            "Remove draws that should not count."
+        )
+    total = values.sum()
+    # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
+    return values if abs(total - 1.0) < 1e-12 else np.asarray(values / total)
+
+
+def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
+    """One chain id per draw."""
+    values = np.array(chain)
+    if values.shape != (n_draws,):
+        raise InvalidInputError(
+            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},)."
+        )
+    if values.dtype.kind not in "iuU":
+        raise InvalidInputError(
+            f"chain ids have dtype {values.dtype}; expected integers or strings."
+        )
+    return values
+
+
+def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
+    """One unique name per item."""
+    cleaned = tuple(str(name) for name in names)
+    if len(cleaned) != n_items:
+        raise InvalidInputError(
+            f"{len(cleaned)} item names were given for {n_items} items; expected one per item."
+        )
+    if len(set(cleaned)) != n_items:
+        twice = next(name for name in cleaned if cleaned.count(name) > 1)
+        raise InvalidInputError(f"item name {twice!r} appears twice; names must be unique.")
+    return cleaned
+
+
+def clean_count(value: int, name: str, *, least: int) -> int:
+    """A whole number that is large enough."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least {least}.")
+    return int(value)

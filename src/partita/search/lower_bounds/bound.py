@@ -1,0 +1,92 @@
+"""The best proven lower bound for a loss, within an effort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.vi import VI
+from partita.partitions.labels import Labels
+from partita.search.lower_bounds.matching import matching_bound
+from partita.search.lower_bounds.pairs import pair_programme, pairwise_bound, triangle_bound
+from partita.search.task import Task
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a bound tries."""
+
+    block: int
+    """Draws matched together."""
+    passes: int
+    """Times draws are dealt into blocks."""
+    seconds: float
+    """Time for the linear programmes of Binder's loss."""
+    matrix_items: int
+    """Most items for which pairs are bounded through the similarity matrix."""
+
+
+EFFORTS = {
+    "fast": Effort(block=16, passes=1, seconds=1.0, matrix_items=500),
+    "tight": Effort(block=512, passes=2, seconds=60.0, matrix_items=2_000),
+}
+
+
+def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    """No partition has a lower expected loss on the task's draws; None where none is known.
+
+    VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are no metrics, and
+    they are not linear in the pairs.
+    """
+    if isinstance(task.loss, Binder):
+        return _binder_bound(task, labels, value, effort)
+    if isinstance(task.loss, VI):
+        # a·H(e|t) + (2 − a)·H(t|e) is at least min(a, 2 − a) times the variation of information.
+        return min(task.loss.a, 2.0 - task.loss.a) * _matching(task, VI(), labels, effort)
+    if task.loss.is_metric and task.draws is not None:
+        return _matching(task, task.loss, labels, effort)
+    return None
+
+
+def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float:
+    assert task.draws is not None
+    draws = task.draws
+    if metric == task.loss:
+        to_estimate = task.distances_to(labels)
+    else:
+        to_estimate = metric.distances(labels, draws, task.options.n_jobs)
+    # A fixed seed: the proof of an estimate does not depend on how it was searched for.
+    rng = np.random.default_rng(0)
+    return matching_bound(
+        draws,
+        metric,
+        to_estimate,
+        block=effort.block,
+        passes=effort.passes,
+        rng=rng,
+        n_jobs=task.options.n_jobs,
+    )
+
+
+def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    """The best of what pairs, triangles and matched draws prove, as far as each is affordable."""
+    assert isinstance(task.loss, Binder)
+    small = task.n_items <= effort.matrix_items
+    bounds = []
+    if small or task.has_similarity:
+        programme = pair_programme(task.similarity, task.loss)
+        bounds.append(pairwise_bound(programme))
+        if small and bounds[0] < value - 1e-12:
+            tightened, cut_short = triangle_bound(
+                programme, value, seconds=effort.seconds, is_up=task.clock.is_up
+            )
+            bounds.append(tightened)
+            if cut_short:
+                task.limits.append(f"the proof's linear programmes stopped at {effort.seconds:g} s")
+    if not small and task.draws is not None and max(bounds, default=0.0) < value - 1e-12:
+        price = min(task.loss.a, 2.0 - task.loss.a)
+        bounds.append(price * _matching(task, Binder(), labels, effort))
+    return max(bounds)

@@ -1,0 +1,183 @@
+r"""The bound for Binder's loss: each pair at its best, tightened by triangles.
+
+With x_ij = 1 when a partition joins items i and j, the expected loss is
+linear, base + Σ w_ij x_ij over unordered pairs, and x must satisfy
+x_ij + x_jk − x_ik ≤ 1. Dropping the triangles gives Σ min(0, w_ij). For any
+prices λ ≥ 0 of triangles, moving them into the objective gives
+
+.. math:: \text{base} + \sum_{ij} \min\{0,\ w_{ij} + \textstyle\sum_T A_{T,ij} \lambda_T\}
+          - \sum_T \lambda_T,
+
+a lower bound whatever the prices. They come from linear programmes with
+triangles added as they are violated; the bound itself is evaluated from the
+prices, so it does not rest on the solver's tolerance.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from partita.losses.binder import Binder
+
+_TRIANGLES_A_ROUND = 2_000
+_MOST_TRIANGLES_SEEN = 200_000
+_VIOLATION = 1e-6
+
+
+@dataclass(frozen=True)
+class PairProgramme:
+    """Expected Binder loss as base + Σ cost_ij x_ij over unordered pairs i < j."""
+
+    base: float
+    cost: NDArray[np.float64]  # (n_items, n_items), symmetric, zero diagonal
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.cost)
+
+
+def pair_programme(similarity: NDArray[np.float64], loss: Binder) -> PairProgramme:
+    """The linear programme of Binder's loss for a similarity matrix."""
+    n = len(similarity)
+    cost = 2.0 * ((2.0 - loss.a) - 2.0 * similarity) / n**2
+    np.fill_diagonal(cost, 0.0)
+    # On the diagonal the three squares cancel: a + (2 − a) − 2 = 0.
+    base = loss.a * (float(similarity.sum()) - n) / n**2
+    return PairProgramme(base, cost)
+
+
+def pairwise_bound(programme: PairProgramme) -> float:
+    """Each pair at its best, triangles ignored."""
+    return programme.base + 0.5 * float(np.minimum(programme.cost, 0.0).sum())
+
+
+class Relaxation:
+    """The linear relaxation with the triangles found so far, tightened round by round."""
+
+    def __init__(self, programme: PairProgramme) -> None:
+        self.programme = programme
+        self.bound = pairwise_bound(programme)
+        self.joined = (programme.cost < 0.0).astype(np.float64)
+        self.triangles = np.empty((0, 3), np.int64)
+
+    def add_violated(self, joined: NDArray[np.float64]) -> bool:
+        """Add the triangles that a solution violates most; whether there were any."""
+        from partita.kernels.search.triangles import violated_triangles
+
+        found, excess = violated_triangles(joined, _VIOLATION, _MOST_TRIANGLES_SEEN)
+        worst = np.argsort(-excess, kind="stable")[:_TRIANGLES_A_ROUND]
+        self.triangles = np.concatenate((self.triangles, found[worst]))
+        return len(found) > 0
+
+    def tighten(self, seconds: float = np.inf) -> bool:
+        """Solve once more with the triangles that are violated now.
+
+        False when none is violated, or the solver needs more time than it has.
+        """
+        from scipy.optimize import linprog
+
+        if not self.add_violated(self.joined):
+            return False
+        columns = touched_pairs(self.programme, self.triangles)
+        result = linprog(
+            columns.cost,
+            A_ub=columns.matrix,  # type: ignore[call-overload] # sparse is documented, not stubbed
+            b_ub=np.ones(len(self.triangles)),
+            bounds=(0.0, 1.0),
+            method="highs",
+            options={"time_limit": min(seconds, 1e9)},
+        )
+        if result.status != 0:
+            return False
+        self.joined = columns.solution(result.x)
+        prices = np.maximum(-result.ineqlin.marginals, 0.0) / columns.scale
+        self.bound = max(self.bound, _priced_bound(self.programme, self.triangles, prices))
+        return True
+
+
+def triangle_bound(
+    programme: PairProgramme,
+    target: float,
+    *,
+    seconds: float,
+    is_up: Callable[[], bool] = lambda: False,
+) -> tuple[float, bool]:
+    """The bound tightened by violated triangles, and whether time ended it.
+
+    Otherwise it stops when it reaches ``target`` (the loss of a known
+    partition), or no triangle is violated.
+    """
+    relaxation = Relaxation(programme)
+    deadline = time.monotonic() + seconds
+    while relaxation.bound < target - 1e-12:
+        left = deadline - time.monotonic()
+        if left <= 0.0 or is_up():
+            return relaxation.bound, True
+        if not relaxation.tighten(left):
+            return relaxation.bound, time.monotonic() >= deadline
+    return relaxation.bound, False
+
+
+@dataclass(frozen=True)
+class TouchedPairs:
+    """The pairs that triangles touch, as columns of a programme; the others sit at their best."""
+
+    programme: PairProgramme
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    matrix: csr_array
+    scale: float
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """Costs near 1, so that a solver's tolerances mean something."""
+        return self.programme.cost[self.first, self.second] * self.scale
+
+    def solution(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The symmetric matrix x of a solution."""
+        joined = (self.programme.cost < 0.0).astype(np.float64)
+        joined[self.first, self.second] = joined[self.second, self.first] = values
+        return joined
+
+
+def touched_pairs(programme: PairProgramme, triangles: NDArray[np.int64]) -> TouchedPairs:
+    """Columns and rows of the programme that the triangles span."""
+    n = programme.n_items
+    pairs = triangle_pairs(triangles, n)
+    touched, column = np.unique(pairs, return_inverse=True)
+    rows = np.repeat(np.arange(len(triangles)), 3)
+    signs = np.tile([1.0, 1.0, -1.0], len(triangles))
+    shape = (len(triangles), touched.size)
+    matrix = coo_array((signs, (rows, column.reshape(-1))), shape=shape).tocsr()
+    first, second = np.divmod(touched, n)
+    return TouchedPairs(programme, first, second, matrix, float(n**2))
+
+
+def triangle_pairs(triangles: NDArray[np.int64], n_items: int) -> NDArray[np.int64]:
+    """Pairs of each triangle (i, j, k) as numbers: ij and jk enter with +1, ik with −1."""
+    ends = ((0, 1), (1, 2), (0, 2))
+    columns = []
+    for a, b in ends:
+        low = np.minimum(triangles[:, a], triangles[:, b])
+        high = np.maximum(triangles[:, a], triangles[:, b])
+        columns.append(low * n_items + high)
+    return np.column_stack(columns)
+
+
+def _priced_bound(
+    programme: PairProgramme, triangles: NDArray[np.int64], prices: NDArray[np.float64]
+) -> float:
+    """The bound from triangle prices, whatever they are."""
+    n = programme.n_items
+    reduced = np.triu(programme.cost, 1)
+    pairs = triangle_pairs(triangles, n)
+    for which, sign in enumerate((1.0, 1.0, -1.0)):
+        np.add.at(reduced.reshape(-1), pairs[:, which], sign * prices)
+    return programme.base + float(np.minimum(reduced, 0.0).sum()) - float(prices.sum())

@@ -1,0 +1,156 @@
+"""The best sampled partition: every distinct draw is evaluated, exactly.
+
+Losses that need only the similarity matrix are read off it where it is small.
+Symmetric losses measure each pair of draws once and count it for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.losses.omari import OneMinusARI
+from partita.partitions.draws import Draws
+from partita.search.task import Candidate, Task
+from partita.search.threads import run_until
+from partita.search.ties import lowest
+
+MATRIX_ITEMS = 2_000
+"""Up to so many items, losses that permit it are evaluated with the similarity matrix."""
+
+PIECE_LABELS = 1e8
+"""Labels compared in one piece of work, about a tenth of a second: pieces watch the clock."""
+
+BATCH = 64
+"""Pieces whose sums are held before they are added up, which bounds memory."""
+
+ORIGIN = "draw"
+
+Evaluate = Callable[[slice], NDArray[np.float64]]
+"""What a piece of candidates adds to the losses of the candidates from its first on."""
+
+
+def search(task: Task) -> list[Candidate]:
+    """The draw with the smallest expected loss, and those that tie with it.
+
+    O(M² (N + K²) / 2) for symmetric losses, twice that for the others, and
+    O(M N²/K) with the similarity matrix.
+    """
+    draws, n_candidates = _candidates_first(task)
+    losses = _losses(task, draws, n_candidates)
+    best = lowest(losses) if losses.size else np.zeros(1, np.int64)
+    task.looks += losses.size * draws.n_items
+    return [Candidate(draws.rows(int(m), int(m) + 1)[0], ORIGIN) for m in best]
+
+
+def _candidates_first(task: Task) -> tuple[Draws, int]:
+    """The draws with those that may be chosen in front, and how many these are.
+
+    Heavy draws come first: if time runs out, the likeliest have been evaluated.
+    """
+    draws = task.draws
+    if draws is None:
+        raise NotSupportedError(
+            "method 'draws' picks one of the draws, but a similarity matrix was given instead; "
+            "pass the draws, or use 'average', 'complete', 'hasse' or 'sweep'."
+        )
+    cap = task.options.max_clusters
+    excluded = np.zeros(draws.n_draws, bool) if cap is None else draws.n_clusters > cap
+    if excluded.all():
+        raise InvalidInputError(
+            f"max_clusters={cap}, but every draw has at least {draws.n_clusters.min()} clusters, "
+            "so method 'draws' has nothing to choose from; raise max_clusters or use another "
+            "method, such as 'sweep'."
+        )
+    if excluded.any():
+        task.limits.append(
+            f"max_clusters={cap} excluded {excluded.sum():,} of {draws.n_draws:,} distinct draws"
+        )
+    order = np.lexsort((-draws.probabilities, excluded))
+    return draws._take(order), int((~excluded).sum())
+
+
+def _losses(task: Task, draws: Draws, n_candidates: int) -> NDArray[np.float64]:
+    """Expected losses of the first candidates: of all of them unless time ran out."""
+    evaluate, cost = _evaluator(task, draws, n_candidates)
+    step = int(max(1, min(n_candidates, PIECE_LABELS // cost)))
+    pieces = [slice(i, min(i + step, n_candidates)) for i in range(0, n_candidates, step)]
+    total = np.zeros(n_candidates)
+    done = 0
+    for first in range(0, len(pieces), BATCH):
+        batch = pieces[first : first + BATCH]
+        say = f"draws {batch[0].start:,} to {batch[-1].stop:,} of {n_candidates:,}"
+        added = run_until(
+            task, lambda piece: None if task.clock.is_up() else evaluate(piece), batch, say
+        )
+        for piece, values in zip(batch, added, strict=True):
+            if values is None:
+                return total[:done]
+            total[piece.start : piece.start + values.size] += values
+            done = piece.stop
+    return total
+
+
+def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, float]:
+    """How to evaluate a piece of candidates, and the labels compared per candidate."""
+    loss = task.loss
+    every_draw = float(draws.n_draws) * draws.n_items
+    if loss.uses_similarity and draws.n_items <= MATRIX_ITEMS:
+        return _by_similarity(task, draws), float(draws.n_items) ** 2
+    if loss.is_metric or isinstance(loss, OneMinusARI):
+        return _by_pairs(task, draws, n_candidates), every_draw
+
+    def one_by_one(piece: slice) -> NDArray[np.float64]:
+        rows = draws.rows(piece.start, piece.stop)
+        return np.array([loss.expected(row, draws, n_jobs=1) for row in rows])
+
+    return one_by_one, every_draw
+
+
+def _by_similarity(task: Task, draws: Draws) -> Evaluate:
+    from partita.kernels.search.similarity_losses import losses_of
+    from partita.search.problem import problem_from_similarity
+
+    problem = problem_from_similarity(task.similarity, task.loss)
+
+    def evaluate(piece: slice) -> NDArray[np.float64]:
+        losses = np.empty(piece.stop - piece.start)
+        losses_of(problem, draws.rows(piece.start, piece.stop), losses)
+        return losses
+
+    return evaluate
+
+
+def _by_pairs(task: Task, draws: Draws, n_candidates: int) -> Evaluate:
+    """Each pair of draws once, for a loss that does not depend on their order."""
+    from partita.kernels.losses.distances import distances
+
+    loss = task.loss
+    terms = loss.terms(draws.n_items)
+    mass = draws.probabilities
+
+    def evaluate(piece: slice) -> NDArray[np.float64]:
+        totals = np.zeros(n_candidates)
+        candidates = draws.rows(piece.start, piece.stop)
+        for tile in draws.blocks(max(1, (1 << 20) // draws.n_items)):
+            if tile.stop <= piece.start:
+                continue
+            rows, counts = draws.rows(tile.start, tile.stop), draws.n_clusters[tile]
+            for i, candidate in enumerate(candidates, piece.start):
+                skip = max(0, i + 1 - tile.start)
+                if skip >= len(rows):
+                    continue
+                away = distances(
+                    candidate, rows[skip:], counts[skip:], terms, loss.form, loss.split_price
+                )
+                start = tile.start + skip
+                totals[i] += away @ mass[start : tile.stop]
+                # Draws that may not be chosen stand last and need no total.
+                later = totals[start : tile.stop]
+                later += mass[i] * away[: later.size]
+        return totals[piece.start :]
+
+    return evaluate

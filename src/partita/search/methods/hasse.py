@@ -1,0 +1,160 @@
+"""The paper's greedy search over the Hasse diagram of partitions.
+
+From a partition, the l closest partitions that cover it (two clusters merged)
+and the l closest that it covers (one cluster split) are evaluated exactly,
+and the search moves to the one with the smallest expected loss. It stops when
+none is lower, or at ``max_iter``. Closeness is that of the chosen loss:
+entropic losses measure x·log2(x), losses that count pairs x².
+
+Reference: Wade and Ghahramani (2018), Section 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels.search.hasse import Moves, columns_of, move_set, score_sets
+from partita.kernels.search.moves import objective
+from partita.kernels.search.types import TOLERANCE, Problem, State
+from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.labels import Labels, canonical
+from partita.search.methods.linkage import search_average, search_complete
+from partita.search.methods.neighbours import closest
+from partita.search.problem import (
+    grown,
+    n_items_of,
+    new_state,
+    problem_from_draws,
+    problem_from_similarity,
+)
+from partita.search.task import Candidate, Task
+from partita.search.threads import run_until
+
+MATRIX_ITEMS = 2_000
+"""Up to so many items, the similarity matrix is used where the loss permits, and for linkages."""
+
+TABLE_CELLS = 1 << 22
+"""Most cells of a count table for which the search also starts from singletons."""
+
+CHUNK_CELLS = 1e8
+"""Table cells read between two looks at the clock, about a fifth of a second."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where one start ended."""
+
+    labels: Labels
+    origin: str
+    looks: int
+    cut_short: bool
+    """Whether ``max_iter`` ended it."""
+
+
+def search(task: Task) -> list[Candidate]:
+    """Greedy descents from several starts; each proposes where it ended.
+
+    Per step O(l M s) from draws and O(l N s) from a similarity matrix, with s
+    the number of items that a move carries: 1 for most splits.
+    """
+    problem = _problem(task)
+    starts = _starts(task, problem)
+    generators = task.rng.spawn(len(starts))
+    work = [(*start, rng) for start, rng in zip(starts, generators, strict=True)]
+    reached = run_until(task, lambda s: _descend(task, problem, *s), work, "descending")
+    task.looks += sum(r.looks for r in reached)
+    unfinished = sum(r.cut_short for r in reached)
+    if unfinished:
+        task.limits.append(
+            f"max_iter={task.options.max_iter} ended {unfinished} of {len(reached)} descents"
+        )
+    return [Candidate(r.labels, r.origin) for r in reached]
+
+
+def _problem(task: Task) -> Problem:
+    small = task.n_items <= MATRIX_ITEMS
+    needs_matrix = task.draws is None or isinstance(task.loss, VILowerBound)
+    if needs_matrix or (task.loss.uses_similarity and small):
+        return problem_from_similarity(task.similarity, task.loss)
+    assert task.draws is not None
+    return problem_from_draws(task.draws, task.loss)
+
+
+def _starts(task: Task, problem: Problem) -> list[tuple[Labels, str]]:
+    """The user's partitions, the other methods' best, the two ends of the lattice, draws."""
+    n = task.n_items
+    cap = n if task.options.max_clusters is None else task.options.max_clusters
+    starts = [(row, "user") for row in task.options.starts]
+    if n <= MATRIX_ITEMS:
+        starts += [(c.labels, c.origin) for c in search_average(task) + search_complete(task)]
+    starts.append((np.zeros(n, np.int32), "one cluster"))
+    if cap == n and max(problem.row_draw.size, n) * n <= TABLE_CELLS:
+        starts.append((np.arange(n, dtype=np.int32), "singletons"))
+    starts += [(row, "draw") for row in _random_draws(task, cap)]
+    task.keep([Candidate(*start) for start in starts])
+    different = {labels.tobytes(): (labels, origin) for labels, origin in reversed(starts)}
+    return list(reversed(different.values()))
+
+
+def _random_draws(task: Task, cap: int) -> list[Labels]:
+    """Draws of at most ``cap`` clusters, each as likely as its mass."""
+    draws = task.draws
+    if draws is None:
+        return []
+    allowed = np.flatnonzero(draws.n_clusters <= cap)
+    if not allowed.size:
+        return []
+    mass = draws.probabilities[allowed]
+    count = min(task.options.n_starts, allowed.size)
+    chosen = task.rng.choice(allowed, count, replace=False, p=mass / mass.sum())
+    return [draws.rows(int(m), int(m) + 1)[0] for m in chosen]
+
+
+def _descend(
+    task: Task, problem: Problem, start: Labels, origin: str, rng: np.random.Generator
+) -> Reached:
+    n = n_items_of(problem)
+    most = task.options.neighbours or 2 * n
+    cap = n if task.options.max_clusters is None else task.options.max_clusters
+    state = new_state(problem, start)
+    present = float(objective(problem, state))
+    looks = 0
+    cut_short = False
+    for iteration in range(task.options.max_iter + 1):
+        splits = int(state.k[0]) < cap
+        moves = closest(state.slot_of, problem.terms, most, rng, splits=splits)
+        scores = _scored(task, problem, state, moves)
+        looks += moves.items.size
+        best = int(scores.argmin()) if scores.size else -1
+        if best < 0 or scores[best] >= present - TOLERANCE:
+            break
+        if iteration == task.options.max_iter:
+            cut_short = True
+            break
+        if state.k[0] + 2 > state.sizes.size - 1:
+            state = grown(problem, state)
+        members = moves.items[moves.start[best] : moves.start[best + 1]]
+        move_set(problem, state, members, int(moves.target[best]))
+        present = float(scores[best])
+        if task.clock.is_up():
+            break
+    return Reached(canonical(state.slot_of), origin, looks, cut_short)
+
+
+def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> NDArray[np.float64]:
+    """Expected loss after each move; infinite where time ran out."""
+    scores = np.full(moves.source.size, np.inf)
+    cells = max(problem.weights.size, n_items_of(problem))
+    columns = columns_of(state)
+    first = 0
+    while first < scores.size:
+        budget = moves.start[first] + max(1, int(CHUNK_CELLS / cells))
+        last = max(first + 1, int(np.searchsorted(moves.start, budget, side="right")) - 1)
+        score_sets(problem, state, columns, moves, first, last, scores)
+        first = last
+        if task.clock.is_up():
+            break
+    return scores

@@ -1,0 +1,92 @@
+"""Binder's loss as an integer programme, after Lau and Green (2007).
+
+Variables say which pairs are joined. Triangle inequalities are added as they
+are violated: first to the linear relaxation, then to the integer programme,
+whose solution is optimal once it violates none.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import NotSupportedError
+from partita.losses.binder import Binder
+from partita.partitions.labels import Labels, canonical
+from partita.search.lower_bounds.pairs import Relaxation, pair_programme, touched_pairs
+from partita.search.methods import sweep
+from partita.search.task import Candidate, Task
+
+_INTEGRAL = 1e-6
+
+
+def search(task: Task) -> list[Candidate]:
+    """Close the relaxation; if it is not integral, branch; the sweep's best is the incumbent."""
+    _refuse(task)
+    assert isinstance(task.loss, Binder)
+    candidates = sweep.search(task)
+    incumbent = min(task.evaluate(c.labels) for c in _distinct(candidates))
+    relaxation = Relaxation(pair_programme(task.similarity, task.loss))
+    open_gap = True
+    while open_gap and not task.clock.is_up():
+        task.report(f"linear programme, {len(relaxation.triangles):,} triangles")
+        open_gap = relaxation.bound < incumbent - 1e-12 and relaxation.tighten()
+    task.prove(relaxation.bound)
+    solved = relaxation.bound >= incumbent - 1e-12
+    if not solved and not task.clock.is_up():
+        joined = _branch(task, relaxation)
+        if joined is not None:
+            candidates.append(Candidate(_clusters(joined), "integer programme"))
+    return candidates
+
+
+def _refuse(task: Task) -> None:
+    if not isinstance(task.loss, Binder):
+        raise NotSupportedError(
+            f"method='ilp' solves Binder's loss only, not {task.loss!r}: the {task.loss.title} is "
+            "not linear in the pairs. Use method='auto'."
+        )
+    if task.options.max_clusters is not None:
+        raise NotSupportedError(
+            "method='ilp' cannot limit the number of clusters; use method='auto' with max_clusters."
+        )
+
+
+def _distinct(candidates: list[Candidate]) -> list[Candidate]:
+    return list({c.labels.tobytes(): c for c in candidates}.values())
+
+
+def _branch(task: Task, relaxation: Relaxation) -> NDArray[np.float64] | None:
+    """Integer solutions with ever more triangles, until one violates none."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    while not task.clock.is_up():
+        task.report(f"integer programme, {len(relaxation.triangles):,} triangles")
+        columns = touched_pairs(relaxation.programme, relaxation.triangles)
+        left = 1e9 if task.clock.deadline is None else task.clock.deadline - time.monotonic()
+        result = milp(
+            columns.cost,
+            integrality=np.ones(columns.cost.size, np.int64),
+            bounds=Bounds(0.0, 1.0),
+            constraints=LinearConstraint(columns.matrix, ub=1.0),
+            options={"mip_rel_gap": 0.0, "time_limit": max(0.1, left)},
+        )
+        if result.mip_dual_bound is not None:
+            untouched = np.triu(np.minimum(relaxation.programme.cost, 0.0), 1)
+            untouched[columns.first, columns.second] = 0.0
+            rest = relaxation.programme.base + float(untouched.sum())
+            task.prove(rest + result.mip_dual_bound / columns.scale - _INTEGRAL / columns.scale)
+        if result.x is None:
+            task.limits.append("time_limit: the integer programme did not finish")
+            return None
+        joined = columns.solution(np.round(result.x))
+        if not relaxation.add_violated(joined):
+            return joined
+    return None
+
+
+def _clusters(joined: NDArray[np.float64]) -> Labels:
+    """The partition of an integral solution that violates no triangle."""
+    return canonical(np.argmax(joined + np.eye(len(joined)) > 0.5, axis=1))

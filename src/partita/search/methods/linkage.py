@@ -1,0 +1,160 @@
+"""Hierarchical clustering on 1 − p, with every cut of the dendrogram evaluated exactly."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import NotSupportedError
+from partita.kernels.losses.forms import combine
+from partita.kernels.search import dendrogram
+from partita.kernels.search.counts import truth_sums
+from partita.kernels.search.dendrogram import Walk
+from partita.kernels.search.types import PAIRS
+from partita.losses.base import Loss
+from partita.losses.vi import VI
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels, canonical
+from partita.search.problem import problem_from_similarity
+from partita.search.task import Candidate, Task
+from partita.search.threads import run_until
+from partita.search.ties import lowest
+
+Linkage = Literal["average", "complete"]
+
+BLOCK_LABELS = 1 << 21
+"""Labels in one piece of work: pieces do not depend on the number of threads."""
+
+
+def search_average(task: Task) -> list[Candidate]:
+    """The best cut of average linkage on 1 − p, and the cuts that tie with it."""
+    return _search(task, "average")
+
+
+def search_complete(task: Task) -> list[Candidate]:
+    """The best cut of complete linkage on 1 − p, and the cuts that tie with it."""
+    return _search(task, "complete")
+
+
+def _search(task: Task, linkage: Linkage) -> list[Candidate]:
+    """All N cuts: O(N²) for the linkage, O(M N log N) or O(N²) for the losses."""
+    n = task.n_items
+    if task.draws is None and not task.loss.uses_similarity:
+        raise NotSupportedError(
+            f"the expected {task.loss.title} of a cut needs the draws, but a similarity matrix was "
+            "given instead. Losses that do without draws: 'binder', 'vi_lb', 'ompear'."
+        )
+    if n == 1:
+        return [Candidate(np.zeros(1, np.int32), f"{linkage} linkage")]
+    merges = _merges(task, linkage)
+    losses = _cut_losses(task, merges)
+    cap = n if task.options.max_clusters is None else task.options.max_clusters
+    allowed = losses[n - cap :]
+    task.looks += n
+    return [
+        Candidate(_cut(merges, n - cap + int(t)), f"{linkage} linkage") for t in lowest(allowed)
+    ]
+
+
+def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:
+    """The two nodes joined by each merge, shape (n_items − 1, 2); node N + t is merge t."""
+    from scipy.cluster.hierarchy import linkage as link
+    from scipy.spatial.distance import squareform
+
+    task.report(f"{linkage} linkage")
+    apart = 1.0 - task.similarity
+    np.fill_diagonal(apart, 0.0)
+    tree = link(squareform(apart, checks=False), method=linkage)
+    return tree[:, :2].astype(np.int64)
+
+
+def _sizes(merges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of items of each node."""
+    n = len(merges) + 1
+    size = np.ones(2 * n - 1, np.int64)
+    for t, (left, right) in enumerate(merges):
+        size[n + t] = size[left] + size[right]
+    return size
+
+
+def _cut_losses(task: Task, merges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Expected loss after 0, 1, …, N − 1 merges, shape (n_items,)."""
+    n = task.n_items
+    size = _sizes(merges)
+    walk = dendrogram.walk_tree(merges[:, 0].copy(), merges[:, 1].copy(), size)
+    terms = task.loss.terms(n)
+    left, right = size[merges[:, 0]], size[merges[:, 1]]
+    own = _running(n * terms[1], terms[left + right] - terms[left] - terms[right])
+    if task.loss.uses_similarity:
+        return _by_similarity(task, walk, own)
+    assert task.draws is not None
+    return _by_draws(task, task.draws, walk, own)
+
+
+def _running(start: float, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    return start + np.concatenate(([0.0], np.cumsum(gains)))
+
+
+def _by_similarity(task: Task, walk: Walk, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    n = task.n_items
+    problem = problem_from_similarity(task.similarity, task.loss)
+    gains = dendrogram.similarity_gains(problem, walk)
+    if problem.kind == PAIRS:
+        return _combined(task.loss, _running(float(n), gains), own, problem.mean_truth)
+    return (own + problem.mean_truth - 2.0 * _running(0.0, gains)) / n
+
+
+def _by_draws(
+    task: Task, draws: Draws, walk: Walk, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """From the draws; from those seen so far if time runs out."""
+    loss, n = task.loss, task.n_items
+    terms = loss.terms(n)
+    weights = np.array(draws.probabilities)
+    linear = isinstance(loss, VI)
+
+    def add(block: slice) -> tuple[NDArray[np.float64], float, float]:
+        out = np.zeros(n - 1 if linear else n)
+        if block.start > 0 and task.clock.is_up():
+            return out, 0.0, 0.0
+        rows, mass = draws.rows(block.start, block.stop), weights[block]
+        if not linear:
+            dendrogram.mean_cut_losses(
+                walk, rows, mass, terms, loss.form, loss.split_price, own, out
+            )
+            return out, 0.0, float(mass.sum())
+        dendrogram.mean_gains(walk, rows, mass, terms, out)
+        truth = np.empty(len(rows))
+        truth_sums(rows, draws.n_clusters[block], terms, truth)
+        return out, float(truth @ mass), float(mass.sum())
+
+    blocks = list(draws.blocks(max(1, BLOCK_LABELS // n)))
+    parts = run_until(task, add, blocks, "cuts against draws")
+    seen = sum(part[2] for part in parts)
+    total = np.sum([part[0] for part in parts], axis=0) / seen
+    if not linear:
+        return np.asarray(total)
+    mean_truth = sum(part[1] for part in parts) / seen
+    return _combined(loss, _running(n * terms[1], total), own, mean_truth)
+
+
+def _combined(
+    loss: Loss, joint: NDArray[np.float64], own: NDArray[np.float64], truth: float
+) -> NDArray[np.float64]:
+    return np.array(
+        [
+            combine(loss.form, loss.split_price, j, e, truth, own.size)
+            for j, e in zip(joint.tolist(), own.tolist(), strict=True)
+        ]
+    )
+
+
+def _cut(merges: NDArray[np.int64], count: int) -> Labels:
+    """The partition after the first ``count`` merges."""
+    n = len(merges) + 1
+    node = np.arange(2 * n - 1)
+    for t in range(count - 1, -1, -1):  # from the top, so that a name reaches all items below
+        node[merges[t]] = node[n + t]
+    return canonical(node[:n])
