@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.partitions.labels import by_size, canonical
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-3, 6), min_size=1, max_size=30))
 def test_the_partition_stays_and_sizes_fall(labels):
     found = by_size(labels)
