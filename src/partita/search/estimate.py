@@ -18,8 +18,7 @@ from partita.partitions.labels import Labels, as_matrix
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
-from partita.search.task import Candidate, Clock, Options, Task
-from partita.search.ties import TIE, window
+from partita.search.task import TIE, Candidate, Clock, Options, Task, window
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,12 @@ from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.similarity import similarity as similarity_of
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+TIE = 1e-10
+"""Losses this close are one: relative above 1, absolute below."""
 
 
 class Candidate(NamedTuple):
@@ -130,3 +137,32 @@ class Task:
     def keep(self, candidates: Sequence[Candidate]) -> None:
         """Record what a method found, so that an interrupt loses nothing."""
         self.found.extend(candidates)
+
+
+def run_until(task: Task, function: Callable[[T], R], work: Sequence[T], say: str) -> list[R]:
+    """Results in the order of the work, whatever the number of threads.
+
+    The work runs in worker threads even when there is one: Ctrl-C reaches the
+    main thread, which tells the clock; every piece of work watches the clock
+    and returns what it has.
+    """
+    with ThreadPoolExecutor(max(1, min(task.threads, len(work)))) as pool:
+        futures = [pool.submit(function, piece) for piece in work]
+        waiting = set(futures)
+        while waiting:
+            try:
+                waiting = wait(waiting, timeout=0.2).not_done
+                task.report(f"{say}, {len(futures) - len(waiting)} of {len(futures)}")
+            except KeyboardInterrupt:
+                task.clock.interrupted = True
+        return [future.result() for future in futures]
+
+
+def window(best: float) -> float:
+    """The highest loss that ties with the best."""
+    return best + TIE * max(1.0, abs(best))
+
+
+def lowest(losses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Positions of the smallest loss and of all that tie with it, in order."""
+    return np.flatnonzero(losses <= window(float(losses.min())))

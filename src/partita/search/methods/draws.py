@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.omari import OneMinusARI
 from partita.partitions.draws import Draws
-from partita.search.task import Candidate, Task
-from partita.search.threads import run_until
-from partita.search.ties import lowest
+from partita.search.task import Candidate, Task, lowest, run_until
 
 MATRIX_ITEMS = 2_000
 """Up to so many items, losses that permit it are evaluated with the similarity matrix."""

@@ -20,9 +20,7 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
-from partita.search.task import Candidate, Task
-from partita.search.threads import run_until
-from partita.search.ties import TIE, window
+from partita.search.task import TIE, Candidate, Task, run_until, window
 
 PREFIX_ITEMS = 7
 """Items of a prefix; 877 prefixes are enough pieces, and each is done in a fraction of a second."""

@@ -30,8 +30,7 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
-from partita.search.task import Candidate, Task
-from partita.search.threads import run_until
+from partita.search.task import Candidate, Task, run_until
 
 MATRIX_ITEMS = 2_000
 """Up to so many items, the similarity matrix is used where the loss permits, and for linkages."""

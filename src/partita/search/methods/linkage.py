@@ -18,9 +18,7 @@ from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
 from partita.search.problem import problem_from_similarity
-from partita.search.task import Candidate, Task
-from partita.search.threads import run_until
-from partita.search.ties import lowest
+from partita.search.task import Candidate, Task, lowest, run_until
 
 Linkage = Literal["average", "complete"]
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from partita.errors import UnknownNameError
-from partita.search.methods import auto, draws, enumerate_all, hasse, ilp, linkage, sweep
+from partita.search.methods import draws, enumerate_all, hasse, ilp, linkage, sweep
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
 """Proposes partitions; the front door evaluates them and keeps the best."""
 
+ENUMERATED_ITEMS = 8
+"""Up to so many items all partitions (at most 4,140) are tried, which is instant and exact."""
+
+
+def search_auto(task: Task) -> Sequence[Candidate]:
+    """Enumerate tiny problems; sweep the others from many starts until they agree."""
+    if task.n_items <= ENUMERATED_ITEMS:
+        return enumerate_all.search(task)
+    return sweep.search(task)
+
+
 METHODS: dict[str, Method] = {
-    "auto": auto.search,
+    "auto": search_auto,
     "sweep": sweep.search,
     "hasse": hasse.search,
     "draws": draws.search,

@@ -29,8 +29,7 @@ from partita.search.problem import (
     problem_from_similarity,
     table_bytes,
 )
-from partita.search.task import Candidate, Task
-from partita.search.threads import run_until
+from partita.search.task import Candidate, Task, run_until
 
 SAMPLE_LABELS = 150_000
 MOST_DRAWS, FEWEST_DRAWS = 750, 100
