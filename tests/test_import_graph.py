@@ -43,8 +43,11 @@ FLOOR = {
 }
 """Height of each room. Rooms of one floor do not import each other."""
 
-DOORS = {("partita.summary.result", "partita.report")}
-"""The one arrow up: ``Summary.to_html`` opens the report by name, when it is called."""
+DOORS = {
+    ("partita.summary.result", "partita.report"),
+    ("partita.summary.result", "partita.plots"),
+}
+"""The arrows up: ``Summary.to_html`` and ``Summary.plot`` open these by name, when called."""
 
 KERNEL_LIBRARIES = {"numpy", "numba", "partita", "__future__", "typing", "collections", "math"}
 

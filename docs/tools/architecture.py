@@ -8,8 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "partita"
 
-DOOR = ("summary", "report")
-"""``Summary.to_html`` opens the report by name when it is called: the one arrow up."""
+DOORS = (("summary", "report"), ("summary", "plots"))
+"""``Summary.to_html`` and ``Summary.plot`` open these by name when called: the arrows up."""
 
 SAID = {
     "cli": "the commands",
@@ -65,7 +65,7 @@ def graph() -> dict[str, set[str]]:
             continue
         others = {r for r in imported_rooms(path) if r != room and not r.startswith("_")}
         arrows.setdefault(room, set()).update(others)
-    return {room: {o for o in others if (room, o) != DOOR} for room, others in arrows.items()}
+    return {room: {o for o in others if (room, o) not in DOORS} for room, others in arrows.items()}
 
 
 def floors(arrows: dict[str, set[str]]) -> dict[str, int]:

@@ -23,6 +23,7 @@ def test_the_figures_promised():
         "hasse",
         "items",
         "n_clusters",
+        "overview",
         "posterior_map",
         "ranks",
         "similarity",

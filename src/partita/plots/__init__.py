@@ -2,7 +2,8 @@
 
 Each function takes what it shows first, draws into ``ax`` (or ``axes``) or
 into a new figure, and returns the axes: ``ax.figure.savefig("figure.pdf")``.
-pyplot is never used. What is drawn is prepared apart from the drawing.
+Notebooks show it; where pyplot is in use it is pyplot's current figure. What
+is drawn is prepared apart from the drawing.
 
 Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 ``colours``, ``similarity_map`` and ``embedding`` need none of it.
@@ -14,6 +15,7 @@ from partita.plots.estimate import estimate
 from partita.plots.hasse import hasse
 from partita.plots.items import items
 from partita.plots.n_clusters import n_clusters
+from partita.plots.overview import overview
 from partita.plots.posterior_map import posterior_map
 from partita.plots.ranks import ranks
 from partita.plots.similarity import similarity
@@ -26,6 +28,7 @@ __all__ = [
     "hasse",
     "items",
     "n_clusters",
+    "overview",
     "posterior_map",
     "ranks",
     "similarity",

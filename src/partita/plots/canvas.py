@@ -1,11 +1,15 @@
 """The door to matplotlib, and what all figures share.
 
-Figures are made without pyplot: nothing opens a window, and no figure stays
-behind in a global list.
+A figure goes through pyplot when pyplot is the user's way: in IPython and
+notebooks, which show pyplot's figures, and wherever pyplot has been imported,
+so that ``plt.show`` and ``plt.savefig`` find it. Elsewhere (the command line,
+a script that saves ``ax.figure``) it belongs to nobody but its axes and is
+gone with them.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,16 +48,31 @@ def library(name: str) -> Any:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches that keeps its parts from overlapping."""
+    """A figure of so many inches outside pyplot, for what is written to a file at once."""
     figure: Figure = library("figure").Figure(figsize=(width, height), layout="constrained")
     return figure
+
+
+def shown_figure(width: float, height: float) -> Figure:
+    """A new figure where the user will look for it: pyplot's current one, or one of its own."""
+    if not _pyplot_is_in_use():
+        return new_figure(width, height)
+    figure: Figure = library("pyplot").figure(figsize=(width, height), layout="constrained")
+    return figure
+
+
+def _pyplot_is_in_use() -> bool:
+    if "matplotlib.pyplot" in sys.modules:
+        return True
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None
 
 
 def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
     """The axes given, or those of a new figure."""
     library("figure")  # axes can only exist with matplotlib, but what came may be no axes
     if ax is None:
-        return new_figure(width, height).subplots()
+        return shown_figure(width, height).subplots()
     if not hasattr(ax, "add_artist"):
         raise InvalidInputError(f"ax is {type(ax).__name__}; expected matplotlib Axes or None.")
     return ax
@@ -66,7 +85,7 @@ def many_axes(
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
     if axes is None:
-        figure = new_figure(width * columns, height * rows)
+        figure = shown_figure(width * columns, height * rows)
         made = np.atleast_1d(figure.subplots(rows, columns, **sharing)).reshape(-1)
         for unused in made[count:]:
             unused.remove()

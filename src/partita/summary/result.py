@@ -225,8 +225,14 @@ class Summary:
 
         return load_summary(path)
 
+    def plot(self, *, fit: Any = None, axes: Any = None) -> NDArray[Any]:
+        """Draw the page of four panels; see :func:`partita.plots.overview`."""
+        # Upwards by name and only when called, as in ``to_html``.
+        panels: NDArray[Any] = import_module("partita.plots").overview(self, fit=fit, axes=axes)
+        return panels
+
     def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write a report as one HTML file that needs no network; needs the extra ``report``."""
-        # The one door upwards: by name and only when called, so that nothing here loads a report.
+        # A door upwards: by name and only when called, so that nothing here loads a report.
         report = import_module("partita.report")
         report.write_report(self, path, overwrite=overwrite)

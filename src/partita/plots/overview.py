@@ -1,0 +1,72 @@
+"""The page people want first: the answer, how sure the pairs are, how many clusters, how far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.plots.canvas import library, many_axes
+from partita.plots.distances import distances
+from partita.plots.estimate import estimate
+from partita.plots.items import items
+from partita.plots.n_clusters import n_clusters
+from partita.plots.similarity import similarity
+from partita.summary.result import Summary
+
+if TYPE_CHECKING:
+    from partita.samplers.fit import Fit
+
+
+def overview(
+    summary: Summary, *, fit: Fit | None = None, axes: Any = None, n_jobs: int | None = None
+) -> NDArray[Any]:
+    """Draw a summary as one page of four panels.
+
+    The estimate on the data (without data, the least certain items), the
+    similarity matrix, the posterior of the number of clusters, and the
+    distances of the draws to the estimate with the credible ball.
+
+    Parameters
+    ----------
+    summary : Summary
+        Made by :func:`partita.summarize`.
+    fit : Fit, optional
+        The fit the draws came from, for its density behind one-dimensional data.
+    axes : four matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    n_jobs : int, optional
+        Threads, every core by default.
+
+    Returns
+    -------
+    ndarray of Axes, shape (4,)
+
+    Notes
+    -----
+    The cost is that of the similarity matrix, O(M N²), which above a size is
+    aggregated.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> summary = pt.summarize([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 10)
+    >>> panels = pt.plots.overview(summary)
+    >>> len(panels)
+    4
+    """
+    library("figure")
+    if not isinstance(summary, Summary):
+        raise InvalidInputError(
+            f"got {type(summary).__name__}; expected a Summary. partita.summarize(draws) makes one."
+        )
+    panels = many_axes(axes, 4, columns=2, width=5.2, height=4.2)
+    if summary.data is not None:
+        estimate(summary, fit=fit, n_jobs=n_jobs, ax=panels[0])
+    else:
+        items(summary, n=12, ax=panels[0])
+    similarity(summary, n_jobs=n_jobs, ax=panels[1])
+    n_clusters(summary, ax=panels[2])
+    distances(summary, ax=panels[3])
+    return panels

@@ -1,0 +1,106 @@
+"""Figures are where the user looks for them: in notebooks, with plt.show, plt.savefig."""
+
+from __future__ import annotations
+
+import gc
+import io
+import subprocess
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+import partita as pt
+
+VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
+LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return pt.summarize(np.tile(LABELS, (5, 1)), data=VALUES)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    plt.close("all")
+    yield
+    plt.close("all")
+
+
+def shown(name, summary):
+    subject = 3 if name == "hasse" else summary
+    return getattr(pt.plots, name)(subject)
+
+
+@pytest.mark.parametrize("name", pt.plots.__all__)
+def test_savefig_of_pyplot_writes_the_figure(name, summary):
+    axes = shown(name, summary)
+    figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
+    assert plt.gcf() is figure
+    assert len(plt.get_fignums()) == 1
+    buffer = io.BytesIO()
+    plt.savefig(buffer, format="png", dpi=40)
+    buffer.seek(0)
+    assert np.ptp(plt.imread(buffer)[..., :3]) > 0.5
+
+
+@pytest.mark.parametrize("name", ["n_clusters", "overview"])
+def test_given_axes_open_no_figure(name, summary):
+    figure, axes = plt.subplots(2, 2)
+    if name == "overview":
+        summary.plot(axes=axes)
+    else:
+        pt.plots.n_clusters(summary, ax=axes[0, 0])
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_a_closed_figure_is_gone(summary):
+    alive = []
+    for _ in range(3):
+        ax = pt.plots.n_clusters(summary)
+        alive.append(weakref.ref(ax.figure))
+        plt.close(ax.figure)
+    del ax
+    gc.collect()
+    assert [figure() for figure in alive] == [None] * 3
+
+
+def test_the_overview_has_four_panels(summary):
+    assert len(summary.plot()) == 4
+
+
+LOOP = """
+import gc, weakref, partita as pt
+figures = [weakref.ref(pt.plots.n_clusters([[0, 0, 1]]).figure) for _ in range(30)]
+gc.collect()
+assert not any(figure() for figure in figures)
+"""
+
+
+def test_a_script_without_pyplot_keeps_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", LOOP], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_notebook_shows_every_figure_once(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    cells = [
+        "import numpy as np, partita as pt\n"
+        f"draws = np.tile({LABELS.tolist()}, (5, 1))\n"
+        f"summary = pt.summarize(draws, data={VALUES.tolist()})",
+        *(f"pt.plots.{name}({3 if name == 'hasse' else 'summary'});" for name in pt.plots.__all__),
+        "summary.plot();",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    for cell in notebook.cells[1:]:
+        images = [o for o in cell.outputs if "image/png" in o.get("data", {})]
+        assert len(images) == 1, cell.source
