@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-PAPER_DRAWS = Path(__file__).resolve().parents[2] / "shared" / "paper" / "draws"
-"""The paper's own draws, where they lie beside the repository."""
+PAPER_DRAWS = Path(__file__).resolve().parents[1] / "tests" / "data" / "paper" / "draws"
+"""The paper's own draws: in the repository, not in the source distribution."""
 
 
 def simulated_labels(

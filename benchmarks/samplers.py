@@ -18,7 +18,7 @@ PAPER_KERNEL = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
 
 
 def example1() -> NDArray[np.float64]:
-    """The paper's data where they lie beside the repository, else a simulation of them."""
+    """The paper's data, or a simulation where they are not there."""
     path = PAPER_DRAWS / "example1.npz"
     if path.exists():
         with np.load(path) as stored:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 import partita as pt
 from partita.losses.registry import as_loss
 from partita.search.task import Clock, Options, Task
-
-SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+from reference import ground_truth
 
 
 def make_task(
@@ -54,12 +50,8 @@ def random_draws(n_items: int, n_draws: int, seed: int, *, weighted: bool = True
 
 
 def stored_draws(name: str) -> pt.Draws:
-    """The paper's draws; skips where the shared files are missing."""
-    path = SHARED / "paper" / "draws" / f"{name}.npz"
-    if not path.exists():
-        pytest.skip(f"needs {path.name} of the shared files")
-    with np.load(path) as arrays:
-        return pt.Draws(arrays["labels"])
+    """The paper's draws."""
+    return ground_truth.stored_draws(f"paper/draws/{name}.npz")
 
 
 def found(candidates) -> list[list[int]]:

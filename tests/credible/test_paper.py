@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import partita as pt
-from reference.ground_truth import FILE, SHARED, load, stored_draws
+from reference.ground_truth import load, stored_draws
+from stored import PAPER_DRAWS, needs_paper_draws
 
-pytestmark = pytest.mark.skipif(
-    not (FILE.exists() and (SHARED / "paper" / "draws").is_dir()),
-    reason="the paper's draws and the recorded estimates are not beside the repository",
-)
+pytestmark = needs_paper_draws
 
 
 @cache
@@ -123,7 +121,7 @@ EXAMPLE_TABLES = {
 
 @pytest.mark.parametrize(("loss", "name"), EXAMPLE_TABLES)
 def test_cross_tabulation_of_example_1_with_the_truth(loss, name):
-    with np.load(SHARED / "paper" / "draws" / "example1.npz") as arrays:
+    with np.load(PAPER_DRAWS / "example1.npz") as arrays:
         truth = arrays["true_labels"]
     found = pt.cross_table(truth, ball("example1", loss).bounds[name].labels[0])
     wanted = np.array(EXAMPLE_TABLES[loss, name])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,7 @@ from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitErr
 from partita.kernels.partitions.similarity import count_together, weigh_together
 from partita.partitions import similarity as module
 from reference import similarity as twin
-
-GROUND_TRUTH = Path(__file__).parents[3] / "shared" / "ground_truth.json"
+from stored import GROUND_TRUTH
 
 
 def simulated(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> np.ndarray:
@@ -196,8 +194,6 @@ def test_a_similarity_matrix_is_not_taken_for_draws():
 
 
 def test_the_recorded_matrix():
-    if not GROUND_TRUTH.exists():
-        pytest.skip(f"{GROUND_TRUTH} is not there")
     records = json.loads(GROUND_TRUTH.read_text())
     found = [r for r in records if r.get("function") == "psm"]
     assert found

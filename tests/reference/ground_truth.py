@@ -10,28 +10,28 @@ from __future__ import annotations
 import json
 import math
 from functools import cache, partial, reduce
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
 from reference import losses as twin
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-FILE = SHARED / "ground_truth.json"
+from stored import DATA, GROUND_TRUTH
 
 close = partial(pytest.approx, rel=0, abs=1e-10)  # R printed 15 digits of values of order 1
 
 
 def load() -> list[dict]:
     """Every record, without the note at the top of the file."""
-    return [r for r in json.loads(FILE.read_text()) if "function" in r] if FILE.exists() else []
+    return [r for r in json.loads(GROUND_TRUTH.read_text()) if "function" in r]
 
 
 @cache
 def stored_draws(name: str) -> pt.Draws:
-    with np.load(SHARED / name) as arrays:
+    """The labels in a file that a record names."""
+    if not (DATA / name).exists():
+        pytest.skip(f"{name} (GPL) is in the repository, not in the source distribution")
+    with np.load(DATA / name) as arrays:
         return pt.Draws(arrays["labels"])
 
 

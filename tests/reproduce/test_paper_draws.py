@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from partita.cli import reproduce as command_module
 from partita.cli.group import cli
 from partita.reproduce import paper, paper_draws
 from partita.reproduce.paper_draws import Check, Searches
-
-DRAWS = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws"
-
-needs_draws = pytest.mark.skipif(
-    not DRAWS.is_dir(), reason="the paper's draws are not beside the repository"
-)
+from stored import PAPER_DRAWS, needs_paper_draws
 
 
 def reproduce(*words: str):
@@ -31,9 +27,9 @@ def galaxies_only(monkeypatch):
     monkeypatch.setattr(paper_draws, "compare_searches", lambda *_, **__: iter(()))
 
 
-@needs_draws
+@needs_paper_draws
 def test_every_digit_comes_out(tmp_path):
-    done = reproduce(str(DRAWS), "--out", str(tmp_path / "page"))
+    done = reproduce(str(PAPER_DRAWS), "--out", str(tmp_path / "page"))
     assert done.exit_code == 0, done.output
     lines = [line for line in done.stdout.splitlines() if "(paper: " in line]
     assert all(line.startswith("ok  ") for line in lines)
@@ -49,35 +45,54 @@ def test_every_digit_comes_out(tmp_path):
     assert "0.770412 (4)" in done.stdout
 
 
-@needs_draws
+@needs_paper_draws
 @pytest.mark.usefixtures("galaxies_only")
 def test_an_altered_number_fails(monkeypatch):
     altered = {**paper.GALAXY_ESTIMATES["vi"], "expected_vi": "0.938"}
     monkeypatch.setitem(paper.GALAXY_ESTIMATES, "vi", altered)
-    done = reproduce(str(DRAWS))
+    done = reproduce(str(PAPER_DRAWS))
     assert done.exit_code == 1
     wrong = [line for line in done.stdout.splitlines() if line.startswith("DIFFERS")]
     assert wrong == ["DIFFERS  Table 4, galaxies, VI estimate, E[VI]: 0.939 (paper: 0.938)"]
 
 
-@needs_draws
+@needs_paper_draws
 @pytest.mark.usefixtures("galaxies_only")
 def test_an_altered_cell_of_a_cross_tabulation_fails(monkeypatch):
     monkeypatch.setitem(paper.GALAXY_TABLES, "upper", ((7, 0), (31, 41), (3, 0)))
-    done = reproduce(str(DRAWS))
+    done = reproduce(str(PAPER_DRAWS))
     assert done.exit_code == 1
     assert "row 2: 30 42 (paper: 31 41)" in done.stdout
 
 
-@needs_draws
+@needs_paper_draws
 @pytest.mark.usefixtures("galaxies_only")
 def test_other_draws_fail(tmp_path):
-    (tmp_path / "example1.npz").write_bytes((DRAWS / "example1.npz").read_bytes())
-    with np.load(DRAWS / "galaxy.npz") as stored:
+    (tmp_path / "example1.npz").write_bytes((PAPER_DRAWS / "example1.npz").read_bytes())
+    with np.load(PAPER_DRAWS / "galaxy.npz") as stored:
         np.savez(tmp_path / "galaxy.npz", labels=stored["labels"][:1000])
     done = reproduce(str(tmp_path))
     assert done.exit_code == 1
     assert "DIFFERS  Section 6.2, distinct partitions among the draws" in done.stdout
+
+
+@needs_paper_draws
+def test_in_a_clone_they_are_found_without_being_named(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        paper_draws, "check_paper_draws", lambda directory, **_: iter(seen.append(directory) or ())
+    )
+    monkeypatch.setattr(paper_draws, "compare_searches", lambda *_, **__: iter(()))
+    assert reproduce().exit_code == 0
+    assert Path(seen[0]).resolve() == PAPER_DRAWS
+
+
+def test_outside_a_clone_it_is_said_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command_module, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    done = reproduce()
+    assert done.exit_code == 1
+    assert "tests/data/paper/draws" in done.stderr
 
 
 def test_a_directory_without_draws_is_explained(tmp_path):

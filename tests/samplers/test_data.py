@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,8 +10,8 @@ import pytest
 import partita as pt
 from partita.samplers.choice import choose_kernel
 from partita.samplers.table import as_table
+from stored import PAPER_DRAWS, needs_paper_draws
 
-PAPER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws"
 SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
 
 FRAME = pd.DataFrame(
@@ -26,9 +24,9 @@ FRAME = pd.DataFrame(
 )
 
 
-@pytest.mark.skipif(not PAPER.exists(), reason="the paper's data are not beside the repository")
+@needs_paper_draws
 def test_galaxies_are_those_of_the_paper():
-    with np.load(PAPER / "galaxy.npz") as stored:
+    with np.load(PAPER_DRAWS / "galaxy.npz") as stored:
         np.testing.assert_array_equal(pt.datasets.galaxies(), stored["data"])
 
 

@@ -7,25 +7,22 @@ effective sizes; ours, from eight chains, must be the smaller one.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
+from stored import PAPER_DRAWS, needs_paper_draws
 
-PAPER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws" / "galaxy.npz"
 CHAINS = 8
 
-pytestmark = pytest.mark.skipif(
-    not PAPER.exists(), reason="the paper's draws are not beside the repository"
-)
+pytestmark = needs_paper_draws
 
 
 @pytest.fixture(scope="module")
 def paper() -> dict[str, np.ndarray]:
-    with np.load(PAPER) as stored:
+    with np.load(PAPER_DRAWS / "galaxy.npz") as stored:
         return dict(stored)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
 from samplers.cases import PRIORS, log_prior_by_seating
-
-GROUND_TRUTH = Path(__file__).resolve().parents[3] / "shared" / "ground_truth.json"
+from stored import GROUND_TRUTH
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -73,7 +71,6 @@ def test_concentration_for_inverts_the_expected_number(discount, n_clusters, n_i
     assert found == pytest.approx(n_clusters, rel=1e-9)
 
 
-@pytest.mark.skipif(not GROUND_TRUTH.exists(), reason="the peers' records are not beside the repo")
 def test_concentration_for_agrees_with_bnpmix():
     records = [
         r for r in json.loads(GROUND_TRUTH.read_text()) if r.get("function") == "PYcalibrate"

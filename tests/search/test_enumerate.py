@@ -13,7 +13,7 @@ from partita.errors import NotSupportedError
 from partita.search.methods import enumerate_all as method
 from reference import ground_truth
 from reference import search_methods as twin
-from search_tasks import SHARED, found, make_task, random_draws
+from search_tasks import found, make_task, random_draws
 
 
 def all_minimisers(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
@@ -111,8 +111,6 @@ def records() -> list[dict]:
 
 
 def test_records_are_there():
-    if not (SHARED / "ground_truth.json").exists():
-        pytest.skip("needs ground_truth.json of the shared files")
     assert len(records()) >= 10
 
 

@@ -1,19 +1,17 @@
 """On the paper's own draws: the values the best tool reaches, and how tight the proofs are.
 
-These files lie beside the repository where they are available; what they show
-on real draws, the other tests of this folder show against enumeration.
+What they show on real draws, the other tests of this folder show against enumeration.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
+from stored import PAPER_DRAWS, needs_paper_draws
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper" / "draws"
+pytestmark = needs_paper_draws
 
 VALUES = {
     "example1": {
@@ -40,11 +38,9 @@ CASES = [(file, loss) for file, losses in VALUES.items() for loss in losses]
 
 @pytest.fixture(scope="module")
 def posteriors():
-    if not FOLDER.exists():
-        pytest.skip("the paper's draws are not beside the repository")
     found = {}
     for name in VALUES:
-        with np.load(FOLDER / f"{name}.npz") as stored:
+        with np.load(PAPER_DRAWS / f"{name}.npz") as stored:
             found[name] = pt.Draws(stored["labels"])
     return found
 

@@ -13,7 +13,8 @@ import pytest
 import partita as pt
 from partita.errors import InvalidDataError, InvalidInputError, UnknownNameError
 from partita.summary.text import screen
-from reference.ground_truth import SHARED, stored_draws
+from reference.ground_truth import stored_draws
+from stored import needs_paper_draws
 
 TRUTH = np.repeat([0, 1, 2], 8)
 
@@ -202,10 +203,7 @@ def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
         summary.to_frame("item")
 
 
-@pytest.mark.skipif(
-    not (SHARED / "paper" / "draws" / "galaxy.npz").exists(),
-    reason="the paper's draws are not beside the repository",
-)
+@needs_paper_draws
 def test_the_sentence_about_the_galaxies():
     summary = pt.summarize(stored_draws("paper/draws/galaxy.npz"))
     assert summary.sentence.startswith(

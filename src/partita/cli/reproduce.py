@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partita._files import FileMissingError
 from partita.cli.failures import FAILED, INTERRUPTED
 from partita.cli.interrupts import watch_interrupts
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from partita.reproduce.pages import Page
 
 _FOLDER = "partita-reproduction"
+_OF_THE_CLONE = ""
+"""Stands for the draws kept among the tests of a clone."""
 
 
 @click.command(
@@ -25,6 +28,7 @@ _FOLDER = "partita-reproduction"
 Examples:
   $ partita reproduce --quick
   $ partita reproduce --out reproduction --seed 1
+  $ partita reproduce --paper-draws
   $ partita reproduce --paper-draws draws""",
 )
 @click.option(
@@ -37,8 +41,11 @@ Examples:
 @click.option(
     "--paper-draws",
     type=click.Path(),
-    metavar="DIR",
-    help="The paper's own draws, example1.npz and galaxy.npz: check every printed digit.",
+    is_flag=False,
+    flag_value=_OF_THE_CLONE,
+    metavar="[DIR]",
+    help="The paper's own draws, example1.npz and galaxy.npz: check every printed digit. "
+    "In a clone of the repository DIR may be left out.",
 )
 @jobs_option
 @seed_option("simulated data, the sampler and the searches")
@@ -65,10 +72,25 @@ def command(
         if quick:
             raise click.UsageError("--quick is for own draws; leave it out with --paper-draws.")
         check_directory(out, force=force)
-        click.get_current_context().exit(_check_digits(paper_draws, out, seed, jobs))
+        draws = paper_draws if paper_draws != _OF_THE_CLONE else str(_draws_of_the_clone())
+        click.get_current_context().exit(_check_digits(draws, out, seed, jobs))
     target = out or _FOLDER
     check_directory(target, force=force)
     click.get_current_context().exit(_run(target, quick=quick, seed=seed, jobs=jobs))
+
+
+def _draws_of_the_clone() -> Path:
+    """The paper's draws in the clone that is running, or in the one we stand in."""
+    here = Path.cwd()
+    for root in (Path(__file__).resolve().parents[3], here, *here.parents):
+        found = root / "tests" / "data" / "paper" / "draws"
+        if (found / "galaxy.npz").is_file():
+            return found
+    raise FileMissingError(
+        "the paper's draws are in a clone of the repository, in tests/data/paper/draws, and not in "
+        "the installed package. Call this inside a clone, or name their directory: "
+        "--paper-draws DIR."
+    )
 
 
 def _run(out: str, *, quick: bool, seed: int, jobs: int | None) -> int:
