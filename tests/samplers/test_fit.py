@@ -10,7 +10,7 @@ from scipy import stats
 
 import partita as pt
 from reference import samplers_models as twins
-from samplers.cases import PRIORS, cases
+from samplers.cases import PRIORS, Case, cases, log_prior_by_seating
 
 CASES = {case.name: case for case in cases(n=9, seed=3)}
 
@@ -70,6 +70,24 @@ def test_density_integrates_to_one():
     assert found.grid.shape == (40_001, 1)
 
 
+def test_density_of_large_counts():
+    # x! is beyond the largest float from 171 on; the probability is not.
+    x = np.array([3, 180, 220, 4, 700, 650, 2, 200])
+    fit = pt.sample(x, kernel=pt.GammaPoisson(1, 0.01), draws=20, chains=2, rng=0)
+    grid = np.array([0, 170, 171, 200, 690, 2_000])
+    found = fit.density(grid)
+    case = CASES["poisson"]
+    one = Case("counts", case.kernel, x, x[:, None], twins.gamma_poisson([1], 0.01))
+    expected = [
+        [
+            density_given(one, labels.astype(int), alpha, fit.prior, np.array([point]))
+            for point in grid
+        ]
+        for labels, alpha in zip(fit.draws.labels, fit._concentrations(), strict=True)
+    ]
+    np.testing.assert_allclose(found.mean, np.mean(expected, axis=0), rtol=1e-9)
+
+
 def test_density_in_blocks_of_points_is_the_same(monkeypatch):
     from partita.samplers import predictive
 
@@ -80,7 +98,10 @@ def test_density_in_blocks_of_points_is_the_same(monkeypatch):
     np.testing.assert_allclose(whole.mean, again.mean, rtol=1e-13)
 
 
-@pytest.mark.parametrize("prior", ["dirichlet", "pitman–yor", "finite"])
+@pytest.mark.parametrize(
+    "prior",
+    ["dirichlet", "dirichlet, random", "pitman–yor", "pitman–yor, random", "finite"],
+)
 def test_predictions_are_predictive_probabilities(prior):
     case = CASES["product"]
     fit = short(case, prior)
@@ -91,7 +112,7 @@ def test_predictions_are_predictive_probabilities(prior):
     for i in range(4):
         weights = [
             np.exp(
-                PRIORS[prior].log_probability(np.append(labels, j))
+                log_prior_by_seating(prior, np.bincount(np.append(labels, j)).tolist())
                 + case.twin(case.values[i], case.values[labels == j])
             )
             for j in range(4)

@@ -169,8 +169,8 @@ class Fit:
     def predict(self, new_data: Any, labels: ArrayLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
 
-        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x), with the posterior
-        mean of a random concentration.
+        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). A random
+        concentration is integrated out given that partition, by quadrature.
 
         Parameters
         ----------
@@ -187,7 +187,6 @@ class Fit:
         return predict_clusters(
             new_data,
             labels=as_vector(labels, n_items=self.draws.n_items),
-            concentration=float(self._concentrations().mean()),
             kernel=self.kernel,
             prior=self.prior,
             values=self.values,

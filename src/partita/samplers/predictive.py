@@ -48,7 +48,8 @@ class Density:
 @dataclass(frozen=True)
 class _Task:
     points: Floats
-    prior_density: Floats
+    log_base: Floats
+    log_alone: Floats
     data: Floats
     arrays: Arrays
     prior: PriorTables
@@ -62,7 +63,8 @@ def _densities(task: _Task) -> Floats:
     arrays, prior = task.arrays, task.prior
     return predictive_densities(
         task.points,
-        task.prior_density,
+        task.log_base,
+        task.log_alone,
         task.data,
         arrays.blocks,
         arrays.hyper,
@@ -95,8 +97,7 @@ def predictive_density(
     encoded = encode_new(grid, kernel, names)
     arrays, tables = _compiled(kernel, prior, values)
     data, points = arrays.arrange(values), arrays.arrange(encoded)
-    own = np.exp(_prior_density(points, arrays))
-    base = np.exp(kernel.log_base(encoded))
+    base, alone = kernel.log_base(encoded), _prior_density(points, arrays)
     tail = (1 - prob) / 2
     parts = []
     step = max(1, _CELLS // draws.n_draws)
@@ -105,7 +106,8 @@ def predictive_density(
         tasks = [
             _Task(
                 points[these],
-                own[these],
+                base[these],
+                alone[these],
                 data,
                 arrays,
                 tables,
@@ -114,7 +116,7 @@ def predictive_density(
             )
             for block in draws.blocks(_DRAWS)
         ]
-        found = np.concatenate(run(_densities, tasks, n_jobs)) * base[these]
+        found = np.concatenate(run(_densities, tasks, n_jobs))
         band = np.quantile(found, [tail, 1 - tail], axis=0)
         parts.append(np.stack([found.mean(axis=0), band[0], band[1]]))
     mean, lower, upper = np.concatenate(parts, axis=1)
@@ -125,7 +127,6 @@ def predict_clusters(
     new_data: Any,
     *,
     labels: Labels,
-    concentration: float,
     kernel: Kernel,
     prior: PartitionPrior,
     values: Floats,
@@ -133,7 +134,6 @@ def predict_clusters(
 ) -> Floats:
     """Probabilities of the clusters and of a new one; see ``Fit.predict``."""
     from partita.kernels.gibbs.density import join_weights
-    from partita.kernels.gibbs.prior import log_open
 
     encoded = encode_new(new_data, kernel, names)
     arrays, tables = _compiled(kernel, prior, values)
@@ -151,8 +151,10 @@ def predict_clusters(
         labels,
         k,
     )
-    opening = log_open(tables.sigma, tables.open_table, concentration, k)
-    alone = opening + _prior_density(points, arrays)
+    # The prior's own ratio for one item more: a random concentration is integrated out in it.
+    alone = prior.log_probability(np.append(labels, k)) + _prior_density(points, arrays)
+    first = prior.log_probability(np.append(labels, 0))
+    alone += tables.log_size[np.count_nonzero(labels == 0)] - first
     log_weights = np.concatenate([joining, alone[:, None]], axis=1)
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

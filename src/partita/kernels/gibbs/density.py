@@ -47,7 +47,8 @@ def join_weights(
 @kernel
 def predictive_densities(
     points: Floats,
-    prior_density: Floats,
+    log_base: Floats,
+    log_alone: Floats,
     data: Floats,
     blocks: Ints,
     hyper: Floats,
@@ -62,8 +63,10 @@ def predictive_densities(
 ) -> Floats:
     """Density of each point under each draw, shape (n_draws, n_points).
 
-    ``prior_density`` is that of a point alone in a new cluster; ``open_table`` is made for one
-    item more than the data have.
+    ``log_base`` is the factor of each point that no partition changes, ``log_alone`` the log
+    density of a point in a new cluster without it: they are joined before the exponential is
+    taken, for either alone may be far out of range (x! from 171 on). ``open_table`` is made for
+    one item more than the data have.
     """
     n_draws, n_items = labels.shape
     out = np.empty((n_draws, points.shape[0]))
@@ -77,8 +80,8 @@ def predictive_densities(
             points, data, blocks, hyper, tables, n_rows, n_work, log_size, labels[m], k
         )
         for p in range(points.shape[0]):
-            density = opening * prior_density[p]
+            density = opening * math.exp(log_alone[p] + log_base[p])
             for j in range(k):
-                density += math.exp(joining[p, j])
+                density += math.exp(joining[p, j] + log_base[p])
             out[m, p] = density / total
     return out
