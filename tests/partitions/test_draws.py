@@ -156,6 +156,15 @@ def test_drop_and_thin_act_on_each_chain():
     assert which(draws.drop(3)) == [6, 7]
 
 
+def test_weights_of_any_size_are_scaled():
+    labels = [[0, 1], [0, 0], [0, 1]]
+    for scale in (1.7e308, 1e300, 1.0, 1e-300, 1e-320):
+        weights = pt.Draws(labels, weights=np.array([1.0, 0.5, 1.0]) * scale).weights
+        np.testing.assert_allclose(weights, [0.4, 0.2, 0.4], rtol=1e-3)  # 1e-320 has few digits
+        assert weights.sum() == pytest.approx(1, abs=1e-15)
+    assert pt.Draws(labels, weights=[1e-300, 1.0, 1e-200]).weights.min() == 1e-300
+
+
 def test_weights_are_scaled_again_after_selection():
     draws = numbered(4, weights=[1, 1, 2, 4])
     assert draws.weights.tolist() == [0.125, 0.125, 0.25, 0.5]
@@ -307,6 +316,7 @@ def test_labels_that_cannot_be_used(labels, message):
         ([1.0, -1.0], "negative"),
         ([1.0, 0.0], "zero"),
         ([0.0, 0.0], "all weights are zero"),
+        ([1e-200, 1e200], "too small beside the largest"),
         ([1.0, np.nan], "finite"),
         ([1.0, np.inf], "finite"),
         (["a", "b"], "numbers"),

@@ -95,9 +95,19 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
             f"weights[{where}] is {kind} ({values[where]}); weights must be positive. "
             "Remove draws that should not count."
         )
-    total = values.sum()
     # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
-    return values if abs(total - 1.0) < 1e-12 else np.asarray(values / total)
+    if values.max() <= 1.0 and abs(values.sum() - 1.0) < 1e-12:
+        return values
+    # By the largest first: the sum of large weights may be beyond the largest float.
+    shares = values / values.max()
+    shares /= shares.sum()
+    if not shares.all():
+        where = int(np.flatnonzero(shares == 0)[0])
+        raise InvalidWeightsError(
+            f"weights[{where}] is {values[where]}, too small beside the largest "
+            f"({values.max()}) to count at all. Remove draws that should not count."
+        )
+    return shares
 
 
 def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
