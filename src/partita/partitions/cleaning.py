@@ -99,7 +99,7 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     if values.max() <= 1.0 and abs(values.sum() - 1.0) < 1e-12:
         return values
     # By the largest first: the sum of large weights may be beyond the largest float.
-    shares = values / values.max()
+    shares = np.asarray(values / values.max())
     shares /= shares.sum()
     if not shares.all():
         where = int(np.flatnonzero(shares == 0)[0])
