@@ -51,7 +51,7 @@ plt.show()
 # %%
 # The least certain patients, as a table.
 table = summary.to_frame("items")
-print(table.iloc[summary.items.order[:5]][["cluster", "confidence", "second"]])
+print(table.iloc[summary.items.order[:5]][["cluster", "probability", "other"]])
 
 # %%
 # Files to go on with.

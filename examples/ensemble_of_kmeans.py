@@ -60,7 +60,7 @@ plt.show()
 uncertain = summary.items.order[:5]
 for item in uncertain:
     x, y = points[item]
-    print(f"item {item:3d} at ({x:4.1f}, {y:4.1f}): {summary.items.confidence[item]:.2f}")
+    print(f"item {item:3d} at ({x:4.1f}, {y:4.1f}): {summary.items.probability[item]:.2f}")
 
 # %%
 # The same as a scikit-learn estimator, which takes one column per labeling.

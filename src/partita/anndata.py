@@ -67,8 +67,8 @@ def summarize(
 
         ``.obs[key_added]``
             Categorical, the cluster of each cell: "0", "1", … in order of first appearance.
-        ``.obs[f"{key_added}_confidence"]``
-            Probability of each cell to belong to its cluster.
+        ``.obs[f"{key_added}_probability"]``
+            Probability that the cell lies in the cluster matched to its own.
         ``.uns[key_added]``
             "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
             chains (R-hat by name, and warnings to heed), and "sentence", the one to write.
@@ -144,7 +144,7 @@ def attach(
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     names = [str(label) for label in range(summary.n_clusters)]
     adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
-    adata.obs[f"{key_added}_confidence"] = summary.items.confidence
+    adata.obs[f"{key_added}_probability"] = summary.items.probability
     adata.uns[key_added] = _record(summary)
     matrix = f"{key_added}_similarity"
     if similarity:

@@ -89,8 +89,8 @@ def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:
     Returns
     -------
     xarray.Dataset
-        ``labels``, ``confidence`` and ``share`` (of the expected VI) over the items,
-        ``membership`` over items and clusters; ``cluster_size``, ``cluster_similarity`` and
+        ``labels``, ``probability`` (by matched clusters) and ``share`` (of the expected VI) over
+        the items, ``placement`` over items and clusters; ``cluster_size``, ``cluster_similarity`` and
         ``cluster_unchanged`` over the clusters; ``n_clusters_probability`` over the numbers of
         clusters that occur; ``upper``, ``lower`` and ``horizontal``, the bounds of the ball,
         over their tied partitions and the items, and their masses in ``upper_mass`` and so on.
@@ -114,9 +114,9 @@ def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:
     }
     variables: dict[str, Any] = {
         "labels": (item_dim, items.labels),
-        "confidence": (item_dim, items.confidence),
+        "probability": (item_dim, items.probability),
         "share": (item_dim, items.share),
-        "membership": ((item_dim, "cluster"), items.membership),
+        "placement": ((item_dim, "cluster"), items.placement[:, :-1]),
         "cluster_size": ("cluster", clusters.size),
         "cluster_similarity": ("cluster", clusters.within),
         "cluster_unchanged": ("cluster", clusters.unchanged),

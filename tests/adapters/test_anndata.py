@@ -30,7 +30,7 @@ def check_fields(adata, summary, key="partita"):
     assert isinstance(column.dtype, pd.CategoricalDtype)
     assert column.cat.categories.tolist() == [str(k) for k in range(summary.n_clusters)]
     np.testing.assert_array_equal(column.astype(int), summary.labels)
-    np.testing.assert_array_equal(adata.obs[f"{key}_confidence"], summary.items.confidence)
+    np.testing.assert_array_equal(adata.obs[f"{key}_probability"], summary.items.probability)
     kept = adata.uns[key]
     params = {name: summary.options[name] for name in ("loss", "prob", "method", "bound", "rng")}
     assert {name: kept["params"][name] for name in params} == params
@@ -53,7 +53,7 @@ def test_in_place_as_scanpy_does(adata, labels, summary):
     assert pt.anndata.summarize(adata, draws=labels) is None
     check_fields(adata, summary)
     assert list(adata.obsp) == []
-    assert list(adata.obs) == ["partita", "partita_confidence"]
+    assert list(adata.obs) == ["partita", "partita_probability"]
 
 
 def test_a_copy_leaves_the_original_alone(adata, labels, summary):

@@ -55,8 +55,8 @@ def posterior(request, labels):
 
 def check_group(group, summary):
     np.testing.assert_array_equal(group["labels"], summary.labels)
-    np.testing.assert_array_equal(group["confidence"], summary.items.confidence)
-    np.testing.assert_array_equal(group["membership"], summary.items.membership)
+    np.testing.assert_array_equal(group["probability"], summary.items.probability)
+    np.testing.assert_array_equal(group["placement"], summary.items.placement[:, :-1])
     np.testing.assert_array_equal(group["cluster_size"], summary.clusters.size)
     np.testing.assert_array_equal(group["n_clusters"], summary.counts.values)
     np.testing.assert_allclose(group["n_clusters_probability"].sum(), 1.0)

@@ -19,7 +19,7 @@ def test_columns_are_labelings(labels):
     assert consensus.n_features_in_ == 300
     assert consensus.n_clusters_ == 3
     assert consensus.credible_ball_.radius == summary.ball.radius
-    np.testing.assert_array_equal(consensus.summary_.items.confidence, summary.items.confidence)
+    np.testing.assert_array_equal(consensus.summary_.items.probability, summary.items.probability)
     np.testing.assert_array_equal(PartitionConsensus().fit_predict(labels.T), consensus.labels_)
 
 

@@ -42,8 +42,8 @@ def test_writes_every_table(place, partita):
             column = kind if number == 1 else f"{kind}.{number}"
             assert [int(row[column]) for row in bounds] == expected.tolist()
     items = rows_of(out / "items.csv")
-    assert [float(row["confidence"]) for row in items] == summary.items.confidence.tolist()
-    assert [float(row["membership.2"]) for row in items] == summary.items.membership[:, 2].tolist()
+    assert [float(row["probability"]) for row in items] == summary.items.probability.tolist()
+    assert [float(row["placement.2"]) for row in items] == summary.items.placement[:, 2].tolist()
     clusters = rows_of(out / "clusters.csv")
     assert [int(row["size"]) for row in clusters] == [5, 5, 5]
     similarity = rows_of(out / "similarity.csv")

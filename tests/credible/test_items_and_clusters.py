@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
+from reference import uncertainty as twin
 from reference.ground_truth import load
 from reference.losses import similarity
 from strategies import label_vectors
@@ -40,30 +41,72 @@ def affinity_from_matrix(draws, estimate):
 
 @settings(deadline=None)
 @given(cases())
-def test_membership_is_the_mean_similarity_scaled_to_one(case):
+def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
     wanted = affinity_from_matrix(draws, estimate)
     sums = wanted.sum(axis=1, keepdims=True)
     alone = sums[:, 0] < 1e-12
     np.testing.assert_allclose(
-        items.membership[~alone], (wanted / np.where(sums > 0, sums, 1))[~alone], atol=1e-10
+        items.similarity_share[~alone], (wanted / np.where(sums > 0, sums, 1))[~alone], atol=1e-10
     )
-    assert not items.membership[alone].any()
+    assert not items.similarity_share[alone].any()
+
+
+@settings(deadline=None)
+@given(cases())
+def test_placement_by_matched_clusters_against_all_assignments(case):
+    draws, estimate = case
+    items = pt.item_uncertainty(draws, estimate)
+    wanted = twin.placement(draws.labels.tolist(), estimate.tolist(), draws.probabilities)
+    np.testing.assert_allclose(items.placement, wanted, rtol=0, atol=1e-13)
     everyone = np.arange(estimate.size)
-    assert np.array_equal(items.confidence, items.membership[everyone, estimate])
-    best = items.membership[everyone, items.best]
-    assert np.array_equal(best, items.membership.max(axis=1))
-    assert np.array_equal(items.best[items.confidence == best], estimate[items.confidence == best])
-    if items.membership.shape[1] > 1:
-        assert (items.second != items.best).all()
-        rest = items.membership.copy()
-        rest[everyone, items.best] = -1
-        assert np.array_equal(items.membership[everyone, items.second], rest.max(axis=1))
-    else:
-        assert (items.second == -1).all()
-    assert (np.diff(items.confidence[items.order]) >= 0).all()
+    assert np.array_equal(items.probability, items.placement[everyone, estimate])
+    assert (np.diff(items.probability[items.order]) >= 0).all()
     assert sorted(items.order.tolist()) == list(range(estimate.size))
+
+
+@settings(deadline=None)
+@given(cases())
+def test_best_second_and_other_follow_the_placement(case):
+    draws, estimate = case
+    items = pt.item_uncertainty(draws, estimate)
+    for i, row in enumerate(items.placement[:, :-1].tolist()):
+        own = int(estimate[i])
+        seen = [k for k in range(len(row)) if row[k] > 0]
+        best = max(seen, key=lambda k: (row[k], k == own), default=-1)
+        second = max((k for k in seen if k != best), key=lambda k: row[k], default=-1)
+        assert [items.best[i], items.second[i]] == [best, second]
+        assert items.other[i] == (second if best == own else best)
+
+
+@settings(deadline=None)
+@given(cases())
+def test_an_item_that_never_leaves_companions_found_in_every_draw_has_probability_one(case):
+    draws, estimate = case
+    items = pt.item_uncertainty(draws, estimate)
+    unchanged = pt.cluster_uncertainty(draws, estimate).unchanged
+    found = unchanged[estimate] > 1 - 1e-12
+    np.testing.assert_allclose(items.probability[found], 1.0, rtol=0, atol=1e-12)
+    # The estimate as the only draw leaves no doubt about any item.
+    sure = pt.item_uncertainty([estimate], estimate)
+    assert (sure.probability == 1.0).all()
+    assert not sure.placement[:, -1].any()
+
+
+def test_a_loose_cluster_does_not_lower_the_probability_of_items_that_never_move():
+    # Item 5 alone moves; by similarity the others would not be certain.
+    draws = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 1, 2]]
+    items = pt.item_uncertainty(draws, [0, 0, 0, 1, 1, 1])
+    np.testing.assert_allclose(items.probability, [1, 1, 1, 1, 1, 1 / 3])
+    np.testing.assert_allclose(items.placement[5], [1 / 3, 1 / 3, 1 / 3])
+    assert (items.similarity_share.max(axis=1)[:3] < 1).any()
+
+
+def test_one_estimated_cluster_does_not_make_every_item_certain():
+    items = pt.item_uncertainty([[0, 0, 0, 1], [0, 0, 1, 1], [0, 0, 0, 0]], [0, 0, 0, 0])
+    np.testing.assert_allclose(items.probability, [1, 1, 2 / 3, 1 / 3])
+    assert (items.similarity_share == 1.0).all()
 
 
 @settings(deadline=None)
@@ -126,8 +169,10 @@ def test_a_cluster_that_comes_back():
 
 def test_an_item_never_together_with_any_other():
     items = pt.item_uncertainty([[0, 1, 1], [0, 1, 1]], [0, 0, 0])
-    assert items.membership[0].tolist() == [0.0]
-    assert items.confidence.tolist() == [0.0, 1.0, 1.0]
+    assert items.similarity_share[:, 0].tolist() == [0.0, 1.0, 1.0]
+    assert items.probability.tolist() == [0.0, 1.0, 1.0]
+    assert items.placement[0].tolist() == [0.0, 1.0]
+    assert [items.best[0], items.second[0], items.other[0]] == [-1, -1, -1]
     assert items.order[0] == 0
 
 
@@ -136,7 +181,7 @@ def test_tables_and_names():
     items = pt.item_uncertainty(draws, [0, 0, 1, 1])
     frame = items.to_frame()
     assert frame.index.tolist() == ["a", "b", "c", "d"]
-    assert frame.loc["c", "confidence"] == items.confidence[2]
+    assert frame.loc["c", "probability"] == items.probability[2]
     assert "c (0.50)" in repr(items)
     clusters = pt.cluster_uncertainty(draws, [0, 0, 1, 1])
     assert clusters.to_frame()["size"].tolist() == [2, 2]

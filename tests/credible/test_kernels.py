@@ -61,5 +61,5 @@ def test_threads_do_not_change_the_comparison():
     draws = pt.Draws(rng.integers(0, 4, (20_000, 12)), weights=rng.random(20_000) + 0.1)
     estimate = pt.canonical(rng.integers(0, 3, 12))
     one, two = (compare(estimate, draws, n_jobs=jobs) for jobs in (1, 2))
-    for name in ("companions", "information", "alone", "unchanged", "similar"):
+    for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
         assert np.array_equal(getattr(one, name), getattr(two, name))

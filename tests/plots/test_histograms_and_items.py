@@ -77,10 +77,8 @@ def test_item_bars_by_value(summary):
         parts = np.flatnonzero(found.row == row)
         assert found.cluster[parts[0]] == table.labels[item]
         assert found.start[parts[0]] == 0.0
-        assert found.length[parts[0]] == table.confidence[item]
-        np.testing.assert_allclose(
-            found.length[parts], table.membership[item, found.cluster[parts]]
-        )
+        assert found.length[parts[0]] == table.probability[item]
+        np.testing.assert_allclose(found.length[parts], table.placement[item, found.cluster[parts]])
         ends = found.start[parts] + found.length[parts]
         np.testing.assert_allclose(found.start[parts][1:], ends[:-1], atol=0.02)
         assert (np.diff(found.length[parts][1:]) <= 0).all()

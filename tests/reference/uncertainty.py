@@ -81,6 +81,45 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
     return out
 
 
+def matching(draw, estimate) -> dict[int, int]:
+    """The cluster of the estimate each cluster of a draw stands for, over all assignments.
+
+    The largest total overlap; then the estimate's clusters in turn the largest
+    overlap, then the draw's first cluster. Pairs without common items do not count.
+    """
+    n, k_estimate = len(estimate), len(set(estimate))
+    members = [{i for i in range(n) if draw[i] == t} for t in range(len(set(draw)))]
+    own = [{i for i in range(n) if estimate[i] == k} for k in range(k_estimate)]
+
+    def assignments(k: int, taken: frozenset):
+        if k == k_estimate:
+            yield []
+            return
+        for t in [None, *(t for t in range(len(members)) if t not in taken)]:
+            if t is None or members[t] & own[k]:
+                for rest in assignments(k + 1, taken | {t} if t is not None else taken):
+                    yield [t, *rest]
+
+    def rank(chosen):
+        overlap = [0 if t is None else len(members[t] & own[k]) for k, t in enumerate(chosen)]
+        turns = [(size, 0 if t is None else -t) for size, t in zip(overlap, chosen, strict=True)]
+        return sum(overlap), turns
+
+    best = max(assignments(0, frozenset()), key=rank)
+    return {t: k for k, t in enumerate(best) if t is not None}
+
+
+def placement(draws, estimate, weights) -> np.ndarray:
+    """Weight with which each item's cluster stands for each cluster of the estimate, or none."""
+    out = np.zeros((len(estimate), len(set(estimate)) + 1))
+    for draw, w in zip(draws, weights, strict=True):
+        canonical = first_appearance(draw)
+        stands_for = matching(canonical, estimate)
+        for i, t in enumerate(canonical):
+            out[i, stands_for.get(t, -1)] += w
+    return out
+
+
 def shape(draw) -> tuple[float, list[int]]:
     """Entropy, and cluster sizes from the largest on."""
     return losses.entropy(draw), sorted((len(block) for block in blocks(draw)), reverse=True)

@@ -263,7 +263,7 @@ def test_the_table_sorts_searches_and_selects(tab, summary):
     def column(j):
         return each(tab, "#items tbody tr", f"e.cells[{j}].textContent")
 
-    for key, j in (("confidence", 4), ("share", 6), ("estimate", 3)):
+    for key, j in (("probability", 4), ("share", 6), ("estimate", 3)):
         tab.run(f"document.querySelector('th[data-key={key}] button').click()")
         first = [float(text.rstrip("%")) for text in column(j)]
         tab.run(f"document.querySelector('th[data-key={key}] button').click()")
@@ -306,8 +306,8 @@ def test_labels_are_downloaded(tab, summary, tmp_path):
         "horizontal_50%": ball.horizontal.labels[0],
     }.items():
         assert [int(row[name]) for row in rows] == labels.tolist()
-    confidence = [float(row["confidence"]) for row in rows]
-    assert confidence == pytest.approx(summary.items.confidence, rel=1e-5)
+    probability = [float(row["probability"]) for row in rows]
+    assert probability == pytest.approx(summary.items.probability, rel=1e-5)
 
 
 def test_fits_a_narrow_window_and_paper(tab):

@@ -44,7 +44,7 @@ def test_the_parts_are_those_of_their_own_functions(summary, draws):
     ball = pt.credible_ball(draws, summary.labels, prob=0.9)
     assert (summary.ball.radius, summary.ball.bounds) == (ball.radius, ball.bounds)
     items = pt.item_uncertainty(draws, summary.labels)
-    assert np.array_equal(summary.items.membership, items.membership)
+    assert np.array_equal(summary.items.placement, items.placement)
     clusters = pt.cluster_uncertainty(draws, summary.labels)
     assert np.array_equal(summary.clusters.unchanged, clusters.unchanged)
     counts = pt.n_clusters_posterior(draws)
@@ -151,7 +151,7 @@ def test_plain_values_are_json(summary, tmp_path):
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plain["labels"] == TRUTH.tolist()
     assert plain["ball"]["radius"] == summary.ball.radius
-    assert plain["items"]["membership"] == summary.items.membership.tolist()
+    assert plain["items"]["placement"] == summary.items.placement.tolist()
     assert plain["options"]["prob"] == 0.9
     path = tmp_path / "summary.json"
     text = summary.to_json(path)

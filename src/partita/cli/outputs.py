@@ -138,14 +138,14 @@ def _write_bounds(summary: Summary, names: Sequence[str | int], path: Path) -> N
 
 def _write_items(summary: Summary, names: Sequence[str | int], path: Path) -> None:
     items = summary.items
-    fields = ("labels", "confidence", "best", "second", "contribution", "share")
+    fields = ("labels", "probability", "other", "contribution", "share")
     columns = [getattr(items, field).tolist() for field in fields]
-    membership = [f"membership.{k}" for k in range(items.membership.shape[1])]
-    header = ("item", "cluster", *fields[1:], *membership)
+    placement = [f"placement.{k}" for k in range(items.placement.shape[1] - 1)]
+    header = ("item", "cluster", *fields[1:], *placement, "placement.none")
     rows = (
         (name, *row, *probabilities)
         for name, row, probabilities in zip(
-            names, zip(*columns, strict=True), items.membership.tolist(), strict=True
+            names, zip(*columns, strict=True), items.placement.tolist(), strict=True
         )
     )
     write_table(path, header, rows)

@@ -32,6 +32,9 @@ class Comparison:
     ----------
     estimate : ndarray of int32, shape (n_items,)
     sizes : ndarray of int64, shape (K,)
+    placed : ndarray of float, shape (n_items, K + 1)
+        Probability that the item's cluster in a draw is matched to each cluster
+        of the estimate, and last, to none of them.
     companions : ndarray of float, shape (n_items, K)
         Expected number of other members of cluster k together with item i.
     information : ndarray of float, shape (n_items,)
@@ -46,6 +49,7 @@ class Comparison:
 
     estimate: Labels
     sizes: NDArray[np.int64]
+    placed: NDArray[np.float64]
     companions: NDArray[np.float64]
     information: NDArray[np.float64]
     alone: NDArray[np.float64]
@@ -73,14 +77,15 @@ class Comparison:
 def compare(
     estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
 ) -> Comparison:
-    """Compare every draw with the estimate in O(M·N·K), without an N×N matrix."""
+    """Compare every draw with the estimate in O(M·(N·K + K³)), without an N×N matrix."""
     from partita.kernels.credible.uncertainty import compare_with_estimate
 
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)
     logs = np.zeros(draws.n_items + 1)
     np.log2(np.arange(1, draws.n_items + 1), out=logs[1:])
-    shapes = [(draws.n_items, sizes.size), *[(draws.n_items,)] * 2, *[(sizes.size,)] * 2]
+    n, k = draws.n_items, sizes.size
+    shapes = [(n, k + 1), (n, k), *[(n,)] * 2, *[(k,)] * 2]
 
     def add(block: slice) -> list[NDArray[np.float64]]:
         sums = [np.zeros(shape) for shape in shapes]
@@ -102,11 +107,11 @@ def compare(
                     total += part
             status.say(f"{batch[-1].stop:,} of {draws.n_draws:,} draws")
     mass = float(draws.n_draws) if draws.weights is None else 1.0
-    companions, information, alone, unchanged, similar = (total / mass for total in totals)
+    placed, companions, information, alone, unchanged, similar = (t / mass for t in totals)
     companions[np.arange(draws.n_items), estimate] -= 1.0
     np.maximum(companions, 0.0, out=companions)
     return Comparison(
-        estimate, sizes, companions, information, alone, unchanged, similar, threshold
+        estimate, sizes, placed, companions, information, alone, unchanged, similar, threshold
     )
 
 

@@ -32,7 +32,9 @@ _SEEN = 0.002
 
 @dataclass(frozen=True, eq=False)
 class ItemBars:
-    """Bars of memberships, each divided by cluster: the estimated cluster first, then the rest.
+    """Bars of probabilities, each divided by cluster: the estimated cluster first, then the rest.
+
+    What is missing to 1 is the probability of no cluster of the estimate.
 
     Attributes
     ----------
@@ -53,10 +55,10 @@ class ItemBars:
 def prepare_items(table: ItemUncertainty, n: int) -> ItemBars:
     """The n least certain items."""
     shown = table.order[:n]
-    key = table.membership[shown].copy()
+    key = table.placement[shown, :-1].copy()
     key[np.arange(shown.size), table.labels[shown]] = 2.0  # above every probability: comes first
     order = np.argsort(-key, axis=1, kind="stable")
-    length = np.take_along_axis(table.membership[shown], order, axis=1)
+    length = np.take_along_axis(table.placement[shown, :-1], order, axis=1)
     start = np.cumsum(length, axis=1) - length
     row, column = np.nonzero(length > _SEEN)
     return ItemBars(shown, row, order[row, column], start[row, column], length[row, column])
@@ -66,8 +68,9 @@ def items(source: Any, *, n: int = 25, ax: Axes | None = None) -> Axes:
     """Bars of the probabilities with which the least certain items belong to each cluster.
 
     Each bar begins with the cluster the estimate puts the item into, so that
-    its end is the confidence; then follow the other clusters, the most
-    probable first.
+    its end is the item's ``probability``; then follow the other clusters, the
+    most probable first. What is missing to 1 is the probability that the item's
+    cluster in a draw is matched to no cluster of the estimate.
 
     Parameters
     ----------
@@ -111,7 +114,11 @@ def items(source: Any, *, n: int = 25, ax: Axes | None = None) -> Axes:
         edgecolor="white",
         linewidth=0.4,
     )
-    axes.set(xlim=(0.0, 1.0), ylim=(count - 0.4, -0.6), xlabel="probability of each cluster")
+    axes.set(
+        xlim=(0.0, 1.0),
+        ylim=(count - 0.4, -0.6),
+        xlabel="probability of each cluster (blank: none of them)",
+    )
     height = axes.get_window_extent().height * 72.0 / axes.figure.dpi
     size = min(SMALL, 0.8 * height / count)
     names = [shorten(table.name(i), 24) for i in found.items.tolist()]

@@ -39,7 +39,7 @@ def figures(content: Content) -> Mapping[str, Any]:
     source = _items_source(content)
     found = {
         "heat": _heat(content.heat),
-        "confidence": _confidence(source, content.heat.order.size, alone=content.place is None),
+        "probability": _probability(source, content.heat.order.size, alone=content.place is None),
         "counts": _counts(content),
         "distances": _distances(content),
     }
@@ -90,7 +90,7 @@ def _items_source(content: Content) -> Any:
     position[content.heat.order] = np.arange(n, dtype=np.int32)
     columns = {
         "position": position,
-        "confidence": content.item_columns["confidence"],
+        "probability": content.item_columns["probability"],
         "colour": [OTHER] * n,
         "shape": ["circle"] * n,
         "cluster": np.zeros(n, np.int32),
@@ -127,7 +127,11 @@ def _points(plot: Any, source: Any, x: str, y: str, n: int) -> None:
     )
     hover = models.HoverTool(
         renderers=[drawn],
-        tooltips=[("item", "@name"), ("cluster", "@cluster"), ("confidence", "@confidence{0.00}")],
+        tooltips=[
+            ("item", "@name"),
+            ("cluster", "@cluster"),
+            ("probability", "@probability{0.00}"),
+        ],
     )
     plot.add_tools(box, *others, hover)
     plot.toolbar.active_drag = box
@@ -143,12 +147,12 @@ def _data(place: Places, source: Any) -> Any:
     return plot
 
 
-def _confidence(source: Any, n: int, *, alone: bool) -> Any:
+def _probability(source: Any, n: int, *, alone: bool) -> Any:
     plot = _figure(_TOOLS, 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
-    _points(plot, source, "position", "confidence", n)
+    _points(plot, source, "position", "probability", n)
     _label(plot.xaxis[0], "items in the order of the heat map")
-    _label(plot.yaxis[0], "confidence")
+    _label(plot.yaxis[0], "probability")
     return plot
 
 

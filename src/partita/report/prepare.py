@@ -120,12 +120,11 @@ def prepare(summary: Summary) -> Content:
 
 
 def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
-    """Per item: confidence, the likeliest other cluster (−1: none) and share of the loss."""
+    """Per item: probability, the likeliest other cluster (−1: none) and share of the loss."""
     items = summary.items
-    other = np.where(items.best == items.labels, items.second, items.best)
     return {
-        "confidence": items.confidence.astype(np.float32),
-        "other": other.astype(np.int32),
+        "probability": items.probability.astype(np.float32),
+        "other": items.other,
         "share": items.share.astype(np.float32),
     }
 

@@ -50,7 +50,7 @@ class PartitionConsensus(SummaryEstimator):
     credible_ball_ : CredibleBall
         The smallest ball around the consensus with ``prob`` of the labelings in it.
     summary_ : Summary
-        With the certainty of each item (``summary_.items.confidence``) and cluster.
+        With the probability of each item (``summary_.items.probability``) and cluster.
     n_features_in_ : int
         Number of labelings.
 

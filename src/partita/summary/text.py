@@ -140,14 +140,13 @@ def _clusters(summary: Summary, width: int) -> list[str]:
 
 def _items(summary: Summary, width: int) -> list[str]:
     items = summary.items
-    certain = int((items.confidence >= 0.9).sum())
+    certain = int((items.probability >= 0.9).sum())
     parts = []
     for i in items.order[:_SHOWN].tolist():
-        own, best = items.labels[i], items.best[i]
-        other = items.second[i] if best == own else best
+        own, other = items.labels[i], items.other[i]
         second = f" or {other}" if other >= 0 else ""
         name = textwrap.shorten(items.name(i), 24, placeholder="…")
-        part = f"{name} ({own}{second}: {items.confidence[i]:.2f})"
+        part = f"{name} ({own}{second}: {items.probability[i]:.2f})"
         parts.append(part.replace(" ", _UNBROKEN))
     text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
     return _wrapped("Least certain items: ", text, width)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
+from partita.kernels.credible.assignment import match_clusters
 
 
 @kernel
@@ -17,6 +18,7 @@ def compare_with_estimate(
     weights: NDArray[np.float64],
     logs: NDArray[np.float64],
     jaccard: float,
+    placed: NDArray[np.float64],
     companions: NDArray[np.float64],
     information: NDArray[np.float64],
     alone: NDArray[np.float64],
@@ -27,6 +29,7 @@ def compare_with_estimate(
 
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
+    placed[i, k] += w where C(i) is matched to E_k, placed[i, K] += w where to none;
     companions[i, k] += w·|C(i) ∩ E_k|, item i itself included;
     information[i] += w·(log2|C(i)| + log2|E(i)| − 2·log2|C(i) ∩ E(i)|);
     alone[i] += w where |C(i)| = 1;
@@ -41,6 +44,7 @@ def compare_with_estimate(
     # Never more cells than ``companions`` has; a row of cells is added to an item's at once.
     shared = np.zeros((k_most, k_estimate), np.int32)
     size_of = np.zeros(k_most, np.int32)
+    match = np.zeros(k_most, np.int64)
     closest = np.zeros(k_estimate)
     for r in range(rows.shape[0]):
         row = rows[r]
@@ -50,9 +54,14 @@ def compare_with_estimate(
         for i in range(n):
             shared[row[i], estimate[i]] += 1
             size_of[row[i]] += 1
+        match_clusters(shared, k_rows[r], match)
+        for t in range(k_rows[r]):
+            if match[t] < 0:
+                match[t] = k_estimate
         for i in range(n):
             t = row[i]
             k = estimate[i]
+            placed[i, match[t]] += weight
             for other in range(k_estimate):
                 companions[i, other] += weight * shared[t, other]
             information[i] += weight * (

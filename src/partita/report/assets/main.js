@@ -40,10 +40,10 @@
     const columns = Object.entries(data.choices).map(([key, { partition }]) => [key, partition]);
     for (const [kind, { partition }] of Object.entries(bounds)) columns.push([`${kind}_${percent}`, partition]);
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const lines = [["item", ...columns.map(([name]) => name), "confidence"].join(",")];
+    const lines = [["item", ...columns.map(([name]) => name), "probability"].join(",")];
     for (let item = 0; item < data.n_items; item++) {
       const labels = columns.map(([, partition]) => data.partitions[partition].labels[item]);
-      lines.push([quoted(data.name(item)), ...labels, data.columns.confidence[item].toPrecision(6)].join(","));
+      lines.push([quoted(data.name(item)), ...labels, data.columns.probability[item].toPrecision(6)].join(","));
     }
     return lines.join("\r\n") + "\r\n";
   }

@@ -12,12 +12,12 @@
   const keys = {
     cluster: (item) => state.partition().labels[item],
     estimate: (item) => estimate[item],
-    confidence: (item) => data.columns.confidence[item],
+    probability: (item) => data.columns.probability[item],
     other: (item) => data.columns.other[item],
     share: (item) => data.columns.share[item],
   };
 
-  let sorting = { key: "confidence", ascending: true };
+  let sorting = { key: "probability", ascending: true };
   let found = []; // items that pass the filters, in the order shown
   let page = 0;
 
@@ -73,7 +73,7 @@
     const other = data.columns.other[item];
     line.append(
       cell(tick), cell(data.name(item)), cluster, cell(String(estimate[item])),
-      cell(data.columns.confidence[item].toFixed(2)), cell(other < 0 ? "–" : String(other)),
+      cell(data.columns.probability[item].toFixed(2)), cell(other < 0 ? "–" : String(other)),
       cell(`${(100 * data.columns.share[item]).toPrecision(2)}%`),
     );
     return line;
