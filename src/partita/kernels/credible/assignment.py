@@ -146,10 +146,11 @@ def _settle_ties(
         while True:
             best = -1
             for c in range(m):
+                if tried[c] or table[r, c] == 0 or table[r, c] != u[r] + v[c]:
+                    continue
                 free = row_of[c] < 0 or not fixed[row_of[c]]
-                if not tried[c] and free and table[r, c] > 0 and table[r, c] == u[r] + v[c]:
-                    if best < 0 or table[r, c] > table[r, best]:
-                        best = c
+                if free and (best < 0 or table[r, c] > table[r, best]):
+                    best = c
             if best < 0:
                 break
             tried[best] = True
