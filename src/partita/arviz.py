@@ -90,9 +90,9 @@ def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:
     -------
     xarray.Dataset
         ``labels``, ``probability`` (by matched clusters) and ``share`` (of the expected VI) over
-        the items, ``placement`` over items and clusters; ``cluster_size``,
-        ``cluster_similarity`` and ``cluster_unchanged`` over the clusters; ``n_clusters_probability`` over the numbers of
-        clusters that occur; ``upper``, ``lower`` and ``horizontal``, the bounds of the ball,
+        the items, ``placement`` over items and clusters; ``cluster_size``, ``cluster_similarity``
+        and ``cluster_unchanged`` over the clusters; ``n_clusters_probability`` over the numbers
+        of clusters that occur; ``upper``, ``lower`` and ``horizontal``, the bounds of the ball,
         over their tied partitions and the items, and their masses in ``upper_mass`` and so on.
         Attributes are the loss, its expectation, proven lower bound and gap, the ball's metric,
         prob, radius and coverage, the sentence to write, and the warnings about the chains.
