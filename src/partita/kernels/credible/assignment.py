@@ -73,8 +73,8 @@ def assign_rows(
 @kernel
 def _swap_in(
     table: NDArray[np.int64],
-    row: np.int64,
-    column: np.int64,
+    row: int,
+    column: int,
     column_of: NDArray[np.int64],
     row_of: NDArray[np.int64],
     u: NDArray[np.int64],
@@ -160,7 +160,7 @@ def _settle_ties(
 
 
 @kernel
-def match_clusters(shared: NDArray[np.int32], k_row: np.int64, match: NDArray[np.int64]) -> None:
+def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int64]) -> None:
     """The cluster of the estimate each cluster of a draw is matched to; −1 for none.
 
     shared[t, k] counts the items in cluster t of the draw and k of the
