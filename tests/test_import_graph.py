@@ -46,8 +46,11 @@ FLOOR = {
 DOORS = {
     ("partita.summary.result", "partita.report"),
     ("partita.summary.result", "partita.plots"),
+    ("partita.partitions.convert", "partita.io.foreign"),
+    ("partita.partitions.labels", "partita.io.foreign"),
 }
-"""The arrows up: ``Summary.to_html`` and ``Summary.plot`` open these by name, when called."""
+"""The arrows up, each opened by name when called: ``Summary.to_html`` and ``Summary.plot`` show,
+and ``as_draws`` and ``as_labels`` hand files and tables to the readers."""
 
 KERNEL_LIBRARIES = {"numpy", "numba", "partita", "__future__", "typing", "collections", "math"}
 

@@ -55,7 +55,7 @@ _HOME = {
     "chain_agreement": "diagnostics.agreement",
     "Summary": "summary.result",
     "summarize": "summary.summarize",
-    "as_draws": "io.convert",
+    "as_draws": "partitions.convert",
     "read_draws": "io.files",
     "write_draws": "io.files",
     "estimate": "search.estimate",

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from partita._optional import require
-from partita.diagnostics.functionals import split_fit
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.convert import as_draws
 from partita.losses.base import Loss
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.similarity import similarity as similarity_of
+from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 from partita.summary.summarize import Rng
 from partita.summary.summarize import summarize as summary_of
@@ -162,8 +162,7 @@ def _draws_of_cells(adata: Any, given: Any) -> Any:
         raise InvalidInputError(
             f"draws={given!r} is neither a key of adata.obsm ({keys}) nor a file."
         )
-    source, trace = split_fit(given)
-    clean = as_draws(source)
+    clean = as_draws(given)
     if clean.n_items != adata.n_obs:
         turned = " The array has one row per cell: pass its transpose." * (
             clean.n_draws == adata.n_obs
@@ -173,7 +172,7 @@ def _draws_of_cells(adata: Any, given: Any) -> Any:
             f"expected one column per cell.{turned}"
         )
     ordered = _in_order(clean, _cells(adata))
-    return ordered if trace is None else given
+    return given if isinstance(given, Fit) else ordered
 
 
 def _cells(adata: Any) -> list[str]:

@@ -111,6 +111,9 @@ class Fit:
     def __init__(self, draws, trace):
         self.draws, self.trace = draws, trace
 
+    def __draws__(self):
+        return self.draws
+
 
 def test_sampler_output_adds_its_trace():
     draws = chains_of(2)

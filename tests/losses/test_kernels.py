@@ -16,7 +16,7 @@ from partita.kernels.losses.form_codes import BINDER, VI
 from partita.kernels.losses.forms import term_table
 from partita.kernels.partitions.labels import count_clusters, hash_rows
 from partita.losses.registry import LOSSES
-from partita.partitions.labels import first_appearance as canonical_rows
+from partita.partitions.arrays import first_appearance as canonical_rows
 from reference import losses as twin
 from reference.partitions import first_appearance
 from strategies import label_vectors, same_items

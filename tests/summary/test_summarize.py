@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -111,7 +112,9 @@ def test_binder_is_measured_in_binder(draws):
 
 def test_sampler_output_brings_its_trace_and_data(draws):
     concentration = np.random.default_rng(0).random((4, 200))
-    fit = SimpleNamespace(
+    short = pt.sample(np.arange(24.0), draws=1, burn_in=0, chains=1, rng=0)
+    fit = replace(
+        short,
         draws=draws,
         trace={"concentration": concentration},
         values=TRUTH[:, None].astype(float),

@@ -233,7 +233,7 @@ def _position(table: Table, name: str, source: str) -> int:
 
 def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any) -> Fit:
     """A fit whose draws carry the names; says what was chosen for the user."""
-    from partita.io.convert import as_draws
+    from partita.partitions.convert import as_draws
     from partita.samplers.sample import sample
 
     fit = sample(table, **options)

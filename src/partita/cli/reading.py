@@ -26,8 +26,8 @@ ITEM_COLUMNS = ("item", "")
 
 def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
     """Draws from one or several files, with weights, less burn-in and thinning."""
-    from partita.io.convert import as_draws
     from partita.io.files import read_draws
+    from partita.partitions.convert import as_draws
 
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
     choices["format"] = choices.pop("file_format")
@@ -111,7 +111,7 @@ class Partition:
 
 def read_partition(source: str) -> Partition:
     """One clustering from ``FILE`` or ``FILE:COLUMN``."""
-    from partita.partitions.labels import as_vector
+    from partita.partitions.labels import as_labels
 
     path, column = _split_source(source)
     table = read_table(path)
@@ -121,9 +121,9 @@ def read_partition(source: str) -> Partition:
         row = [table.columns[p][0] for p in body]
         headings = tuple(table.names[p] for p in body)
         counted = headings == tuple(map(str, range(len(headings))))
-        return Partition(source, as_vector(row, what=source), None if counted else headings)
+        return Partition(source, as_labels(row, what=source), None if counted else headings)
     chosen = _choose_column(source, column, [table.names[p] for p in body])
-    return Partition(source, as_vector(table.columns[body[chosen]], what=source), names)
+    return Partition(source, as_labels(table.columns[body[chosen]], what=source), names)
 
 
 def _split_source(source: str) -> tuple[str, str | None]:

@@ -8,20 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.credible.error import radius_mcse
 from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
-from partita.io.convert import as_draws
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_vector, cross_table
+from partita.partitions.labels import Labels, as_labels, cross_table
+from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +87,12 @@ class CredibleBall:
     draws: Draws
     _levels: Levels = field(repr=False)
 
+    def __draws__(self) -> Draws:
+        return self.draws
+
+    def __labels__(self) -> Labels:
+        return self.center
+
     @property
     def bounds(self) -> Mapping[str, Bound]:
         """The three bounds by name."""
@@ -111,11 +118,11 @@ class CredibleBall:
             self.center, self.loss, clean_prob(prob), self.distances, self.draws, self._levels
         )
 
-    def contains(self, labels: ArrayLike) -> bool:
+    def contains(self, labels: LabelsLike) -> bool:
         """Whether a partition lies in the ball; it need not be a draw."""
         return self._distance(labels) <= self.radius + tie_tolerance(self.loss)
 
-    def credible_level(self, labels: ArrayLike) -> float:
+    def credible_level(self, labels: LabelsLike) -> float:
         """The smallest ``prob`` whose ball contains the partition, in steps of one draw.
 
         Balls grow draw by draw, so this is the mass of all draws strictly
@@ -128,8 +135,8 @@ class CredibleBall:
             return float("inf")
         return float(self._levels.step[level])
 
-    def _distance(self, labels: ArrayLike) -> float:
-        vector = as_vector(labels, n_items=self.center.size)
+    def _distance(self, labels: LabelsLike) -> float:
+        vector = as_labels(labels, n_items=self.center.size)
         return float(self.loss.distances(self.center, Draws(vector[None, :]), n_jobs=1)[0])
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
@@ -172,8 +179,8 @@ class CredibleBall:
 
 
 def credible_ball(
-    draws: Any,
-    center: ArrayLike | Any,
+    draws: DrawsLike,
+    center: LabelsLike,
     *,
     prob: float = 0.95,
     loss: str | Loss | None = None,
@@ -232,7 +239,7 @@ def credible_ball(
     clean = as_draws(draws)
     level = clean_prob(prob)
     metric = _metric(center, loss)
-    middle = as_vector(center, n_items=clean.n_items, what="labels of the center")
+    middle = as_labels(center, n_items=clean.n_items, what="labels of the center")
     distances = metric.distances(middle, clean, n_jobs)
     levels = find_levels(distances, clean, tie_tolerance(metric))
     return _ball(middle, metric, level, distances, clean, levels)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.credible.comparison import JACCARD, Comparison, compare
-from partita.io.convert import as_draws
-from partita.partitions.labels import as_vector
+from partita.partitions.convert import as_draws
+from partita.partitions.labels import as_labels
+from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +79,8 @@ class ClusterUncertainty:
 
 
 def cluster_uncertainty(
-    draws: Any,
-    estimate: ArrayLike | Any,
+    draws: DrawsLike,
+    estimate: LabelsLike,
     *,
     jaccard: float = JACCARD,
     n_jobs: int | None = None,
@@ -122,7 +123,7 @@ def cluster_uncertainty(
     (array([1.  , 0.75]), array([0.75, 0.75]))
     """
     clean = as_draws(draws)
-    labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
+    labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
     return clusters_from(compare(labels, clean, jaccard=jaccard, n_jobs=n_jobs))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
 from partita.errors import InvalidInputError
-from partita.io.convert import as_draws
+from partita.partitions.convert import as_draws
 from partita.partitions.shapes import shapes_of
+from partita.partitions.types import DrawsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +115,7 @@ class ClusterSizes:
         return f"<ClusterSizes: mean sizes from the largest on: {sizes}{more}>"
 
 
-def n_clusters_posterior(draws: Any) -> ClusterCounts:
+def n_clusters_posterior(draws: DrawsLike) -> ClusterCounts:
     """The posterior of the number of clusters.
 
     Parameters
@@ -147,7 +148,7 @@ def n_clusters_posterior(draws: Any) -> ClusterCounts:
 
 
 def cluster_sizes_posterior(
-    draws: Any, *, prob: float = 0.95, n_ranks: int | None = None
+    draws: DrawsLike, *, prob: float = 0.95, n_ranks: int | None = None
 ) -> ClusterSizes:
     """The posterior of the cluster sizes, sorted from the largest cluster on.
 

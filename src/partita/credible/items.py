@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.credible.comparison import Comparison, compare
-from partita.io.convert import as_draws
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.convert import as_draws
+from partita.partitions.labels import Labels, as_labels
+from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ class ItemUncertainty:
 
 
 def item_uncertainty(
-    draws: Any, estimate: ArrayLike | Any, *, n_jobs: int | None = None
+    draws: DrawsLike, estimate: LabelsLike, *, n_jobs: int | None = None
 ) -> ItemUncertainty:
     r"""How certain the place of each item in an estimate is.
 
@@ -175,7 +176,7 @@ def item_uncertainty(
     np.int64(2)
     """
     clean = as_draws(draws)
-    labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
+    labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
     return items_from(compare(labels, clean, n_jobs=n_jobs), clean.item_names)
 
 

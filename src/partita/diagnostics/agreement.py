@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita.errors import InvalidInputError
-from partita.io.convert import as_draws
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.types import DrawsLike
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
@@ -40,7 +40,7 @@ class ChainAgreement:
 
 
 def chain_agreement(
-    draws: Any,
+    draws: DrawsLike,
     *,
     max_pairs: int = MAX_PAIRS,
     rng: int | np.random.SeedSequence | np.random.Generator = 0,

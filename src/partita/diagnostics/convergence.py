@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
-from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
+from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import notes_for, warnings_for
-from partita.io.convert import as_draws
 from partita.partitions.chains import by_chain
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import as_vector
+from partita.partitions.labels import as_labels
+from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,9 +109,9 @@ class Diagnostics:
 
 
 def diagnose(
-    draws: Any,
+    draws: DrawsLike,
     *,
-    estimate: ArrayLike | Any | None = None,
+    estimate: LabelsLike | None = None,
     rng: int | np.random.SeedSequence | np.random.Generator = 0,
     n_jobs: int | None = None,
 ) -> Diagnostics:
@@ -158,14 +159,12 @@ def diagnose(
     >>> pt.diagnose(draws).ok
     True
     """
-    given, trace = split_fit(draws)
-    clean = as_draws(given)
+    clean = as_draws(draws)
     labels = None
     if estimate is not None:
-        labels = as_vector(estimate, n_items=clean.n_items, what="labels of the estimate")
+        labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
     values = functionals(clean, estimate=labels, n_jobs=n_jobs)
-    if trace is not None:
-        values |= trace_functionals(trace, clean.n_draws)
+    values |= trace_functionals(draws, clean.n_draws)
     return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +39,13 @@ def functionals(
     return values
 
 
-def split_fit(obj: Any) -> tuple[Any, Mapping[str, Any] | None]:
-    """Draws and trace of sampler output; anything else is draws without a trace.
-
-    Told by both attributes: NumPy arrays have a method of the name ``trace``.
-    """
-    trace = getattr(obj, "trace", None)
-    if hasattr(obj, "draws") and isinstance(trace, Mapping):
-        return obj.draws, trace
-    return obj, None
-
-
-def trace_functionals(trace: Mapping[str, Any], n_draws: int) -> dict[str, NDArray[np.float64]]:
-    """Concentration and log posterior of sampler output, where its trace has them."""
-    values = {}
+def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
+    """Concentration and log posterior of sampler output; nothing for other sources of draws."""
+    # Only what says it holds draws: NumPy arrays have a method of the name ``trace``.
+    trace = getattr(source, "trace", None) if hasattr(type(source), "__draws__") else None
+    values: dict[str, NDArray[np.float64]] = {}
+    if not isinstance(trace, Mapping):
+        return values
     for name in ("concentration", "log_posterior"):
         if name not in trace:
             continue

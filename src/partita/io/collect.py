@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidLabelsError
+from partita.partitions.arrays import first_appearance, integers
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
-from partita.partitions.labels import first_appearance, integers
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""

@@ -13,6 +13,7 @@ from partita.io.options import ReadOptions
 from partita.io.registry import Format, find_format
 from partita.io.source import Source, check_file, is_stream
 from partita.partitions.draws import Draws
+from partita.partitions.types import DrawsLike
 
 
 def read_draws(
@@ -106,7 +107,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
 
 
 def write_draws(
-    draws: Any,
+    draws: DrawsLike,
     path: PathLike | IO[Any],
     *,
     format: str | None = None,
@@ -143,7 +144,7 @@ def write_draws(
     >>> pt.read_draws(file) == draws
     True
     """
-    from partita.io.convert import as_draws
+    from partita.partitions.convert import as_draws
 
     value = as_draws(draws)
     stream = path == "-" or hasattr(path, "write")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.arrays import draws_from_array
 from partita.io.collect import collect, rows_per_block
 from partita.io.columns import choose_columns, placeholder_names
+from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 
 

@@ -146,7 +146,7 @@ def _item_names(array: Any, item: str) -> list[str] | None:
 
 def _draws_of_partita(array: Any, stats: Any) -> Draws:
     """What ``write_draws`` wrote: with weights, and with chains of any shape or none."""
-    from partita.io.arrays import with_fields
+    from partita.partitions.convert import with_fields
 
     draws = _draws_from_array(array)
     source = array.attrs[CHAIN_FROM]

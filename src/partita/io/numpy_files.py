@@ -14,9 +14,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, InvalidInputError, NotSupportedError
-from partita.io.arrays import draws_from_array
 from partita.io.collect import collect, rows_per_block
 from partita.io.options import ReadOptions
+from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 
 _FIELDS = ("weights", "chain", "item_names")

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
-from partita.io.arrays import draws_from_array, with_fields
 from partita.io.columns import CHAIN, WEIGHT, choose_columns, placeholder_names
 from partita.io.frames import draws_from_frame
 from partita.io.options import ReadOptions
+from partita.partitions.convert import draws_from_array, with_fields
 from partita.partitions.draws import Draws
 
 _OBJECT = "draws"

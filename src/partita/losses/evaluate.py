@@ -9,14 +9,17 @@ from partita._parallel import run
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
+from partita.partitions.arrays import refuse_masked
+from partita.partitions.convert import as_partitions
 from partita.partitions.draws import Draws
-from partita.partitions.labels import as_matrix, as_vector
+from partita.partitions.labels import as_label_rows, as_labels
+from partita.partitions.types import LabelsLike
 
 _BLOCK_CELLS = 1 << 22
 """Distances computed before they are copied into the result, which bounds temporaries."""
 
 
-def distance(a: ArrayLike, b: ArrayLike, loss: str | Loss = "vi") -> float:
+def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     """Loss of reporting partition a when b is the truth.
 
     For the metrics the order does not matter; for generalised losses (``a``
@@ -43,14 +46,14 @@ def distance(a: ArrayLike, b: ArrayLike, loss: str | Loss = "vi") -> float:
     >>> round(pt.distance([1, 1, 2, 2], [1, 1, 1, 2]), 4)
     1.1887
     """
-    estimate = as_vector(a, what="a")
-    truth = Draws(as_vector(b, n_items=estimate.size, what="b")[None, :])
+    estimate = as_labels(a, what="a")
+    truth = Draws(as_labels(b, n_items=estimate.size, what="b")[None, :])
     return float(as_loss(loss).distances(estimate, truth, n_jobs=1)[0])
 
 
 def pairwise_distances(
-    A: ArrayLike | Draws,
-    B: ArrayLike | Draws | None = None,
+    A: LabelsLike,
+    B: LabelsLike | None = None,
     loss: str | Loss = "vi",
     *,
     n_jobs: int | None = None,
@@ -59,8 +62,8 @@ def pairwise_distances(
 
     Parameters
     ----------
-    A : Draws or array_like, shape (n, n_items)
-    B : Draws or array_like, shape (m, n_items), optional
+    A : array_like, shape (n, n_items), or anything as_draws accepts
+    B : array_like, shape (m, n_items), or anything as_draws accepts, optional
         A itself when omitted.
     loss : str or Loss, default "vi"
     n_jobs : int, optional
@@ -82,8 +85,8 @@ def pairwise_distances(
            [0.5, 0. ]])
     """
     measure = as_loss(loss)
-    estimates = _as_draws(A, "A")
-    truths = estimates if B is None else _as_draws(B, "B")
+    estimates = as_partitions(A, "A")
+    truths = estimates if B is None else as_partitions(B, "B")
     if truths.n_items != estimates.n_items:
         raise InvalidInputError(
             f"A has {estimates.n_items} items and B has {truths.n_items}; "
@@ -136,8 +139,8 @@ def _fill_columns(
 
 
 def expected_loss(
-    candidates: ArrayLike,
-    draws: ArrayLike | Draws | None = None,
+    candidates: LabelsLike,
+    draws: LabelsLike | None = None,
     loss: str | Loss = "vi",
     *,
     similarity: ArrayLike | None = None,
@@ -147,8 +150,8 @@ def expected_loss(
 
     Parameters
     ----------
-    candidates : array_like, shape (n_items,) or (n_candidates, n_items)
-    draws : Draws or array_like, shape (n_draws, n_items)
+    candidates : array_like, shape (n_items,) or (n_candidates, n_items), or an estimate
+    draws : Draws or anything as_draws accepts
     loss : str or Loss, default "vi"
     similarity : array_like, shape (n_items, n_items), keyword only
         A posterior similarity matrix instead of draws, for the losses that
@@ -176,12 +179,12 @@ def expected_loss(
         raise InvalidInputError("give either draws or similarity=..., not both.")
     if similarity is not None:
         matrix = as_similarity(similarity)
-        rows = as_matrix(candidates, n_items=len(matrix), what="candidates")
+        rows = as_label_rows(candidates, n_items=len(matrix), what="candidates")
         return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
     if draws is None:
         raise InvalidInputError("give either draws or similarity=..., one is needed.")
-    posterior = _as_draws(draws, "draws")
-    rows = as_matrix(candidates, n_items=posterior.n_items, what="candidates")
+    posterior = as_partitions(draws, "draws")
+    rows = as_label_rows(candidates, n_items=posterior.n_items, what="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
 
 
@@ -192,6 +195,7 @@ def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
             "similarity is a Draws object; expected a square matrix of probabilities. "
             "Pass the draws as draws, without similarity=."
         )
+    refuse_masked(matrix, "similarities", InvalidInputError)
     try:
         values = np.asarray(matrix)
     except ValueError:
@@ -220,7 +224,3 @@ def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
             "partita.similarity(draws) computes one."
         )
     return values
-
-
-def _as_draws(obj: ArrayLike | Draws, what: str) -> Draws:
-    return obj if isinstance(obj, Draws) else Draws(as_matrix(obj, what=what))

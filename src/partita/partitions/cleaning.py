@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions.labels import first_appearance, integers
+from partita.partitions.arrays import first_appearance, integers, refuse_masked
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time, so that no temporary grows with the number of draws."""
@@ -24,16 +24,8 @@ def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
     return np.min_scalar_type(highest)
 
 
-def as_table(labels: ArrayLike) -> NDArray[Any]:
-    """Labels as a table of at least one draw and one item."""
-    try:
-        values = np.asarray(labels)
-    except ValueError:
-        lengths = sorted({len(row) for row in labels})  # type: ignore[union-attr, arg-type]
-        raise InvalidLabelsError(
-            f"rows of the draws have different lengths ({lengths[:4]}); each draw must label "
-            "every item."
-        ) from None
+def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels of at least one draw and one item."""
     if values.ndim == 1 and values.size:
         raise InvalidLabelsError(
             f"draws have shape {values.shape}; expected (n_draws, n_items). "
@@ -75,6 +67,7 @@ def canonicalise(
 
 def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     """Positive weights that sum to 1."""
+    refuse_masked(weights, "weights", InvalidWeightsError)
     try:
         values = np.array(weights, np.float64)
     except (TypeError, ValueError):

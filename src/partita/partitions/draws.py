@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.partitions.arrays import Labels, plain_array
 from partita.partitions.cleaning import (
     BLOCK_LABELS,
-    as_table,
     canonicalise,
     clean_chain,
     clean_count,
     clean_names,
     clean_weights,
+    table_of_draws,
 )
-from partita.partitions.labels import Labels
 
 
 class Draws:
@@ -77,7 +77,7 @@ class Draws:
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
     ) -> None:
-        values = labels.labels if isinstance(labels, Draws) else as_table(labels)
+        values = table_of_draws(plain_array(labels, "draws"))
         canonical, counts = canonicalise(values)
         self._set(canonical, counts, weights, chain, item_names)
 
@@ -170,8 +170,40 @@ class Draws:
         """Number of chains; 1 when chains are unknown."""
         return 1 if self._chain is None else len(np.unique(self._chain))
 
+    def __draws__(self) -> Draws:
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._labels, dtype=dtype, copy=copy)
+
     def __len__(self) -> int:
         return self.n_draws
+
+    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+        return iter(self._labels)
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
+
+    @overload
+    def __getitem__(self, index: slice | ArrayLike) -> Draws: ...
+
+    def __getitem__(self, index: Any) -> NDArray[np.unsignedinteger[Any]] | Draws:
+        """``draws[3]`` is one label vector; a slice, mask or list of positions gives Draws."""
+        if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+            if not -self.n_draws <= index < self.n_draws:
+                raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
+            row: NDArray[np.unsignedinteger[Any]] = self._labels[index]
+            return row
+        chosen = index if isinstance(index, slice) else np.asarray(index)
+        if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
+            raise InvalidInputError(
+                f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
+                "positions. For items see select_items."
+            )
+        if np.arange(self.n_draws)[chosen].size == 0:
+            raise InvalidInputError("no draws selected; at least one is needed.")
+        return self._take(chosen)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Draws):

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
+from partita.partitions.types import LabelsLike
 
 
-def meet(a: ArrayLike, b: ArrayLike) -> Labels:
+def meet(a: LabelsLike, b: LabelsLike) -> Labels:
     """Greatest lower bound a ∧ b: two items are together when both partitions say so.
 
     Its clusters are the non-empty intersections of a cluster of ``a`` with a
@@ -46,10 +47,10 @@ def meet(a: ArrayLike, b: ArrayLike) -> Labels:
     array([0, 1, 2, 2], dtype=int32)
     """
     first, second = _pair(a, b)
-    return as_vector(first.astype(np.int64) * (int(second.max()) + 1) + second)
+    return as_labels(first.astype(np.int64) * (int(second.max()) + 1) + second)
 
 
-def join(a: ArrayLike, b: ArrayLike) -> Labels:
+def join(a: LabelsLike, b: LabelsLike) -> Labels:
     """Least upper bound a ∨ b: items are together when a chain of clusters links them.
 
     Its clusters are the connected components of the graph whose nodes are the
@@ -87,10 +88,10 @@ def join(a: ArrayLike, b: ArrayLike) -> Labels:
     ones = np.ones(first.size, np.int8)
     links = coo_array((ones, (first, second + offset)), shape=(n_nodes, n_nodes))
     component = connected_components(links, directed=False)[1]
-    return as_vector(component[first])
+    return as_labels(component[first])
 
 
-def refines(a: ArrayLike, b: ArrayLike) -> bool:
+def refines(a: LabelsLike, b: LabelsLike) -> bool:
     """Whether a ≤ b: every cluster of ``a`` lies inside a cluster of ``b``.
 
     Parameters
@@ -122,7 +123,7 @@ def refines(a: ArrayLike, b: ArrayLike) -> bool:
     return int(meet(first, second).max()) == int(first.max())
 
 
-def covers(labels: ArrayLike) -> Iterator[Labels]:
+def covers(labels: LabelsLike) -> Iterator[Labels]:
     """The covers of a partition, one step up the lattice: each merges two of its clusters.
 
     Parameters
@@ -144,10 +145,10 @@ def covers(labels: ArrayLike) -> Iterator[Labels]:
     >>> [c.tolist() for c in pt.covers([0, 0, 1, 2])]
     [[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
     """
-    return _merges(as_vector(labels))
+    return _merges(as_labels(labels))
 
 
-def covered_by(labels: ArrayLike) -> Iterator[Labels]:
+def covered_by(labels: LabelsLike) -> Iterator[Labels]:
     """The partitions covered by one, one step down the lattice: each splits one cluster in two.
 
     Parameters
@@ -172,10 +173,10 @@ def covered_by(labels: ArrayLike) -> Iterator[Labels]:
     >>> [c.tolist() for c in pt.covered_by([0, 0, 0, 1])]
     [[0, 1, 1, 2], [0, 1, 0, 2], [0, 0, 1, 2]]
     """
-    return _splits(as_vector(labels))
+    return _splits(as_labels(labels))
 
 
-def closest_neighbours(labels: ArrayLike) -> Iterator[Labels]:
+def closest_neighbours(labels: LabelsLike) -> Iterator[Labels]:
     """The partitions at the smallest positive distance, the same under VI and Binder's loss.
 
     With at least two singletons: those that merge two singletons, and those
@@ -207,17 +208,17 @@ def closest_neighbours(labels: ArrayLike) -> Iterator[Labels]:
     >>> [c.tolist() for c in pt.closest_neighbours([0, 0, 0])]
     [[0, 1, 1], [0, 1, 0], [0, 0, 1]]
     """
-    return _closest(as_vector(labels))
+    return _closest(as_labels(labels))
 
 
-def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Labels, Labels]:
-    first = as_vector(a, what="a")
-    return first, as_vector(b, n_items=first.size, what="b")
+def _pair(a: LabelsLike, b: LabelsLike) -> tuple[Labels, Labels]:
+    first = as_labels(a, what="a")
+    return first, as_labels(b, n_items=first.size, what="b")
 
 
 def _merges(vector: Labels) -> Iterator[Labels]:
     for low, high in combinations(range(int(vector.max()) + 1), 2):
-        yield as_vector(np.where(vector == high, low, vector))
+        yield as_labels(np.where(vector == high, low, vector))
 
 
 def _splits(vector: Labels) -> Iterator[Labels]:
@@ -235,7 +236,7 @@ def _parts(vector: Labels, members: NDArray[np.int64], size: int) -> Iterator[La
     for others in combinations(rest.tolist(), chosen):
         parted = vector.copy()
         parted[fixed] = parted[list(others)] = int(vector.max()) + 1
-        yield as_vector(parted)
+        yield as_labels(parted)
 
 
 def _closest(vector: Labels) -> Iterator[Labels]:
@@ -243,7 +244,7 @@ def _closest(vector: Labels) -> Iterator[Labels]:
     singletons = np.flatnonzero(sizes == 1)
     if singletons.size >= 2:
         for low, high in combinations(singletons.tolist(), 2):
-            yield as_vector(np.where(vector == high, low, vector))
+            yield as_labels(np.where(vector == high, low, vector))
         smallest = 2
     elif sizes.max() > 1:
         smallest = int(sizes[sizes > 1].min())

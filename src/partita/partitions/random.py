@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from partita.errors import InvalidInputError
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
 
 
 def random_partition(
@@ -62,4 +62,4 @@ def random_partition(
     leader = np.where(opens, item, generator.integers(0, np.maximum(item, 1)))
     while not opens[leader].all():
         leader = leader[leader]
-    return as_vector(leader)
+    return as_labels(leader)

@@ -12,7 +12,9 @@ from partita._memory import require_memory
 from partita._parallel import run
 from partita._progress import Status
 from partita.errors import InvalidInputError
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.types import DrawsLike
 
 _BLOCK_ROWS = 16
 """Rows of one task: even, for the kernel takes rows in pairs, and small, to balance threads."""
@@ -28,7 +30,7 @@ _CODES = 1 << 16
 
 
 def similarity(
-    draws: Draws | ArrayLike,
+    draws: DrawsLike,
     *,
     rows: slice | ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -45,7 +47,7 @@ def similarity(
 
     Parameters
     ----------
-    draws : Draws or array_like, shape (n_draws, n_items)
+    draws : Draws or anything as_draws accepts
     rows : slice, positions, mask or names of items, optional
         Only these rows, without the rest of the matrix in memory.
     n_jobs : int, optional
@@ -84,7 +86,7 @@ def similarity(
     >>> pt.similarity(draws, rows=[2])
     array([[0.25, 0.5 , 1.  ]])
     """
-    posterior = draws if isinstance(draws, Draws) else Draws(draws)
+    posterior = as_draws(draws)
     kind = np.dtype(dtype)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise InvalidInputError(f"dtype={kind}; expected float64 or float32.")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita.partitions.labels import Labels, as_vector, cross_table
+from partita.partitions.labels import Labels, as_labels, cross_table
 
 
 def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
@@ -70,14 +70,14 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     >>> colour_indices([estimate, bound])
     [array([1, 0]), array([1, 2, 0])]
     """
-    first, *others = (as_vector(labels) for labels in partitions)
+    first, *others = (as_labels(labels) for labels in partitions)
     sizes = np.bincount(first)
     start = np.empty(sizes.size, np.int64)
     start[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
     found = [start]
     extra: list[NDArray[np.bool_]] = []  # items of each cluster that got a new index
     for labels in others:
-        vector = as_vector(labels, n_items=first.size)
+        vector = as_labels(labels, n_items=first.size)
         matched = match_clusters(first, vector)
         indices = np.where(matched >= 0, start[matched], -1)
         _continue_extra(vector, indices, extra, sizes.size)

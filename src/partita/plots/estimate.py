@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita.errors import InvalidInputError
+from partita.partitions.labels import as_labels
 from partita.plots.canvas import cluster_legend, counted, headline, library, one_axes
 from partita.plots.colours import colour_indices
-from partita.plots.inputs import fit_for, labels_of, observations_of
+from partita.plots.inputs import fit_for, observations_of
 from partita.plots.on_data import prepare_curve, prepare_shapes, prepare_view
 from partita.plots.partition_panel import draw_partition, shapes_note
 from partita.samplers.fit import Fit
@@ -75,7 +76,7 @@ def estimate(
     'kernel density estimate'
     """
     library("figure")
-    labels = labels_of(source)
+    labels = as_labels(source)
     model = fit_for(fit, labels.size)
     observations = observations_of(source, data, model, labels.size)
     if observations is None:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.diagnostics.convergence import diagnose_values
-from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
+from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.partitions.chains import by_chain
-from partita.plots.inputs import draws_of, estimate_for
+from partita.partitions.convert import as_draws
+from partita.plots.inputs import estimate_for
 
 TITLES = {
     "n_clusters": "number of clusters",
@@ -52,7 +53,7 @@ def prepare_functionals(
     n_jobs: int | None = None,
 ) -> tuple[Functional, ...]:
     """The functionals asked for, or all there are."""
-    draws = draws_of(source)
+    draws = as_draws(source)
     if draws.weights is not None:
         raise NotSupportedError(
             "weighted draws have lost their order and chains, so there are no traces or ranks to "
@@ -60,9 +61,7 @@ def prepare_functionals(
         )
     labels = estimate_for(source, estimate, draws.n_items)
     values = functionals(draws, estimate=labels, n_jobs=n_jobs)
-    trace = split_fit(source)[1]
-    if trace is not None:
-        values |= trace_functionals(trace, draws.n_draws)
+    values |= trace_functionals(source, draws.n_draws)
     chosen = list(values) if names is None else [names] if isinstance(names, str) else list(names)
     unknown = [name for name in chosen if name not in values]
     if unknown:

@@ -15,7 +15,7 @@ from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.hasse import HasseDiagram, hasse_diagram
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
 from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, percent, plain
 from partita.plots.palette import is_dark
 
@@ -119,10 +119,10 @@ def hasse(
     measure = as_loss(diagram.loss)
     colours = None
     if ball is not None:
-        middle = as_vector(ball.center, n_items=n_items, what="labels of the ball's center")
+        middle = as_labels(ball.center, n_items=n_items, what="labels of the ball's center")
         colours = prepare_lattice(diagram, middle, ball.loss, ball.radius)
     elif center is not None:
-        middle = as_vector(center, n_items=n_items, what="labels of the center")
+        middle = as_labels(center, n_items=n_items, what="labels of the center")
         colours = prepare_lattice(diagram, middle, measure)
     width, height = (8.6, 5.2) if n_items <= 4 else (10.5, 6.6)
     axes = one_axes(ax, width=width, height=height)

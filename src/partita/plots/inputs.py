@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.io.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 
@@ -23,18 +21,6 @@ class Observations:
 
     values: NDArray[np.float64]
     names: tuple[str, ...]
-
-
-def draws_of(source: Any) -> Draws:
-    """Draws of a summary, ball or fit, or of anything as_draws accepts."""
-    if isinstance(source, (Summary, Fit, CredibleBall)):
-        return source.draws
-    return as_draws(source)
-
-
-def labels_of(source: Any, *, n_items: int | None = None) -> Labels:
-    """Labels of a summary, an estimate or a ball's centre, or plain labels."""
-    return as_vector(source.center if isinstance(source, CredibleBall) else source, n_items=n_items)
 
 
 def ball_of(source: Any) -> CredibleBall:
@@ -52,8 +38,8 @@ def ball_of(source: Any) -> CredibleBall:
 def estimate_for(source: Any, estimate: Any | None, n_items: int) -> Labels | None:
     """The estimate asked for, else the one the source carries, else None."""
     if estimate is not None:
-        return labels_of(estimate, n_items=n_items)
-    return labels_of(source) if isinstance(source, (Summary, CredibleBall)) else None
+        return as_labels(estimate, n_items=n_items)
+    return as_labels(source) if isinstance(source, (Summary, CredibleBall)) else None
 
 
 def observations_of(

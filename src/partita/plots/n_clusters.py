@@ -8,7 +8,6 @@ import numpy as np
 
 from partita.credible.counts import ClusterCounts, n_clusters_posterior
 from partita.plots.canvas import headline, library, one_axes, percent, plain, whole_ticks
-from partita.plots.inputs import draws_of
 from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary
 
@@ -64,4 +63,4 @@ def n_clusters(source: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Ax
 def _counts(source: Any) -> ClusterCounts:
     if isinstance(source, ClusterCounts):
         return source
-    return source.counts if isinstance(source, Summary) else n_clusters_posterior(draws_of(source))
+    return source.counts if isinstance(source, Summary) else n_clusters_posterior(source)

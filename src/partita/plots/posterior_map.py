@@ -14,7 +14,7 @@ from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
 from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
 from partita.plots.canvas import (
     INK,
     SMALL,
@@ -176,7 +176,7 @@ def _named(source: Any, ball: CredibleBall, marks: Mapping[str, ArrayLike]) -> d
         ties = f" (first of {len(bound)})" if len(bound) > 1 else ""
         named[f"{name} bound{ties}"] = bound.labels[0]
     for name, labels in marks.items():
-        named[str(name)] = as_vector(labels, n_items=n_items, what=f"labels of {name!r}")
+        named[str(name)] = as_labels(labels, n_items=n_items, what=f"labels of {name!r}")
     return named
 
 

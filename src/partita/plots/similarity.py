@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.plots.canvas import (
     GREY,
@@ -17,7 +18,7 @@ from partita.plots.canvas import (
     shorten,
 )
 from partita.plots.colours import colour_indices
-from partita.plots.inputs import draws_of, estimate_for
+from partita.plots.inputs import estimate_for
 from partita.plots.palette import colour, is_dark
 from partita.plots.similarity_map import MOST_CELLS, SimilarityMap, prepare_similarity
 
@@ -80,7 +81,7 @@ def similarity(
     >>> ax.figure.savefig("similarity.svg")
     """
     library("figure")
-    draws = draws_of(source)
+    draws = as_draws(source)
     labels = estimate_for(source, estimate, draws.n_items)
     if labels is None:
         from partita.search.estimate import estimate as search

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_vector
+from partita.partitions.labels import Labels, as_labels
 from partita.partitions.similarity import similarity
 
 Floats = NDArray[np.float64]
@@ -155,7 +155,7 @@ def _cluster_order(draws: Draws, labels: Labels) -> Places:
     count = int(labels.max()) + 1
     if not 2 < count <= _LINKED:
         return np.arange(count)
-    return _leaves(mean_similarity(draws, as_vector(labels)))
+    return _leaves(mean_similarity(draws, as_labels(labels)))
 
 
 def _within(draws: Draws, members: Places, n_jobs: int | None) -> Places:

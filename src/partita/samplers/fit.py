@@ -10,12 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._optional import require
 from partita.partitions.draws import Draws
-from partita.partitions.labels import as_vector
+from partita.partitions.labels import as_labels
+from partita.partitions.types import LabelsLike
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
 from partita.samplers.model import Model
@@ -105,6 +106,9 @@ class Fit:
         ]
         return "\n".join(lines) + ">"
 
+    def __draws__(self) -> Draws:
+        return self.draws
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "trace": dict(self.trace)}
 
@@ -151,7 +155,7 @@ class Fit:
             n_jobs=n_jobs,
         )
 
-    def cluster_parameters(self, labels: ArrayLike) -> ClusterParameters:
+    def cluster_parameters(self, labels: LabelsLike) -> ClusterParameters:
         """Posterior mean and variance of each cluster's parameters, given a partition.
 
         The paper's stars and ellipses: the posterior means of a cluster's mean and variance.
@@ -161,12 +165,12 @@ class Fit:
         labels : array_like, shape (n_items,)
             A partition, such as an estimate.
         """
-        vector = as_vector(labels, n_items=self.draws.n_items)
+        vector = as_labels(labels, n_items=self.draws.n_items)
         sizes = np.bincount(vector).astype(np.int64)
         found = self.kernel.moments(self.values, vector, self.columns)
         return ClusterParameters(sizes, found)
 
-    def predict(self, new_data: Any, labels: ArrayLike) -> Floats:
+    def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
 
         p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). A random
@@ -186,7 +190,7 @@ class Fit:
         """
         return predict_clusters(
             new_data,
-            labels=as_vector(labels, n_items=self.draws.n_items),
+            labels=as_labels(labels, n_items=self.draws.n_items),
             kernel=self.kernel,
             prior=self.prior,
             values=self.values,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, UnknownNameError
-from partita.partitions.labels import Labels, as_matrix, as_vector
+from partita.partitions.labels import Labels, as_label_rows, as_labels
 from partita.samplers.finite_mixture import FiniteMixture
 from partita.samplers.kernel import Floats
 from partita.samplers.priors import PartitionPrior
@@ -56,7 +56,7 @@ def _start(name: str, features: Floats, most: int, generator: np.random.Generato
         return np.arange(n_items, dtype=np.int32)
     largest = max(3, math.isqrt(n_items))
     k = most if name == "singletons" else int(generator.integers(2, largest + 1))
-    return as_vector(_kmeans(features, min(k, most), generator))
+    return as_labels(_kmeans(features, min(k, most), generator))
 
 
 def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -81,7 +81,7 @@ def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> NDArray
 
 
 def _given(initial: Any, n_items: int, chains: int, most: int) -> list[Labels]:
-    matrix = as_matrix(initial, n_items=n_items, what="initial labels")
+    matrix = as_label_rows(initial, n_items=n_items, what="initial labels")
     if matrix.shape[0] not in (1, chains):
         raise InvalidInputError(
             f"initial has {matrix.shape[0]} partitions for {chains} chains; expected one, or one "

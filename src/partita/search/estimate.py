@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.io.convert import as_draws
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
 from partita.losses.registry import as_loss
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_matrix
+from partita.partitions.labels import Labels, as_label_rows
+from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def estimate(
-    draws: Draws | Any = None,
+    draws: DrawsLike | None = None,
     *,
     loss: str | Loss = "vi",
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
     similarity: ArrayLike | None = None,
-    starts: ArrayLike | None = None,
+    starts: LabelsLike | None = None,
     n_starts: int = 16,
     max_clusters: int | None = None,
     l: int | None = None,  # noqa: E741 - the paper's name
@@ -151,7 +152,7 @@ def _door(
 
 def _clean_options(
     n_items: int,
-    starts: ArrayLike | None,
+    starts: LabelsLike | None,
     n_starts: int,
     max_clusters: int | None,
     neighbours: int | None,
@@ -160,7 +161,7 @@ def _clean_options(
 ) -> Options:
     given = np.empty((0, n_items), np.int32)
     if starts is not None:
-        given = as_matrix(starts, n_items=n_items, what="starts")
+        given = as_label_rows(starts, n_items=n_items, what="starts")
     least = {"n_starts": n_starts, "max_iter": max_iter, "max_clusters": max_clusters}
     least["l"] = neighbours
     for name, value in least.items():

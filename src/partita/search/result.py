@@ -94,6 +94,9 @@ class PointEstimate:
     search: SearchReport
     item_names: tuple[str, ...] | None = None
 
+    def __labels__(self) -> Labels:
+        return self.labels
+
     @property
     def n_clusters(self) -> int:
         """Number of clusters of the estimate."""

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from partita.diagnostics.functionals import split_fit
 from partita.errors import InvalidLabelsError
-from partita.io.convert import as_draws
 from partita.losses.base import Loss
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.samplers.fit import Fit
 from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize
 
@@ -142,10 +142,9 @@ class PartitionConsensus(SummaryEstimator):
         array([0, 0, 1, 1], dtype=int32)
         """
         consensus = cls(**params)
-        given, trace = split_fit(draws)
-        clean = as_draws(given)
+        clean = as_draws(draws)
         consensus.n_features_in_ = clean.n_draws
-        return consensus._fit_draws(clean if trace is None else draws)
+        return consensus._fit_draws(draws if isinstance(draws, Fit) else clean)
 
     def _fit_draws(self, draws: Any) -> PartitionConsensus:
         found: PartitionConsensus = self._keep(

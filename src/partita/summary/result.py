@@ -124,6 +124,12 @@ class Summary:
     versions: Mapping[str, str]
     seconds: float
 
+    def __draws__(self) -> Draws:
+        return self.draws
+
+    def __labels__(self) -> Labels:
+        return self.estimate.labels
+
     @property
     def labels(self) -> Labels:
         """Labels of the estimate, shape (n_items,)."""

@@ -17,15 +17,17 @@ from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterio
 from partita.credible.items import items_from
 from partita.credible.levels import clean_prob
 from partita.diagnostics.convergence import diagnose_values
-from partita.diagnostics.functionals import functionals, split_fit, trace_functionals
+from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import InvalidDataError
-from partita.io.convert import as_draws
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.types import DrawsLike
+from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
 from partita.summary.result import LossComparison, Summary
@@ -34,11 +36,12 @@ Rng = int | np.random.SeedSequence | np.random.Generator
 
 
 def summarize(
-    draws: Any,
+    draws: DrawsLike,
     *,
     loss: str | Loss = "vi",
     prob: float = 0.95,
     data: ArrayLike | None = None,
+    var_name: str | None = None,
     jaccard: float = JACCARD,
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
@@ -61,6 +64,8 @@ def summarize(
     data : array_like, shape (n_items,) or (n_items, n_columns), optional
         The observations, for figures and reports; no number depends on them.
         Sampler output brings its own.
+    var_name : str, optional
+        The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
     method, bound, max_clusters, time_limit, rng, n_jobs, progress
@@ -96,12 +101,13 @@ def summarize(
     With 95% posterior probability the clustering lies within 1.24 bits of t
     """
     started = time.perf_counter()
-    given, trace = split_fit(draws)
-    clean = as_draws(given)
+    clean = as_draws(draws, var_name=var_name)
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
     observations, names = _observations(data, clean.n_items)
-    if data is None and trace is not None:
+    if data is None and isinstance(draws, Fit):
         observations, names = draws.values, draws.columns
+    elif data is None and isinstance(draws, Summary):
+        observations, names = draws.data, draws.data_names
     wishes: dict[str, Any] = {
         "method": method,
         "bound": bound,
@@ -119,8 +125,7 @@ def summarize(
     ball = credible_ball(clean, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
     comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
     values = functionals(clean, estimate=found.labels, distances=_vi_of(ball), n_jobs=n_jobs)
-    if trace is not None:
-        values |= trace_functionals(trace, clean.n_draws)
+    values |= trace_functionals(draws, clean.n_draws)
     return Summary(
         draws=clean,
         data=observations,

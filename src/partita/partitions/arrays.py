@@ -1,0 +1,154 @@
+"""Labels of any kind as plain arrays of whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError, InvalidLabelsError
+
+_WIDEST = 1 << 22
+"""Labels that spread over a wider range are numbered first, to be looked up in a table."""
+
+Labels = NDArray[np.int32]
+"""One partition: canonical labels, 0-based in order of first appearance."""
+
+
+def plain_array(obj: Any, what: str) -> NDArray[Any]:
+    """An array in memory from nested sequences or anything NumPy can read; nothing is unmasked."""
+    refuse_masked(obj, what)
+    try:
+        values = np.asarray(obj)
+    except ValueError:
+        raise _ragged(obj, what) from None
+    if values.dtype.kind == "U" and isinstance(obj, (list, tuple)):
+        # NumPy turns numbers and NaN between strings into strings; keep them apart.
+        return np.asarray(obj, dtype=object)
+    return values
+
+
+def refuse_masked(obj: Any, what: str, error: type[InvalidInputError] = InvalidLabelsError) -> None:
+    """Raise where entries are masked: NumPy would bring back the values beneath."""
+    parts = obj if isinstance(obj, (list, tuple)) else [obj]
+    for part in parts:
+        if part is np.ma.masked or (isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)):
+            where = ", ".join(str(int(i[0])) for i in np.nonzero(np.ma.getmaskarray(part)))
+            raise error(
+                f"{what}: the value{f' at [{where}]' if where else ''} is masked (missing); every "
+                "one is needed. Drop the item or the draw before partita sees it."
+            )
+
+
+def _ragged(obj: Any, what: str) -> InvalidLabelsError:
+    lengths = sorted({len(row) if hasattr(row, "__len__") else 1 for row in obj})
+    return InvalidLabelsError(
+        f"{what} have rows of different lengths ({', '.join(map(str, lengths[:4]))}); each "
+        "partition must label every item."
+    )
+
+
+def integers(
+    values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
+) -> NDArray[np.int64]:
+    """Labels of any accepted kind as int64, with equal labels exactly where they were equal.
+
+    Integers, booleans, whole-valued floats (CmdStan writes 1-based floats) and
+    strings are accepted; missing, fractional or infinite labels are refused.
+    ``first_draw`` is the number of the first row, for messages about a block.
+    """
+    kind = values.dtype.kind
+    if kind in "iub":
+        return values.astype(np.int64, order="C")  # one memory order, one compiled kernel
+    if kind == "f":
+        return _whole_floats(values, what, first_draw)
+    if kind in "UST":
+        if values.size and np.any(values == ""):
+            raise InvalidLabelsError(
+                f"{what} contain an empty string at {_first(values == '', first_draw)}; every "
+                "item needs a label in every draw. Drop the item or the draw, or give it a label "
+                "of its own."
+            )
+        return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
+    if kind == "O":
+        return _objects(values, what, first_draw)
+    raise InvalidLabelsError(
+        f"{what} have dtype {values.dtype}; expected integers, whole-valued floats, "
+        "booleans or strings."
+    )
+
+
+def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
+    missing = np.isnan(values)
+    if missing.any():
+        raise InvalidLabelsError(
+            f"{what} contain NaN at {_first(missing, first_draw)}; every item needs a label in "
+            "every draw. Drop the item or the draw before partita sees it."
+        )
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**63)
+    if not whole.all():
+        first = tuple(int(i[0]) for i in np.nonzero(~whole))
+        hint = ""
+        square = values.ndim == 2 and values.shape[0] == values.shape[1]
+        if square and values.min() >= 0 and values.max() <= 1 and np.allclose(values, values.T):
+            hint = (
+                " The array is square, symmetric and within [0, 1]: if it is a posterior "
+                "similarity matrix, pass it as similarity=..., not as draws."
+            )
+        where = (first[0] + first_draw, *first[1:])
+        raise InvalidLabelsError(
+            f"{what} must be whole numbers, but {what}[{_index(where)}] is "
+            f"{float(values[first])!r}.{hint}"
+        )
+    return values.astype(np.int64, order="C")
+
+
+def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
+    flat = values.ravel()
+    missing = np.array(
+        [v is None or str(v) in ("<NA>", "NaT") or v != v for v in flat], dtype=bool
+    ).reshape(values.shape)
+    if missing.any():
+        raise InvalidLabelsError(
+            f"{what} contain a missing value at {_first(missing, first_draw)}; every item needs a "
+            "label in every draw. Drop the item or the draw before partita sees it."
+        )
+    kinds = {str if isinstance(v, str) else type(v) for v in flat}
+    if kinds == {str}:
+        return integers(flat.astype(str).reshape(values.shape), what, first_draw=first_draw)
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        # Not through floats, which would merge different labels above 2^53.
+        return np.unique(flat, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
+    try:
+        numbers = flat.astype(np.float64)
+    except (TypeError, ValueError):
+        names = ", ".join(sorted(k.__name__ for k in kinds))
+        raise InvalidLabelsError(
+            f"{what} mix or hold objects of type {names}; expected integers, whole-valued floats, "
+            "booleans or strings of one kind."
+        ) from None
+    return _whole_floats(numbers.reshape(values.shape), what, first_draw)
+
+
+def _index(position: tuple[int, ...]) -> str:
+    return ", ".join(str(i) for i in position)
+
+
+def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
+    position = tuple(int(i[0]) for i in np.nonzero(mask))
+    if len(position) == 1:
+        return f"item {position[0]}"
+    return f"draw {position[0] + first_draw}, item {position[1]}"
+
+
+def first_appearance(rows: NDArray[np.int64], out: Labels) -> int:
+    """Write rows of integers as canonical labels; return the most clusters of a row."""
+    from partita.kernels.partitions.labels import canonicalise_rows
+
+    lowest, highest = int(rows.min()), int(rows.max())
+    if highest - lowest >= _WIDEST:
+        rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
+        lowest, highest = 0, int(rows.max())
+    return canonicalise_rows(rows, lowest, highest - lowest + 1, out)

@@ -1,0 +1,339 @@
+"""One door: every public function takes draws and labels in every form they come in."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, InvalidLabelsError
+
+RNG = np.random.default_rng(0)
+TRUTH = np.repeat([0, 1, 2], [4, 3, 2])
+MATRIX = np.where(RNG.random((24, 9)) < 0.15, RNG.integers(0, 3, (24, 9)), TRUTH)
+CHAIN = np.repeat([0, 1], 12)
+ONE = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+
+WHERE_DRAWS = {"draws", "obj", "source"}
+WHERE_LABELS = {"a", "b", "A", "B", "candidates", "labels", "estimate", "center", "starts"}
+"""How parameters that take draws or labels are called."""
+
+OTHER_ARGUMENTS = {"path": None}
+
+
+def annotated(function, word: str) -> list[str]:
+    """Parameters of a function whose annotation says ``DrawsLike`` or ``LabelsLike``."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if word in str(p.annotation)]
+
+
+def functions() -> dict[str, object]:
+    found = {name: getattr(pt, name) for name in pt.__all__}
+    return {
+        name: thing
+        for name, thing in found.items()
+        if inspect.isfunction(thing)
+        and (annotated(thing, "DrawsLike") or annotated(thing, "LabelsLike"))
+    }
+
+
+FUNCTIONS = functions()
+
+
+def test_no_function_keeps_a_door_of_its_own():
+    """A parameter that is named like draws or labels says that it takes all of them."""
+    for name in pt.__all__:
+        function = getattr(pt, name)
+        if not inspect.isfunction(function):
+            continue
+        known = {*annotated(function, "DrawsLike"), *annotated(function, "LabelsLike")}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name in WHERE_DRAWS | WHERE_LABELS and "int" not in str(
+                parameter.annotation
+            ):
+                assert parameter.name in known, f"{name}({parameter.name})"
+
+
+def kinds_of_draws(directory) -> dict[str, object]:
+    import dask.array
+    import pandas
+    import polars
+    import pyarrow
+    import xarray
+
+    path = directory / "draws.csv"
+    plain = pt.Draws(MATRIX, chain=CHAIN)
+    pt.write_draws(plain, path)
+    columns = {str(f"i{j}"): MATRIX[:, j] for j in range(9)}
+    columns[".chain"] = CHAIN
+    return {
+        "list": MATRIX.reshape(2, 12, 9).tolist(),
+        "array": MATRIX.reshape(2, 12, 9),
+        "frame": pandas.DataFrame(columns),
+        "polars": polars.DataFrame(columns),
+        "arrow": pyarrow.table(columns),
+        "xarray": xarray.DataArray(MATRIX.reshape(2, 12, 9), dims=("chain", "draw", "item")),
+        "dataset": xarray.Dataset({"z": (("chain", "draw", "item"), MATRIX.reshape(2, 12, 9))}),
+        "path": path,
+        "dask": dask.array.from_array(MATRIX.reshape(2, 12, 9), chunks=(1, 5, 9)),
+        "Draws": plain,
+        "Fit": FIT,
+        "Summary": SUMMARY,
+        "ball": SUMMARY.ball,
+    }
+
+
+def kinds_of_labels(directory) -> dict[str, object]:
+    import dask.array
+    import pandas
+    import polars
+    import pyarrow
+    import xarray
+
+    column, row = directory / "column.csv", directory / "row.csv"
+    column.write_text("cluster\n" + "\n".join(map(str, ONE + 4)) + "\n")
+    row.write_text(",".join(map(str, ONE + 4)) + "\n")
+    return {
+        "list": ONE.tolist(),
+        "array": ONE,
+        "strings": [f"c{k}" for k in ONE],
+        "series": pandas.Series(ONE, dtype="Int64"),
+        "categories": pandas.Series(ONE.astype(str), dtype="category"),
+        "polars": polars.Series(ONE),
+        "arrow": pyarrow.chunked_array([ONE]),
+        "xarray": xarray.DataArray(ONE, dims=("item",)),
+        "dask": dask.array.from_array(ONE, chunks=4),
+        "Draws": pt.Draws(ONE[None, :]),
+        "row of Draws": pt.Draws(np.stack([ONE, TRUTH]))[0],
+        "row": row,
+        "estimate": dataclasses.replace(SUMMARY.estimate, labels=ONE.astype(np.int32)),
+        "Summary": dataclasses.replace(
+            SUMMARY,
+            estimate=dataclasses.replace(SUMMARY.estimate, labels=ONE.astype(np.int32)),
+        ),
+        "ball": dataclasses.replace(SUMMARY.ball, center=ONE.astype(np.int32)),
+    }, {"column": column, "frame": pandas.DataFrame({"cluster": ONE})}
+
+
+SUMMARY = pt.summarize(pt.Draws(MATRIX, chain=CHAIN), n_jobs=1)
+FIT = dataclasses.replace(
+    pt.sample(np.arange(9.0), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
+    draws=pt.Draws(MATRIX, chain=CHAIN),
+    trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
+)
+
+
+def call(name: str, directory, **given):
+    """Call a public function on the small posterior, some of its arguments replaced."""
+    function = FUNCTIONS[name]
+    required = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+    ]
+    if name in ("estimate", "expected_loss"):
+        required.append("draws")
+    arguments = {}
+    for parameter in dict.fromkeys([*required, *given]):
+        if parameter in given:
+            arguments[parameter] = given[parameter]
+        elif parameter in annotated(function, "DrawsLike") or parameter == "draws":
+            arguments[parameter] = MATRIX.reshape(2, 12, 9)
+        elif parameter in annotated(function, "LabelsLike"):
+            arguments[parameter] = ONE
+        elif parameter == "path":
+            arguments[parameter] = directory / f"out{len(list(directory.iterdir()))}.npz"
+        else:
+            raise AssertionError(f"{name}: what is {parameter}?")
+    found = function(**arguments)
+    return plain(pt.read_draws(arguments["path"]) if name == "write_draws" else found)
+
+
+def plain(value):
+    """A result as something that can be compared, without times and item names."""
+    if isinstance(value, pt.Draws):
+        return value.labels.tolist()
+    if dataclasses.is_dataclass(value):
+        skipped = ("seconds", "bound_seconds", "names", "item_names", "data", "data_names")
+        return {
+            f.name: plain(getattr(value, f.name))
+            for f in dataclasses.fields(value)
+            if f.name not in skipped
+        }
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Iterator):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (tuple, list)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and value != value:
+        return "nan"
+    return value if isinstance(value, (int, float, str, bool, type(None))) else repr(value)
+
+
+WALK_DRAWS = [
+    *((name, p) for name, f in FUNCTIONS.items() for p in annotated(f, "DrawsLike")),
+    ("expected_loss", "draws"),
+    ("pairwise_distances", "A"),
+]
+WALK_LABELS = [(name, p) for name, f in FUNCTIONS.items() for p in annotated(f, "LabelsLike")]
+
+
+@pytest.mark.parametrize(("name", "parameter"), WALK_DRAWS)
+def test_every_function_of_draws_takes_every_kind(name, parameter, tmp_path):
+    expected = call(name, tmp_path, **{parameter: MATRIX.reshape(2, 12, 9)})
+    for kind, value in kinds_of_draws(tmp_path).items():
+        found = call(name, tmp_path, **{parameter: value})
+        if kind in ("Fit", "Summary") and name in ("summarize", "diagnose"):
+            continue  # they bring a trace or data of their own
+        assert str(found) == str(expected), kind
+
+
+SEVERAL = {("pairwise_distances", "A"), ("pairwise_distances", "B"), ("expected_loss", "draws")}
+"""Where draws and a single partition are both welcome, and what holds both stands for draws."""
+
+
+@pytest.mark.parametrize(("name", "parameter"), WALK_LABELS)
+def test_every_function_of_labels_takes_every_kind(name, parameter, tmp_path):
+    expected = call(name, tmp_path, **{parameter: ONE})
+    kinds, columns = kinds_of_labels(tmp_path)
+    one_partition = name in ("canonical", "expected_loss", "pairwise_distances") or (
+        parameter == "starts"
+    )
+    if not one_partition:
+        kinds |= columns
+    for kind, value in kinds.items():
+        if (name, parameter) in SEVERAL and kind in ("Summary", "ball"):
+            continue
+        found = call(name, tmp_path, **{parameter: value})
+        if one_partition and kind in ("Draws", "row"):
+            found = found[0] if name == "canonical" else found
+        assert str(found) == str(expected), kind
+
+
+@pytest.mark.parametrize("name", ["distance", "meet", "n_clusters", "cross_table"])
+def test_many_draws_are_no_single_partition(name, tmp_path):
+    parameter = annotated(FUNCTIONS[name], "LabelsLike")[0]
+    for many in (FIT, pt.Draws(MATRIX), kinds_of_draws(tmp_path)["path"]):
+        with pytest.raises(InvalidLabelsError, match=r"24 draws.*expected one partition"):
+            call(name, tmp_path, **{parameter: many})
+
+
+def test_an_estimate_is_no_posterior():
+    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
+        pt.estimate(SUMMARY.estimate)
+
+
+def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
+    found = pt.expected_loss(SUMMARY.estimate, SUMMARY)
+    assert found.tolist() == pt.expected_loss(SUMMARY.estimate.labels, MATRIX).tolist()
+    assert found[0] == SUMMARY.estimate.expected_loss > 0
+
+
+def test_plots_take_what_functions_take(tmp_path):
+    import matplotlib.pyplot as plt
+
+    for kind, value in kinds_of_draws(tmp_path).items():
+        if kind in ("frame", "path", "Fit", "dask"):
+            for plot in (pt.plots.n_clusters, pt.plots.similarity, pt.plots.traces):
+                assert plot(value) is not None
+            plt.close("all")
+
+
+# ---------------------------------------------------------------------------- masked arrays
+
+MASKED = np.ma.array(MATRIX, mask=np.eye(24, 9, 3, dtype=bool))
+MASKED_ONE = np.ma.array(ONE, mask=[False] * 8 + [True])
+
+
+@pytest.mark.parametrize("form", ["array", "list of arrays"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m, _: pt.Draws(m),
+        lambda m, _: pt.as_draws(m),
+        lambda m, _: pt.similarity(m),
+        lambda m, _: pt.pairwise_distances(m),
+        lambda m, _: pt.expected_loss(m, MATRIX),
+        lambda m, _: pt.expected_loss(ONE, m),
+        lambda m, _: pt.canonical(m),
+        lambda m, _: pt.estimate(m),
+        lambda m, _: pt.estimate(MATRIX, starts=m),
+        lambda _, v: pt.canonical(v),
+        lambda _, v: pt.distance(v, ONE),
+        lambda _, v: pt.credible_ball(MATRIX, v),
+        lambda _, v: pt.item_uncertainty(MATRIX, v),
+    ],
+)
+def test_masked_labels_are_refused(use, form):
+    rows = MASKED if form == "array" else list(MASKED)
+    with pytest.raises(InvalidLabelsError, match="is masked"):
+        use(rows, MASKED_ONE)
+
+
+def test_masked_weights_and_similarities_are_refused():
+    weights = np.ma.array(np.ones(24), mask=np.arange(24) == 5)
+    with pytest.raises(InvalidInputError, match=r"weights: the value at \[5\] is masked"):
+        pt.Draws(MATRIX, weights=weights)
+    matrix = np.ma.array(np.eye(3), mask=np.eye(3, k=1, dtype=bool))
+    with pytest.raises(InvalidInputError, match=r"similarities: the value at \[0, 1\] is masked"):
+        pt.expected_loss([0, 1, 2], similarity=matrix, loss="binder")
+
+
+def test_a_mask_that_hides_nothing_is_no_matter():
+    assert pt.Draws(np.ma.array(MATRIX)) == pt.Draws(MATRIX)
+
+
+# ------------------------------------------------------------------------- draws as a sequence
+
+
+def test_draws_are_an_array_and_a_sequence():
+    draws = pt.Draws(MATRIX, chain=CHAIN, weights=np.arange(1, 25))
+    assert np.array_equal(np.asarray(draws), draws.labels)
+    assert np.array(draws, dtype=np.float64).dtype == np.float64
+    assert len(draws) == 24
+    assert np.array_equal(draws[3], draws.labels[3])
+    assert np.array_equal(draws[-1], draws.labels[-1])
+    assert [row.tolist() for row in draws] == draws.labels.tolist()
+    assert draws[:5].labels.tolist() == draws.labels[:5].tolist()
+    assert draws[:5].weights.sum() == pytest.approx(1.0)
+    assert draws[draws.n_clusters == 3].n_draws == int((draws.n_clusters == 3).sum())
+    assert draws[[4, 2]].chain.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("index", [1.5, "a", (0, 1), [[0]]])
+def test_what_picks_no_draws_is_refused(index):
+    with pytest.raises(InvalidInputError, match=r"position, a slice, a mask|no draws"):
+        _ = pt.Draws(MATRIX)[index] if index != (0, 1) else pt.Draws(MATRIX)[5:5]
+    with pytest.raises(IndexError, match="there are 24"):
+        _ = pt.Draws(MATRIX)[24]
+
+
+def test_a_variable_of_a_tree_reaches_the_reader():
+    import xarray
+
+    dims = ("chain", "draw", "item")
+    posterior = xarray.Dataset({n: (dims, MATRIX.reshape(2, 12, 9)) for n in ("y", "z")})
+    tree = xarray.DataTree.from_dict({"posterior": posterior})
+    assert pt.summarize(tree, var_name="z").labels.tolist() == SUMMARY.labels.tolist()
+    with pytest.raises(InvalidInputError, match="several variables"):
+        pt.summarize(tree)
+
+
+class Mine:
+    """Somebody else's container."""
+
+    def __draws__(self):
+        return pt.Draws(MATRIX)
+
+    def __labels__(self):
+        return ONE
+
+
+def test_the_protocols_are_open():
+    assert pt.similarity(Mine()).tolist() == pt.similarity(MATRIX).tolist()
+    assert pt.n_clusters(Mine()) == 3
