@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+import time
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from partita.errors import PartitaError
 
 PathLike = str | os.PathLike[str]
+
+_HOST = f"{zlib.crc32(platform.node().encode()):08x}"
+"""Tells machines that share a disk apart: only here can we see whether a process still runs."""
+_ASIDE = ".old"
+_DAY = 86_400
 
 
 class FileMissingError(PartitaError, FileNotFoundError):
@@ -27,12 +37,18 @@ class FileAccessError(PartitaError, OSError):
 
 
 @contextmanager
-def atomic_path(path: PathLike, *, overwrite: bool = False) -> Iterator[Path]:
+def atomic_path(
+    path: PathLike,
+    *,
+    overwrite: bool = False,
+    replaceable: Callable[[Path], bool] | None = None,
+) -> Iterator[Path]:
     """A path to write to; becomes ``path`` only when the block ends without an error.
 
     Whoever looks at ``path`` sees the old content or all of the new one, never
     a part: the block writes a file or directory beside it, which is then
-    renamed. After an error or Ctrl-C the partial output is removed. Devices and
+    renamed. After an error or Ctrl-C the partial output is removed; what a
+    killed run left is removed when ``path`` is written next. Devices and
     pipes cannot be replaced and are written to directly.
 
     Parameters
@@ -41,6 +57,8 @@ def atomic_path(path: PathLike, *, overwrite: bool = False) -> Iterator[Path]:
         Where the result shall be. Its directory must exist.
     overwrite : bool
         Replace what is there; otherwise an existing ``path`` is refused.
+    replaceable : callable, optional
+        Of a directory: whether it may be replaced. Without it none is.
 
     Examples
     --------
@@ -55,24 +73,47 @@ def atomic_path(path: PathLike, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))  # through a symbolic link, as open() would
     if _is_special(target):
-        yield target
+        with _explained(path):
+            yield target
         return
-    _check_target(target, path, overwrite=overwrite)
+    _remove_leftovers(target)
+    _check_target(target, path, overwrite=overwrite, replaceable=replaceable)
+    with scratch_path(target) as temporary:
+        with _explained(path):
+            yield temporary
+        _check_target(target, path, overwrite=overwrite, replaceable=replaceable)
+        with _explained(path):
+            _move(temporary, target)
+
+
+@contextmanager
+def scratch_path(target: Path) -> Iterator[Path]:
+    """A free path beside ``target``, on the same disk; what is there at the end is removed."""
+    _remove_leftovers(target)
     # The suffix stays last: several libraries choose a format by it or append their own.
-    token = secrets.token_hex(4)
+    token = f"{_HOST}-{os.getpid()}-{secrets.token_hex(4)}"
     temporary = target.with_name(f".{target.stem[:100]}-{token}.tmp{target.suffix}")
     try:
-        try:
-            yield temporary
-        except PermissionError as error:
-            raise FileAccessError(
-                f"{path} cannot be written: {error.strerror}. Choose another directory."
-            ) from error
-        _check_target(target, path, overwrite=overwrite)
-        _move(temporary, target)
-    except BaseException:
+        yield temporary
+    finally:
         _remove(temporary)
+
+
+@contextmanager
+def _explained(path: PathLike) -> Iterator[None]:
+    """A full disk, a missing right and the like as an error that names the result's path."""
+    try:
+        yield
+    except (PartitaError, BrokenPipeError):
         raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        advice = (
+            "Free some space or choose another disk."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            else "Choose another directory."
+        )
+        raise FileAccessError(f"{path} cannot be written: {reason}. {advice}") from error
 
 
 def write_text(path: PathLike, text: str, *, overwrite: bool = False) -> None:
@@ -91,15 +132,28 @@ def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def _check_target(target: Path, path: PathLike, *, overwrite: bool) -> None:
+def _check_target(
+    target: Path,
+    path: PathLike,
+    *,
+    overwrite: bool,
+    replaceable: Callable[[Path], bool] | None,
+) -> None:
     if not target.parent.is_dir():
         raise FileMissingError(
             f"{path} cannot be written: the directory {target.parent} does not exist. "
             "Make it first."
         )
-    if target.exists() and not overwrite:
+    if not target.exists():
+        return
+    if not overwrite:
         raise FileOverwriteError(
             f"{path} exists already. Pass overwrite=True to replace it, or choose another name."
+        )
+    if target.is_dir() and (replaceable is None or not replaceable(target)):
+        raise FileOverwriteError(
+            f"{path} is a directory that partita did not write, or that holds more than it wrote; "
+            "it is not replaced. Choose another name."
         )
 
 
@@ -113,7 +167,7 @@ def _move(temporary: Path, target: Path) -> None:
         os.replace(temporary, target)
         return
     # A directory cannot be renamed over a full one: step it aside, and back if that fails.
-    aside = temporary.with_name(f"{temporary.name}.old")
+    aside = temporary.with_name(f"{temporary.name}{_ASIDE}")
     os.rename(target, aside)
     try:
         os.rename(temporary, target)
@@ -129,3 +183,30 @@ def _remove(temporary: Path) -> None:
             shutil.rmtree(temporary)
         else:
             temporary.unlink(missing_ok=True)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what runs on this machine that were killed left beside ``target``."""
+    stem, suffix = re.escape(target.stem[:100]), re.escape(target.suffix)
+    ours = re.compile(rf"\.{stem}-{_HOST}-(\d+)-[0-9a-f]{{8}}\.tmp{suffix}({_ASIDE})?")
+    with suppress(OSError):
+        for entry in list(target.parent.iterdir()):
+            found = ours.fullmatch(entry.name)
+            if not found or _is_running(int(found[1]), entry):
+                continue
+            if found[2] and not target.exists():  # killed between the two renames
+                os.rename(entry, target)
+            else:
+                _remove(entry)
+
+
+def _is_running(process: int, entry: Path) -> bool:
+    if os.name == "nt":  # signal 0 would be Ctrl-C there
+        return time.time() - entry.stat().st_mtime < _DAY
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OverflowError, PermissionError):
+        return True
+    return True

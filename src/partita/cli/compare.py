@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.directories import check_file
 from partita.cli.options import LOSSES, debug_option, force_option, json_option
-from partita.cli.outputs import check_file, write_table
+from partita.cli.outputs import write_table
 from partita.cli.show import say, show, width
 
 if TYPE_CHECKING:

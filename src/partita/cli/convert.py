@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from partita.cli.directories import check_file
 from partita.cli.options import FORMATS, debug_option, force_option, read_options
-from partita.cli.outputs import check_file
 from partita.cli.show import say
 
 
@@ -42,8 +42,8 @@ def command(
     from partita.io.files import write_draws
 
     refuse_two_readers_of_stdin(*sources)
-    if not target.lower().endswith(".zarr"):
-        check_file(target, force=force)
+    zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
+    check_file(target, force=force, directory=zarr)
     draws = read_draws_of(sources, **choices)
     write_draws(draws, target, format=to, overwrite=force)
     if target != "-":

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partita.cli.directories import check_directory, new_directory
 from partita.cli.figures import write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
 from partita.cli.outputs import (
-    check_directory,
-    new_directory,
     write_fit,
     write_report,
     write_summary,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
 from partita.cli.figures import check_figures, write_figures
 from partita.cli.interrupts import watch_interrupts
@@ -22,10 +22,7 @@ from partita.cli.options import (
     summary_options,
 )
 from partita.cli.outputs import (
-    check_directory,
-    check_file,
     check_report,
-    new_directory,
     write_fit,
     write_report,
     write_summary,
@@ -261,8 +258,7 @@ def _add_summary(
     report: str | None,
 ) -> None:
     """The summary and the report beside the fit, all at once."""
-    with new_directory(out) as directory:
-        shutil.copytree(out, directory, dirs_exist_ok=True)
+    with new_directory(out, adds=True) as directory:
         write_summary(summary, directory, similarity)
         if figures is not None:
             write_figures(summary, fit, directory, figures)

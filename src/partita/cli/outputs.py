@@ -1,16 +1,13 @@
-"""What commands write: whole or not at all, and over nothing unless told to."""
+"""What commands write: tables, the summary, the fit, the report."""
 
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita._files import FileAccessError, FileMissingError, FileOverwriteError, atomic_path
 from partita._optional import require
 from partita.cli.show import say
 from partita.errors import MissingDependencyError
@@ -19,76 +16,6 @@ if TYPE_CHECKING:
     from partita.partitions.draws import Draws
     from partita.samplers.fit import Fit
     from partita.summary.result import Summary
-
-WRITTEN = frozenset(
-    {
-        *("labels.csv", "bounds.csv", "items.csv", "clusters.csv", "summary.json", "summary.txt"),
-        *("similarity.csv", "similarity.npy", "draws.npz", "fit.npz", "data.csv"),
-        *("report.html", "figures", "reproduction.html", "reproduction.md"),
-        *("reproduction.md", "reproduction.html"),
-    }
-)
-"""Everything that commands put into a directory of results."""
-
-
-def check_file(path: str | None, *, force: bool) -> None:
-    """Refuse early what could not be written at the end."""
-    if path is None or path == "-":
-        return
-    target = Path(path)
-    _check_parent(target)
-    if target.is_dir():
-        raise FileAccessError(f"{path} is a directory; expected the name of a file.")
-    if target.is_file() and not force:
-        raise FileOverwriteError(
-            f"{path} exists already. Add --force to replace it, or choose another name."
-        )
-
-
-def check_directory(path: str | None, *, force: bool) -> None:
-    """Refuse a directory of results that exists, unless it is empty or ours to replace."""
-    if path is None:
-        return
-    target = Path(os.path.realpath(path))
-    _check_parent(target)
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise FileAccessError(f"{path} is a file; expected a directory to write results into.")
-    if Path.cwd().is_relative_to(target):
-        raise FileAccessError(
-            f"{path} is the directory you are in; results replace a directory as a whole. "
-            "Choose a name inside it."
-        )
-    entries = {entry.name for entry in target.iterdir()}
-    if not entries:
-        return
-    foreign = sorted(entries - WRITTEN)
-    if foreign:
-        raise FileOverwriteError(
-            f"{path} holds files that partita did not write, such as {foreign[0]}; they would be "
-            "lost. Choose another directory."
-        )
-    if not force:
-        raise FileOverwriteError(
-            f"{path} exists already. Add --force to replace it, or choose another directory."
-        )
-
-
-def _check_parent(target: Path) -> None:
-    parent = target.absolute().parent
-    if not parent.is_dir():
-        raise FileMissingError(f"the directory {parent} does not exist. Make it first.")
-    if not os.access(parent, os.W_OK):
-        raise FileAccessError(f"the directory {parent} cannot be written to: permission denied.")
-
-
-@contextmanager
-def new_directory(path: str) -> Iterator[Path]:
-    """A directory to fill, which becomes ``path`` when the block ends; see check_directory."""
-    with atomic_path(path, overwrite=True) as temporary:
-        temporary.mkdir()
-        yield temporary
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from partita._files import FileMissingError
+from partita.cli.directories import check_directory, new_directory
 from partita.cli.failures import FAILED, INTERRUPTED
 from partita.cli.interrupts import watch_interrupts
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
-from partita.cli.outputs import check_directory, new_directory
 from partita.cli.show import say
 
 if TYPE_CHECKING:

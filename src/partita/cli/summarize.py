@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
 from partita.cli.figures import check_figures, write_figures
 from partita.cli.interrupts import watch_interrupts
@@ -19,10 +20,7 @@ from partita.cli.options import (
     summary_options,
 )
 from partita.cli.outputs import (
-    check_directory,
-    check_file,
     check_report,
-    new_directory,
     write_summary,
 )
 from partita.cli.show import say, show, width
@@ -101,14 +99,16 @@ def command(
         draws = read_draws_of(sources, weights=weights, **choices)
         observed = None if data is None else _read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
-        if out is not None:
-            with new_directory(out) as directory:
-                write_summary(summary, directory, similarity)
-                if figures is not None:
-                    write_figures(summary, None, directory, figures, n_jobs=jobs)
-        if report is not None:
-            summary.to_html(report, overwrite=force)
-    print_summary(summary, as_json=as_json)
+        try:
+            if out is not None:
+                with new_directory(out) as directory:
+                    write_summary(summary, directory, similarity)
+                    if figures is not None:
+                        write_figures(summary, None, directory, figures, n_jobs=jobs)
+            if report is not None:
+                summary.to_html(report, overwrite=force)
+        finally:  # what was computed is shown even where it cannot be written
+            print_summary(summary, as_json=as_json)
     for written in filter(None, (out and str(Path(out) / ""), report)):
         say(f"wrote {written}")
     if interrupts.came:

@@ -12,8 +12,9 @@ import numpy as np
 
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
-from partita.io.named import CHAIN_FROM, draws_from_named
+from partita.io.named import CHAIN_FROM, WEIGHTED, draws_from_named
 from partita.io.options import ReadOptions
+from partita.io.zarr_stores import check_chunks, check_codecs
 from partita.partitions.draws import Draws
 
 
@@ -24,7 +25,12 @@ def read_netcdf(path: Path, options: ReadOptions) -> Draws:
 
 def read_zarr(path: Path, options: ReadOptions) -> Draws:
     """Draws from a zarr store, a directory."""
-    return _read(path, options, engine="zarr")
+    check_codecs(path)
+
+    def is_whole(group: str, name: str) -> None:
+        check_chunks(path, f"{group}/{name}".strip("/"))
+
+    return _read(path, options, engine="zarr", check=is_whole)
 
 
 def write_netcdf(draws: Draws, path: Path) -> None:
@@ -35,12 +41,14 @@ def write_netcdf(draws: Draws, path: Path) -> None:
 
 def write_zarr(draws: Draws, path: Path) -> None:
     """Write a zarr store, labels in ``posterior``."""
-    require("zarr", extra="arviz", purpose="writing .zarr stores")
+    zarr = require("zarr", extra="arviz", purpose="writing .zarr stores")
     # Format 2: the versions of zarr that ArviZ 0.x accepts read no other.
-    _tree(draws).to_zarr(path, zarr_format=2, consolidated=False)
+    # Chunks of zeros too: for the reader a chunk that is not there is missing.
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        _tree(draws).to_zarr(path, zarr_format=2, consolidated=False)
 
 
-def _read(path: Path, options: ReadOptions, *, engine: str) -> Draws:
+def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -> Draws:
     if options.transpose:
         raise InvalidInputError(
             "transpose=True has no meaning for files with named dimensions: chain, draw and item "
@@ -50,7 +58,7 @@ def _read(path: Path, options: ReadOptions, *, engine: str) -> Draws:
     xarray = require("xarray", extra="arviz", purpose=purpose)
     require(engine, extra="arviz", purpose=purpose)
     with _explained(path), _quiet(), xarray.open_datatree(path, engine=engine) as tree:
-        return draws_from_named(tree, var_name=options.var_name)
+        return draws_from_named(tree, var_name=options.var_name, check=check)
 
 
 @contextmanager
@@ -95,7 +103,8 @@ def _tree(draws: Draws) -> Any:
     if source == "variable" and draws.chain is not None:
         chain = draws.chain.astype(object) if draws.chain.dtype.kind == "U" else draws.chain
         stats["chain_id"] = (("chain", "draw"), chain.reshape(per_draw))
-    variable = (("chain", "draw", "item"), labels, {CHAIN_FROM: source})
+    noted = {CHAIN_FROM: source, WEIGHTED: int(draws.weights is not None)}
+    variable = (("chain", "draw", "item"), labels, noted)
     groups = {"/posterior": xarray.Dataset({"labels": variable}, coords)}
     if stats:
         own = {name: coords[name] for name in ("chain", "draw")}

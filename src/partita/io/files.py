@@ -158,7 +158,11 @@ def write_draws(
             )
         writer(value, sys.stdout.buffer if path == "-" else path)
         return
-    with atomic_path(path, overwrite=overwrite) as temporary:  # type: ignore[arg-type]
+    with atomic_path(
+        path,  # type: ignore[arg-type]
+        overwrite=overwrite,
+        replaceable=chosen.replaceable(),
+    ) as temporary:
         writer(value, temporary)
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.frames import clean_ids
 from partita.partitions.draws import Draws
 
 _DRAW_NAMES = ("draw", "sample", "iteration")
-CHAIN_FROM = "partita_chain"
-"""Attribute of arrays that partita wrote: where the chain ids are."""
+CHAIN_FROM, WEIGHTED = "partita_chain", "partita_weighted"
+"""Attributes of arrays that partita wrote: where the chain ids are, and whether draws weigh."""
 
 
-def draws_from_named(obj: Any, *, var_name: str | None = None) -> Draws:
-    """Draws from a DataArray, Dataset, DataTree or InferenceData, by dimension name."""
+def draws_from_named(
+    obj: Any, *, var_name: str | None = None, check: Callable[[str, str], None] | None = None
+) -> Draws:
+    """Draws from a DataArray, Dataset, DataTree or InferenceData, by dimension name.
+
+    ``check`` is called with the group and the name of each stored array before it is read.
+    """
     kinds = {cls.__name__ for cls in type(obj).__mro__}
     if "DataArray" in kinds:
         if var_name is not None and var_name != obj.name:
@@ -30,15 +35,20 @@ def draws_from_named(obj: Any, *, var_name: str | None = None) -> Draws:
         return _draws_from_array(obj)
     if "Dataset" in kinds:
         return _draws_from_array(_choose(obj, var_name))
-    posterior, stats = _groups(obj)
+    group, posterior, stats = _groups(obj)
     array = _choose(posterior, var_name)
+    if check is not None:
+        # Not the counts along chain and draw: a store leaves out chunks that are all zero.
+        item = _dims(array)[2]
+        for name in (array.name, *({item} & set(array.coords))):
+            check(group, str(name))
     if CHAIN_FROM in array.attrs:
-        return _draws_of_partita(array, stats)
+        return _draws_of_partita(array, stats, check)
     return _draws_from_array(array)
 
 
-def _groups(tree: Any) -> tuple[Any, Any]:
-    """The posterior and the sample statistics of a tree, as Datasets."""
+def _groups(tree: Any) -> tuple[str, Any, Any]:
+    """The group of the posterior, its Dataset, and that of the sample statistics."""
     names = list(tree.children) if hasattr(tree, "children") else list(tree.groups())
     found = [
         _dataset(tree[name]) if name in names else None for name in ("posterior", "sample_stats")
@@ -50,8 +60,8 @@ def _groups(tree: Any) -> tuple[Any, Any]:
                 f"there is no group 'posterior'; the groups are {', '.join(names) or 'none'}. "
                 "Pass the Dataset that holds the labels."
             )
-        found[0] = root
-    return found[0], found[1]
+        return "", root, found[1]
+    return "posterior", found[0], found[1]
 
 
 def _dataset(group: Any) -> Any:
@@ -144,16 +154,18 @@ def _item_names(array: Any, item: str) -> list[str] | None:
     return [str(value) for value in values.tolist()]
 
 
-def _draws_of_partita(array: Any, stats: Any) -> Draws:
+def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     """What ``write_draws`` wrote: with weights, and with chains of any shape or none."""
     from partita.partitions.convert import with_fields
 
     draws = _draws_from_array(array)
     source = array.attrs[CHAIN_FROM]
-    weights = stats["weight"].values.ravel() if stats is not None and "weight" in stats else None
+    # Files written before the attribute was have weights where there are any.
+    weighted = array.attrs.get(WEIGHTED, int(stats is not None and "weight" in stats))
+    weights = _statistic(stats, "weight", check) if weighted else None
     if source == "dimension":
         return with_fields(draws, weights=weights)
-    chain = None if source == "none" else clean_ids(stats["chain_id"].values.ravel())
+    chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
     return Draws._from_canonical(
         draws.labels,
         draws.n_clusters,
@@ -161,3 +173,14 @@ def _draws_of_partita(array: Any, stats: Any) -> Draws:
         chain=chain,
         item_names=draws.item_names,
     )
+
+
+def _statistic(stats: Any, name: str, check: Any) -> NDArray[Any]:
+    if stats is None or name not in stats:
+        raise FileFormatError(
+            f"the labels were written with {name!r} in the group sample_stats, which is not there. "
+            "Copy or write the file again."
+        )
+    if check is not None:
+        check("sample_stats", name)
+    return np.asarray(stats[name].values.ravel())

@@ -18,8 +18,9 @@ class Format:
 
     ``read`` and ``write`` name functions as ``"module:function"`` below
     ``partita.io``; they are imported when a file of this format is met.
-    ``holds`` says which parts of Draws besides the labels survive; in a
-    ``table`` items are columns with headings.
+    A format that is a ``directory`` names in ``ours`` a function that tells the
+    stores it wrote from other directories. ``holds`` says which parts of Draws
+    besides the labels survive; in a ``table`` items are columns with headings.
     """
 
     name: str
@@ -29,11 +30,16 @@ class Format:
     text: bool = False
     table: bool = False
     directory: bool = False
+    ours: str | None = None
     holds: frozenset[str] = frozenset({"weights", "chain", "item_names"})
 
     def reader(self) -> Callable[..., Any]:
         """The function that reads this format."""
         return _load(self.read)
+
+    def replaceable(self) -> Callable[[Path], bool] | None:
+        """Of a directory: whether it is a store that ``write`` made, and nothing else."""
+        return _load(self.ours) if self.ours else None
 
     def writer(self) -> Callable[..., Any]:
         """The function that writes this format."""
@@ -58,7 +64,14 @@ _FORMATS = (
     Format("npz", (".npz",), "numpy_files:read_npz", "numpy_files:write_npz"),
     Format("parquet", (".parquet", ".pq"), "parquet:read", "parquet:write", table=True),
     Format("netcdf", (".nc", ".nc4"), "arviz_files:read_netcdf", "arviz_files:write_netcdf"),
-    Format("zarr", (".zarr",), "arviz_files:read_zarr", "arviz_files:write_zarr", directory=True),
+    Format(
+        "zarr",
+        (".zarr",),
+        "arviz_files:read_zarr",
+        "arviz_files:write_zarr",
+        directory=True,
+        ours="zarr_stores:is_ours",
+    ),
     Format("rds", (".rds",), "r_files:read_rds", "r_files:write_rds", table=True),
     Format("rdata", (".rdata", ".rda"), "r_files:read_rdata", "r_files:write_rdata", table=True),
 )

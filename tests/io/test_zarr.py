@@ -1,0 +1,126 @@
+"""zarr stores: no code is run, and nothing that is missing reads as zeros."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+import zarr
+
+import partita as pt
+from partita.errors import FileFormatError
+
+WEIGHTED = pt.Draws([[0, 0, 1], [0, 1, 1]], weights=[0.3, 0.7], chain=[4, 4], item_names="abc")
+
+
+class Bomb:
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.fixture
+def store(tmp_path):
+    pt.write_draws(WEIGHTED, tmp_path / "d.zarr")
+    return tmp_path / "d.zarr"
+
+
+def edit(place, **changes):
+    place.write_text(json.dumps(json.loads(place.read_text()) | changes))
+
+
+@pytest.mark.parametrize("place", ["filters", "compressor"])
+def test_a_store_with_pickles_runs_no_code(store, tmp_path, place, monkeypatch):
+    meta = store / "posterior" / "labels" / ".zarray"
+    codec = {"id": "pickle", "protocol": 5}
+    edit(meta, **{"dtype": "|O", "filters": None, "compressor": None, "fill_value": None})
+    edit(meta, **{place: [codec] if place == "filters" else codec})
+    for chunk in (store / "posterior" / "labels").glob("[0-9]*"):
+        chunk.write_bytes(pickle.dumps(Bomb(tmp_path / "bombed")))
+    import xarray
+
+    monkeypatch.setattr(xarray, "open_datatree", lambda *_, **__: pytest.fail("was opened"))
+    with pytest.raises(FileFormatError, match="codec 'pickle', which partita does not allow"):
+        pt.read_draws(store)
+    assert not (tmp_path / "bombed").exists()
+
+
+def test_consolidated_metadata_and_nested_codecs_are_looked_at(store):
+    (store / ".zmetadata").write_text(
+        json.dumps({"metadata": {"x/.zarray": {"filters": [{"id": "json2"}]}}})
+    )
+    with pytest.raises(FileFormatError, match="codec 'json2'"):
+        pt.read_draws(store)
+    (store / ".zmetadata").unlink()
+    inner = {
+        "name": "sharding_indexed",
+        "configuration": {"codecs": [{"name": "numcodecs.pickle"}]},
+    }
+    (store / "zarr.json").write_text(json.dumps({"codecs": [inner]}))
+    with pytest.raises(FileFormatError, match="codec 'numcodecs"):
+        pt.read_draws(store)
+
+
+@pytest.mark.parametrize("content", ["{", "[" * 10**5, "\ud800", '{"filters": [7]}'])
+def test_damaged_metadata(store, content):
+    (store / "posterior" / ".zarray").write_text(content, encoding="utf-8", errors="surrogatepass")
+    with pytest.raises(FileFormatError):
+        pt.read_draws(store)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_codecs_that_libraries_choose_by_themselves_are_allowed(tmp_path, zarr_format):
+    import xarray as xr
+
+    labels = np.array([[[1, 1, 2], [3, 2, 2]]])
+    data = xr.Dataset({"z": (("chain", "draw", "i"), labels)}, {"i": [7, 8, 9]})
+    tree = xr.DataTree.from_dict({"/posterior": data})
+    tree.to_zarr(tmp_path / "d.zarr", zarr_format=zarr_format, consolidated=False)
+    assert pt.read_draws(tmp_path / "d.zarr").item_names == ("7", "8", "9")
+
+
+def test_a_file_is_no_store(tmp_path):
+    (tmp_path / "d.zarr").write_text("1,1\n")
+    with pytest.raises(FileFormatError, match="is a file; expected a zarr store"):
+        pt.read_draws(tmp_path / "d.zarr")
+
+
+@pytest.mark.parametrize("name", ["posterior/labels", "posterior/item", "sample_stats/weight"])
+def test_a_missing_chunk_is_no_zero(store, name):
+    (chunk,) = [p for p in (store / name).iterdir() if p.name[0].isdigit()]
+    chunk.unlink()
+    with pytest.raises(FileFormatError, match=f"lacks 1 of the 1 chunks of {name}"):
+        pt.read_draws(store)
+
+
+def test_chunks_of_zeros_are_written(tmp_path):
+    pt.write_draws([[0, 0, 0], [0, 0, 0]], tmp_path / "d.zarr")
+    assert pt.read_draws(tmp_path / "d.zarr") == pt.Draws([[0, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "nc"])
+def test_weights_do_not_vanish(tmp_path, suffix):
+    path = tmp_path / f"d.{suffix}"
+    pt.write_draws(WEIGHTED, path)
+    if suffix == "zarr":
+        shutil.rmtree(path / "sample_stats")
+    else:
+        import h5py
+
+        with h5py.File(path, "a") as file:
+            del file["sample_stats"]
+    with pytest.raises(FileFormatError, match="'weight' in the group sample_stats"):
+        pt.read_draws(path)
+
+
+def test_a_missing_chunk_of_another_variable_does_not_matter(store):
+    group = zarr.open_group(store, mode="a", zarr_format=2)
+    group.create_array("posterior/other", shape=(4,), dtype="i4", dimension_names=None)
+    meta = store / "posterior" / "other" / ".zattrs"
+    meta.write_text(json.dumps({"_ARRAY_DIMENSIONS": ["w"]}))
+    assert pt.read_draws(store) == WEIGHTED
