@@ -21,7 +21,7 @@ def test_galaxies(place, partita):
     result = partita("demo")
     assert result.exit_code == 0, result.stderr
     out = place / "partita-demo"
-    names = {p.name for p in out.iterdir()}
+    names = {p.name for p in out.glob("[!.]*")}
     assert names >= {"data.csv", "draws.npz", "fit.npz", "labels.csv", "report.html", "figures"}
     figures = sorted((out / "figures").iterdir())
     assert {"ball.pdf", "estimate.pdf", "similarity.pdf"} <= {p.name for p in figures}

@@ -64,7 +64,7 @@ def test_draws_are_kept_when_the_summary_fails(place, partita, monkeypatch):
     result = partita("fit", "data.csv", "--columns", "x", *SHORT, "--out", "f")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "partita: out of memory."
-    assert sorted(p.name for p in (place / "f").iterdir()) == ["draws.npz", "fit.npz"]
+    assert sorted(p.name for p in (place / "f").glob("[!.]*")) == ["draws.npz", "fit.npz"]
 
 
 def test_ctrl_c_in_the_summary_keeps_the_draws(place, partita, monkeypatch):

@@ -74,7 +74,7 @@ def test_the_unbalanced_experiment_is_there(quick):
 
 def test_page_and_figures_are_written(quick):
     text, folder = quick
-    assert sorted(entry.name for entry in folder.iterdir()) == [
+    assert sorted(entry.name for entry in folder.glob("[!.]*")) == [
         "figures",
         "reproduction.html",
         "reproduction.md",
