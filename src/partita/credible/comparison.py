@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita._progress import Status
 from partita.errors import InvalidInputError
-from partita.losses.base import thread_blocks
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks, summed
 
 JACCARD = 0.8
 """Overlap from which on a cluster counts as recovered, by default."""
-
-_BATCH = 8
-"""Blocks of draws whose sums are held at a time; each may be as large as the result."""
 
 _ROUNDING = 1e-12
 """A Jaccard similarity this little short of the threshold reaches it."""
@@ -78,34 +75,11 @@ def compare(
     estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
 ) -> Comparison:
     """Compare every draw with the estimate in O(M·(N·K + K³)), without an N×N matrix."""
-    from partita.kernels.credible.uncertainty import compare_with_estimate
-
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)
-    logs = np.zeros(draws.n_items + 1)
-    np.log2(np.arange(1, draws.n_items + 1), out=logs[1:])
-    n, k = draws.n_items, sizes.size
-    shapes = [(n, k + 1), (n, k), *[(n,)] * 2, *[(k,)] * 2]
-
-    def add(block: slice) -> list[NDArray[np.float64]]:
-        sums = [np.zeros(shape) for shape in shapes]
-        rows = draws.rows(block.start, block.stop)
-        # Whole weights until the very end: sums over unweighted draws are exact counts.
-        weights = np.ones(rows.shape[0]) if draws.weights is None else draws.weights[block]
-        counts = draws.n_clusters[block]
-        limit = threshold - _ROUNDING
-        compare_with_estimate(estimate, sizes, rows, counts, weights, logs, limit, *sums)
-        return sums
-
-    totals = [np.zeros(shape) for shape in shapes]
-    blocks = thread_blocks(draws)
+    compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
     with Status("comparing draws with the estimate") as status:
-        for start in range(0, len(blocks), _BATCH):
-            batch = blocks[start : start + _BATCH]
-            for sums in run(add, batch, n_jobs):
-                for total, part in zip(totals, sums, strict=True):
-                    total += part
-            status.say(f"{batch[-1].stop:,} of {draws.n_draws:,} draws")
+        totals = summed(map_blocks(compared, draws, n_jobs=n_jobs, say=status.say))
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     placed, companions, information, alone, unchanged, similar = (t / mass for t in totals)
     companions[np.arange(draws.n_items), estimate] -= 1.0
@@ -113,6 +87,23 @@ def compare(
     return Comparison(
         estimate, sizes, placed, companions, information, alone, unchanged, similar, threshold
     )
+
+
+def _compared(
+    block: Block, *, estimate: Labels, sizes: NDArray[np.int64], limit: float
+) -> tuple[NDArray[np.float64], ...]:
+    """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
+    from partita.kernels.credible.uncertainty import compare_with_estimate
+
+    n, k = estimate.size, sizes.size
+    logs = np.zeros(n + 1)
+    np.log2(np.arange(1, n + 1), out=logs[1:])
+    shapes = [(n, k + 1), (n, k), *[(n,)] * 2, *[(k,)] * 2]
+    sums = tuple(np.zeros(shape) for shape in shapes)
+    compare_with_estimate(
+        estimate, sizes, block.rows, block.n_clusters, np.array(block.counts), logs, limit, *sums
+    )
+    return sums
 
 
 def clean_jaccard(jaccard: float) -> float:

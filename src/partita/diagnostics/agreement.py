@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.passes import Block, map_blocks, summed
 from partita.partitions.types import DrawsLike
 
 MAX_PAIRS = 5_000
@@ -124,23 +125,27 @@ def _together(
     draws: Draws, first: NDArray[np.int64], second: NDArray[np.int64], n_jobs: int | None
 ) -> NDArray[np.float64]:
     """Probability of each pair in each chain, shape (n_chains, n_pairs)."""
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    names, number = np.unique(chain, return_inverse=True)
+    count = partial(_counted, number=number, n_chains=names.size, first=first, second=second)
+    (together,) = summed(map_blocks(count, draws, n_jobs=n_jobs))
+    return np.asarray(together / np.bincount(number)[:, None])
+
+
+def _counted(
+    block: Block,
+    *,
+    number: NDArray[np.intp],
+    n_chains: int,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+) -> tuple[NDArray[np.float64]]:
+    """How often each pair is together in the draws of each chain in one block."""
     from partita.kernels.credible.uncertainty import count_together
 
-    step = max(1, min(2_048, (1 << 22) // draws.n_items))
-    chain = np.zeros(draws.n_draws) if draws.chain is None else draws.chain
-    members = [np.flatnonzero(chain == name) for name in np.unique(chain)]
-    tasks = [
-        (chain, rows[start : start + step])
-        for chain, rows in enumerate(members)
-        for start in range(0, rows.size, step)
-    ]
-
-    def count(task: tuple[int, NDArray[np.int64]]) -> NDArray[np.int64]:
-        columns = draws.labels[task[1]].T.astype(np.int32, order="C")
-        return count_together(columns, first, second)
-
-    together = np.zeros((len(members), first.size))
-    for (row, _), counts in zip(tasks, run(count, tasks, n_jobs), strict=True):
-        together[row] += counts
-    together /= np.array([[rows.size] for rows in members])
-    return together
+    together = np.zeros((n_chains, first.size))
+    here = number[block.start : block.start + block.n_clusters.size]
+    for chain in np.unique(here).tolist():
+        columns = block.labels[here == chain].T.astype(np.int32, order="C")
+        together[chain] = count_together(columns, first, second)
+    return (together,)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from partita._memory import require_memory
-from partita._parallel import run
 from partita._progress import Status
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.passes import Block, map_parts
 from partita.partitions.types import DrawsLike
 
 _BLOCK_ROWS = 16
@@ -142,32 +143,46 @@ def _accumulate(
     status: Status,
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
+    fits = _fits(draws)
+    prepare = partial(_words, rows=None if fits else rows)
+    work = partial(_together, rows=rows, symmetric=symmetric)
+    results = map_parts(
+        work,
+        draws,
+        _blocks(rows.size),
+        prepare=prepare,
+        # At least 512 draws, so that the inner loop over draws stays long for many items.
+        rows=max(512, _CHUNK_LABELS // draws.n_items),
+        n_jobs=n_jobs,
+        at_once=max(1, _BATCH_CELLS // (_BLOCK_ROWS * draws.n_items)),
+        say=status.say,
+    )
+    for block, part in results:
+        out[block, draws.n_items - part.shape[1] :] += part
+
+
+Words = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
+
+
+def _words(block: Block, *, rows: NDArray[np.int64] | None) -> Words:
+    """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
+    labels = block.labels if rows is None else _renamed(block.labels, rows)
+    # Counting runs along the draws of one item, weighing along the items of one draw.
+    words = (labels if block.is_weighted else labels.T).astype(np.uint16, order="C")
+    return words, block.probabilities if block.is_weighted else None
+
+
+def _together(
+    words: Words, part: slice, *, rows: NDArray[np.int64], symmetric: bool
+) -> NDArray[np.float64]:
+    """Counts or weights of some rows, from the first row's item on if symmetric."""
     from partita.kernels.partitions.similarity import count_together, weigh_together
 
-    # At least 512 draws, so that the inner loop over draws stays long for many items.
-    for chunk in draws.blocks(max(512, _CHUNK_LABELS // draws.n_items)):
-        labels = draws.labels[chunk] if _fits(draws) else _renamed(draws.labels[chunk], rows)
-        weights = None if draws.weights is None else draws.weights[chunk]
-        # Counting runs along the draws of one item, weighing along the items of one draw.
-        words = (labels.T if weights is None else labels).astype(np.uint16, order="C")
-
-        def sums(
-            block: slice, words: NDArray[np.uint16] = words, weights: Any = weights
-        ) -> NDArray[np.float64]:
-            first = int(rows[block.start]) if symmetric else 0
-            if weights is None:
-                return count_together(words, rows[block], first)
-            return weigh_together(words, weights, rows[block], first)
-
-        # Sums come back instead of being added in place: a process of a user's joblib backend
-        # shares no memory. A batch of them is small beside the result.
-        blocks = _blocks(rows.size)
-        size = max(1, _BATCH_CELLS // (_BLOCK_ROWS * draws.n_items))
-        for batch in (blocks[i : i + size] for i in range(0, len(blocks), size)):
-            for block, part in zip(batch, run(sums, batch, n_jobs), strict=True):
-                out[block, draws.n_items - part.shape[1] :] += part
-            done = chunk.start + (chunk.stop - chunk.start) * batch[-1].stop // rows.size
-            status.say(f"{done:,} of {draws.n_draws:,} draws")
+    labels, weights = words
+    first = int(rows[part.start]) if symmetric else 0
+    if weights is None:
+        return count_together(labels, rows[part], first)
+    return weigh_together(labels, weights, rows[part], first)
 
 
 def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:

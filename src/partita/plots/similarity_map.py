@@ -6,12 +6,14 @@ Needs no drawing library.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.passes import Block, map_blocks, summed
 from partita.partitions.similarity import similarity
 
 Floats = NDArray[np.float64]
@@ -23,8 +25,8 @@ MOST_CELLS = 500
 _LINKED = 1_000
 """Items of one cluster that linkage orders; of a larger one so many, and the rest follow them."""
 
-_TABLE_CELLS = 1 << 22
-"""Counts held at a time."""
+_TABLE_CELLS = 1 << 20
+"""Counts of one task, of which every thread holds one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +109,11 @@ def prepare_similarity(
     else:
         cell = np.empty(n_items, np.int64)
         cell[order] = np.repeat(np.arange(cells), np.diff(edges))
-        values = mean_similarity(draws, cell)
+        values = mean_similarity(draws, cell, n_jobs)
     return SimilarityMap(values, edges, order, clusters, starts)
 
 
-def mean_similarity(draws: Draws, groups: NDArray[np.integer]) -> Floats:
+def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | None = None) -> Floats:
     """Mean similarity of the pairs of different items between and within groups of items.
 
     Parameters
@@ -131,23 +133,27 @@ def mean_similarity(draws: Draws, groups: NDArray[np.integer]) -> Floats:
     cross table of groups and clusters: a matrix product.
     """
     sizes = np.bincount(groups).astype(np.float64)
-    weights = draws.probabilities
-    pairs = np.zeros((sizes.size, sizes.size))
     most = max(1, _TABLE_CELLS // (sizes.size * int(draws.n_clusters.max())))
-    for block in draws.blocks(min(most, max(1, _TABLE_CELLS // draws.n_items))):
-        counts = draws.n_clusters[block]
-        columns = int(counts.sum())
-        first = np.cumsum(counts) - counts
-        cells = draws.rows(block.start, block.stop) + first[:, None] + groups[None, :] * columns
-        table = np.bincount(cells.reshape(-1), minlength=sizes.size * columns)
-        scaled = table.reshape(sizes.size, columns) * np.sqrt(np.repeat(weights[block], counts))
-        pairs += scaled @ scaled.T
+    rows = min(most, max(1, _TABLE_CELLS // draws.n_items))
+    count = partial(_pairs, groups=groups, n_groups=sizes.size)
+    (pairs,) = summed(map_blocks(count, draws, rows=rows, n_jobs=n_jobs))
     means = pairs / np.outer(sizes, sizes)
     several = sizes > 1
     own = np.ones_like(sizes)
     own[several] = (np.diagonal(pairs) - sizes)[several] / (sizes * (sizes - 1))[several]
     np.fill_diagonal(means, own)
     return np.asarray(means.clip(0.0, 1.0))
+
+
+def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple[Floats]:
+    """Expected pairs between groups, as far as one block of draws contributes."""
+    counts = block.n_clusters
+    columns = int(counts.sum())
+    first = np.cumsum(counts) - counts
+    cells = block.rows + first[:, None] + groups[None, :] * columns
+    table = np.bincount(cells.reshape(-1), minlength=n_groups * columns)
+    scaled = table.reshape(n_groups, columns) * np.sqrt(np.repeat(block.probabilities, counts))
+    return (np.asarray(scaled @ scaled.T, np.float64),)
 
 
 def _cluster_order(draws: Draws, labels: Labels) -> Places:

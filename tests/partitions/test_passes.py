@@ -1,0 +1,103 @@
+"""Every pass over draws goes through one seam, and does not depend on what runs it."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from functools import partial
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.partitions import passes
+from partita.partitions.passes import Block, block_slices, concatenated, map_blocks, summed
+
+SOURCE = Path(pt.__file__).parent
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(0, 4, (50, 7))
+
+
+def posterior(*, weighted: bool) -> pt.Draws:
+    weights = RNG.random(50) + 0.1 if weighted else None
+    return pt.Draws(LABELS, weights=weights, chain=np.repeat([0, 1], 25))
+
+
+def tally(block: Block, *, factor: float) -> tuple[np.ndarray, np.ndarray]:
+    return factor * block.counts @ block.rows, block.probabilities.sum(keepdims=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_cover_the_draws_in_order(weighted):
+    draws = posterior(weighted=weighted)
+    seen = list(map_blocks(lambda b: (b.labels, b.n_clusters, b.probabilities), draws, rows=7))
+    labels, n_clusters, probabilities = concatenated(seen)
+    assert np.array_equal(labels, draws.labels)
+    assert np.array_equal(n_clusters, draws.n_clusters)
+    assert np.array_equal(probabilities, draws.probabilities)
+    counts, mass = summed(map_blocks(partial(tally, factor=2.0), draws, rows=7))
+    weights = draws.weights if weighted else np.ones(50)
+    assert counts == pytest.approx(2.0 * weights @ draws.labels)
+    assert mass == pytest.approx(1.0)
+
+
+def test_blocks_do_not_depend_on_threads(monkeypatch):
+    draws = posterior(weighted=True)
+    monkeypatch.setattr(passes, "_MOST_DRAWS", 3)
+    assert len(block_slices(draws)) == 17
+    work = partial(tally, factor=1.0)
+    assert pickle.loads(pickle.dumps(work)) is not None
+    answers = [summed(map_blocks(work, draws, n_jobs=jobs)) for jobs in (1, 2, 5)]
+    with joblib.parallel_config("threading", n_jobs=2):
+        answers.append(summed(map_blocks(work, draws)))
+    for counts, mass in answers[1:]:
+        assert np.array_equal(counts, answers[0][0])
+        assert mass == answers[0][1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
+    draws = posterior(weighted=weighted)
+    estimate = LABELS[0]
+
+    def answers():
+        found = pt.item_uncertainty(draws, estimate)
+        return [
+            pt.similarity(draws),
+            pt.pairwise_distances([estimate], draws),
+            pt.expected_loss(estimate, draws),
+            found.contribution,
+            found.probability,
+            pt.cluster_sizes_posterior(draws).mean,
+            pt.plots.similarity(draws, estimate=estimate, most_cells=3).images[0].get_array(),
+            np.array([pt.chain_agreement(draws).average_sd]),
+        ]
+
+    whole = answers()
+    monkeypatch.setattr(passes, "_MOST_DRAWS", 3)
+    for one, many in zip(whole, answers(), strict=True):
+        assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)
+
+
+def test_every_threaded_pass_over_draws_uses_the_seam():
+    """Who starts threads over slices of draws by himself cannot run on other machines."""
+    allowed = {
+        "partitions/passes.py": "the seam itself",
+        "search/lower_bounds/matching.py": "pairs of draws, in groups",
+        "samplers/chains.py": "chains, which make draws",
+        "samplers/predictive.py": "points of a grid",
+        **dict.fromkeys(
+            ("partitions/shapes.py", *(f"losses/{x}.py" for x in ("base", "ompear", "evaluate"))),
+            "",
+        ),
+        "losses/vi_lower_bound.py": "",
+    }
+    users = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "partita._parallel":
+                names = {alias.name for alias in node.names}
+                users |= {path.relative_to(SOURCE).as_posix()} if "run" in names else set()
+    assert users <= set(allowed)
