@@ -1,4 +1,4 @@
-"""Monte Carlo error of a radius."""
+"""Monte Carlo errors of a radius and of a probability."""
 
 from __future__ import annotations
 
@@ -44,3 +44,21 @@ def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob
     mass = np.cumsum(weights[order])
     ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)
     return float(np.diff(distances[order][ends])[0] / 2.0)
+
+
+def probability_mcse(holds: NDArray[np.bool_], draws: Draws) -> float:
+    """Standard error of the weight of the draws that hold; see ``CredibleCore``."""
+    if draws.weights is not None:
+        effective = 1.0 / float(np.square(draws.weights).sum())
+        share = float(draws.weights[holds].sum())
+        if effective < _MIN_DRAWS:
+            return float("nan")
+        return float(np.sqrt(max(share * (1.0 - share), 0.0) / effective))
+    chains = by_chain(draws, holds.astype(np.float64))
+    if chains.shape[1] < _MIN_DRAWS:
+        return float("nan")
+    if np.ptp(chains) == 0.0:
+        return 0.0
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.mcse(chains, method="mean"))

@@ -1,0 +1,88 @@
+"""What is said about a core once it is found."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.credible.core_search import Posterior, grow_path
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+
+
+def holding(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
+    """The draws that group the items as the partial labels do, and their weight."""
+    from partita.kernels.credible.growth import agreeing
+
+    holds = np.empty(draws.n_draws, np.bool_)
+    for block in draws.blocks():
+        agreeing(draws.rows(block.start, block.stop), partial, holds[block])
+    if draws.weights is None:
+        return holds, int(holds.sum()) / draws.n_draws
+    return holds, min(1.0, float(draws.weights[holds].sum()))
+
+
+def cluster_probabilities(draws: Draws, partial: Labels) -> NDArray[np.float64]:
+    """For each cluster, the weight of the draws that have its items together and apart from the
+    other items of the core."""
+    items = np.flatnonzero(partial >= 0)
+    clusters = [np.flatnonzero(partial[items] == c) for c in range(int(partial.max()) + 1)]
+    found = np.zeros(len(clusters))
+    for block in draws.blocks():
+        rows = draws.labels[block][:, items]
+        weights = draws.probabilities[block]
+        for c, members in enumerate(clusters):
+            same = rows == rows[:, members[:1]]
+            alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
+            found[c] += weights[alike].sum()
+    return np.minimum(found, 1.0)
+
+
+def nested_path(
+    posterior: Posterior, partial: Labels
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """An order in which the core's items come in one by one, then all others, and its curve.
+
+    It begins with the first item of the core from which the growth keeps most,
+    among a few evenly spread over the core.
+    """
+    inside = np.flatnonzero(partial >= 0)
+    best: tuple[float, NDArray[np.int64], NDArray[np.float64]] | None = None
+    for first in inside[:: max(1, inside.size // 8)].tolist():
+        start = np.full(partial.size, -1, np.int32)
+        start[first] = 0
+        path = grow_path(posterior, start, waiting=partial < 0)
+        curve = np.concatenate([[posterior.total], path.mass]) / posterior.total
+        area = float(curve.sum())
+        if best is None or area > best[0]:
+            best = (area, np.concatenate([[first], path.order]), np.minimum(curve, 1.0))
+    assert best is not None, "a core has at least one item"
+    return best[1], best[2]
+
+
+def probability_if_added(
+    posterior: Posterior, partial: Labels, probability: float
+) -> NDArray[np.float64]:
+    """Probability of the core with each item outside, at the best place for it."""
+    from partita.kernels.credible.growth import grow
+
+    n = partial.size
+    reach = np.zeros(n)
+    labels = partial.copy()
+    none = np.zeros(n, np.bool_)
+    # A floor no weight reaches: nothing comes in that costs a draw.
+    grow(
+        posterior.rows,
+        posterior.weights,
+        labels,
+        none,
+        2.0 * posterior.total,
+        posterior.tolerance,
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(posterior.rows.shape[0], np.bool_),
+        reach,
+    )
+    reach /= posterior.total
+    reach[partial >= 0] = probability
+    return np.minimum(reach, probability)

@@ -1,0 +1,170 @@
+"""Greedy growth of a set of items on whose grouping draws agree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import kernel
+
+_FEW = 8
+"""Clusters a table of agreeing weights begins with; it doubles as they appear."""
+
+
+@kernel
+def agreeing(rows: NDArray[np.int32], partial: NDArray[np.int32], out: NDArray[np.bool_]) -> None:
+    """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
+    n = rows.shape[1]
+    k = partial.max() + 1
+    label_of = np.empty(max(k, 1), np.int32)
+    cluster_of = np.empty(n, np.int32)
+    for r in range(rows.shape[0]):
+        label_of[:] = -1
+        cluster_of[:] = -1
+        same = True
+        for i in range(n):
+            c = partial[i]
+            if c < 0:
+                continue
+            label = rows[r, i]
+            if label_of[c] < 0 and cluster_of[label] < 0:
+                label_of[c] = label
+                cluster_of[label] = c
+            elif label_of[c] != label or cluster_of[label] != c:
+                same = False
+                break
+        out[r] = same
+
+
+@kernel
+def _add_row(
+    row: NDArray[np.int32],
+    weight: float,
+    firsts: NDArray[np.int64],
+    k: np.int64,
+    cluster_of: NDArray[np.int64],
+    agree: NDArray[np.float64],
+    fresh: NDArray[np.float64],
+) -> None:
+    """Add a row's weight to where it puts each item: into a cluster of the core, or apart."""
+    for c in range(k):
+        cluster_of[row[firsts[c]]] = c
+    for j in range(row.size):
+        c = cluster_of[row[j]]
+        if c >= 0:
+            agree[c, j] += weight
+        else:
+            fresh[j] += weight
+    for c in range(k):
+        cluster_of[row[firsts[c]]] = -1
+
+
+@kernel
+def grow(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    partial: NDArray[np.int32],
+    waiting: NDArray[np.bool_],
+    floor: float,
+    tolerance: float,
+    order: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    alive: NDArray[np.bool_],
+    reach: NDArray[np.float64],
+) -> int:
+    """Add items to a partial partition, each time the one that keeps most weight; how many.
+
+    partial holds the labels so far (−1: outside; clusters are numbered without
+    gaps) and receives those of the items added. order and mass receive the
+    items added, in turn, and the weight of the rows that agree after each. It
+    ends when every item is in or the weight would fall below the floor. Items
+    that are waiting come in only when no other can. On return alive marks the
+    rows that agree, and reach[j] is the weight left after adding item j
+    (of the items outside).
+    """
+    m, n = rows.shape
+    k = np.int64(partial.max() + 1)
+    capacity = max(np.int64(_FEW), 2 * k)
+    agree = np.zeros((capacity, n))
+    fresh = np.zeros(n)
+    firsts = np.zeros(n, np.int64)
+    for i in range(n - 1, -1, -1):
+        if partial[i] >= 0:
+            firsts[partial[i]] = i
+    cluster_of = np.full(n, np.int64(-1))
+    agreeing(rows, partial, alive)
+    total = 0.0
+    for r in range(m):
+        if alive[r]:
+            total += weights[r]
+            _add_row(rows[r], weights[r], firsts, k, cluster_of, agree, fresh)
+    added = 0
+    patient = waiting.any()
+    choice = np.empty(n, np.int64)
+    while True:
+        best = -1
+        for j in range(n):
+            if partial[j] >= 0:
+                continue
+            c_best = k
+            w_best = fresh[j]
+            for c in range(k):
+                if agree[c, j] > w_best:
+                    w_best = agree[c, j]
+                    c_best = c
+            reach[j] = w_best
+            choice[j] = c_best
+            if patient and waiting[j]:
+                continue
+            if c_best < k and w_best >= total - tolerance:
+                # It costs no row: nothing changes for the others, so take it on the way.
+                partial[j] = c_best
+                order[added] = j
+                mass[added] = total
+                added += 1
+            elif best < 0 or w_best > reach[best]:
+                best = j
+        if best < 0 or reach[best] < floor - tolerance:
+            if patient:
+                patient = False
+                continue
+            return added
+        c = choice[best]
+        if c == k:
+            if k == capacity:
+                wider = np.zeros((2 * capacity, n))
+                wider[:capacity] = agree
+                agree = wider
+                capacity *= 2
+            firsts[k] = best
+        total = 0.0
+        for r in range(m):
+            if not alive[r]:
+                continue
+            row = rows[r]
+            label = row[best]
+            if c < k:
+                stays = row[firsts[c]] == label
+            else:
+                stays = True
+                for other in range(k):
+                    if row[firsts[other]] == label:
+                        stays = False
+                        break
+            if not stays:
+                alive[r] = False
+                _add_row(row, -weights[r], firsts, k, cluster_of, agree, fresh)
+                continue
+            total += weights[r]
+            if c == k:
+                weight = weights[r]
+                for j in range(n):
+                    moved = weight if row[j] == label else 0.0
+                    agree[k, j] += moved
+                    fresh[j] -= moved
+        if c == k:
+            k += 1
+        partial[best] = c
+        order[added] = best
+        mass[added] = total
+        added += 1
