@@ -45,12 +45,14 @@ FLOOR = {
 
 DOORS = {
     ("partita.summary.result", "partita.report"),
+    ("partita.credible.core", "partita.search.complete"),
     ("partita.summary.result", "partita.plots"),
     ("partita.partitions.convert", "partita.io.foreign"),
     ("partita.partitions.labels", "partita.io.foreign"),
 }
 """The arrows up, each opened by name when called: ``Summary.to_html`` and ``Summary.plot`` show,
-and ``as_draws`` and ``as_labels`` hand files and tables to the readers."""
+``as_draws`` and ``as_labels`` hand files and tables to the readers, a core asks the search to
+complete it."""
 
 KERNEL_LIBRARIES = {"numpy", "numba", "partita", "__future__", "typing", "collections", "math"}
 

@@ -25,10 +25,11 @@ from partita.credible.core_tables import (
 from partita.credible.error import probability_mcse
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidInputError
-from partita.io.convert import as_draws
+from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.partial import PartialPartition
+from partita.partitions.types import DrawsLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +104,9 @@ class CredibleCore:
     draws: Draws
     _runs: Runs = field(repr=False)
     _plan: _Plan = field(repr=False)
+
+    def __draws__(self) -> Draws:
+        return self.draws
 
     @property
     def labels(self) -> Labels:
@@ -209,8 +213,9 @@ class CredibleCore:
             f"  {self.n_starts:,} of {self.n_firsts:,} first items tried, {self.rounds:,} rounds",
             f"{'cluster':>9}{'items':>8}{'probability':>13}",
         ]
-        for c in range(min(sizes.size, _SHOWN)):
-            lines.append(f"{c:>9}{sizes[c]:>8,}{chances[c]:>13.4f}")
+        lines += [
+            f"{c:>9}{sizes[c]:>8,}{chances[c]:>13.4f}" for c in range(min(sizes.size, _SHOWN))
+        ]
         if sizes.size > _SHOWN:
             lines.append(f"{'…':>9} and {sizes.size - _SHOWN:,} smaller ones")
         return "\n".join(lines)
@@ -234,7 +239,7 @@ class _Plan:
 
 
 def credible_core(
-    draws: Any,
+    draws: DrawsLike,
     *,
     prob: float = 0.9,
     bound: Literal["fast", "tight"] | None = "fast",

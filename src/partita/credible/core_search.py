@@ -100,7 +100,8 @@ class Runs:
         posterior = self.posterior
         floor = prob * posterior.total - posterior.tolerance
         size = int(np.flatnonzero(self.best >= floor)[-1]) + 1
-        return self.paths[self.path_of[size - 1]].partial(size, posterior.rows.shape[1])
+        path = self.paths[int(self.path_of[size - 1])]
+        return path.partial(size, int(posterior.rows.shape[1]))
 
 
 def prepare(draws: Draws) -> Posterior:

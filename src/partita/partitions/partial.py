@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidLabelsError
-from partita.partitions.labels import Labels, as_vector, by_size, integers
+from partita.partitions.arrays import integers
+from partita.partitions.labels import Labels, as_labels, by_size
 
 NOT_STATED = -1
 """Label of the items a partial partition says nothing about."""
@@ -83,7 +84,7 @@ class PartialPartition:
     def agrees(self, labels: ArrayLike) -> bool:
         """Whether a full partition groups the stated items exactly as this one does."""
         items = self.items
-        full = as_vector(labels, n_items=self._labels.size)
+        full = as_labels(labels, n_items=self._labels.size)
         return items.size == 0 or bool((by_size(full[items]) == self._labels[items]).all())
 
     def __len__(self) -> int:

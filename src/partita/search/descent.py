@@ -121,6 +121,13 @@ class Walker:
             if self.stop():
                 return
 
+    def sweep_only(self, items: Items, tolerance: float) -> None:
+        """Move only the given items until none of them can move downhill."""
+        before = np.inf
+        while self.loss < before - tolerance and not self.stop():
+            before = self.loss
+            self._sweep(items, _EVERY_SLOT, items.size)
+
     def descend(self, rounds: int) -> None:
         """Sweep, then alternate cluster moves, kicks and sweeps while they help."""
         self.sweep()

@@ -41,7 +41,7 @@ def _add_row(
     row: NDArray[np.int32],
     weight: float,
     firsts: NDArray[np.int64],
-    k: np.int64,
+    k: int,
     cluster_of: NDArray[np.int64],
     agree: NDArray[np.float64],
     fresh: NDArray[np.float64],
@@ -83,8 +83,8 @@ def grow(
     (of the items outside).
     """
     m, n = rows.shape
-    k = np.int64(partial.max() + 1)
-    capacity = max(np.int64(_FEW), 2 * k)
+    k = int(partial.max()) + 1
+    capacity = max(_FEW, 2 * k)
     agree = np.zeros((capacity, n))
     fresh = np.zeros(n)
     firsts = np.zeros(n, np.int64)
@@ -99,7 +99,7 @@ def grow(
             total += weights[r]
             _add_row(rows[r], weights[r], firsts, k, cluster_of, agree, fresh)
     added = 0
-    patient = waiting.any()
+    patient = bool(waiting.any())
     choice = np.empty(n, np.int64)
     while True:
         best = -1
