@@ -83,6 +83,20 @@ def product(*parts: tuple[Predictive, list[int]]) -> Predictive:
     return predictive
 
 
+def of_present_cells(columns: Sequence[Predictive]) -> Predictive:
+    """Independent columns, each of its own density; missing cells take no part."""
+
+    def predictive(point, seen):
+        total = 0.0
+        for c, column in enumerate(columns):
+            if not np.isnan(point[c]):
+                there = seen[~np.isnan(seen[:, c])]
+                total += column(point[[c]], there[:, [c]])
+        return total
+
+    return predictive
+
+
 def log_marginal(predictive: Predictive, rows: np.ndarray) -> float:
     """Log density of rows together, by the chain rule."""
     return sum(predictive(rows[i], rows[:i]) for i in range(len(rows)))

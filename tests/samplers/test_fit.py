@@ -264,7 +264,7 @@ def test_questions_with_wrong_shapes_are_refused():
     with pytest.raises(pt.PartitaError, match="5 items, but 9 were expected"):
         fit.predict(np.zeros((4, 2)), np.zeros(5))
     with pytest.raises(pt.PartitaError, match="missing or infinite values in rows 1"):
-        fit.predict([[0, 1], [np.nan, 0]], np.zeros(9))
+        fit.predict([[0, 1], [np.inf, 0]], np.zeros(9))
 
 
 def test_marginal_twin_and_chain_rule_agree_with_scipy():

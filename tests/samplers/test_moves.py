@@ -27,15 +27,15 @@ def run_both(case, prior, *, sweeps: int, split_merge: int, iterations: int):
     state = ChainState(start, tables.concentration, random)
 
     def log_open(k: int) -> float:
-        if tables.open_table.size:
-            return float(tables.open_table[k])
-        return math.log(tables.concentration + tables.sigma * k)
+        if tables.arrays.open_table.size:
+            return float(tables.arrays.open_table[k])
+        return math.log(tables.concentration + tables.arrays.sigma * k)
 
     settings = Settings(iterations, 0, 1, 1, sweeps, split_merge)
     labels, random = start, state.random
     for iteration in range(iterations):
         state, _ = _advance(_Task(model, settings, state, iteration, iteration + 1))
-        twin = Moves(values, labels, case.twin, tables.sigma, log_open, random)
+        twin = Moves(values, labels, case.twin, tables.arrays.sigma, log_open, random)
         for _ in range(split_merge):
             twin.split_merge()
         for _ in range(sweeps):

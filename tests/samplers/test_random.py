@@ -14,6 +14,7 @@ from partita.kernels.gibbs import math as gibbs_math
 from partita.kernels.gibbs import random as gibbs_random
 from partita.kernels.gibbs.prior import update_concentration
 from partita.kernels.gibbs.sweep import choose
+from partita.kernels.gibbs.types import Prior
 from reference.samplers_models import xoshiro
 
 
@@ -87,8 +88,10 @@ def test_the_concentration_is_drawn_from_its_conditional(sigma, k):
     """A chain of updates at fixed k has p(α | k) ∝ p(α) Γ(α + 1)/Γ(α + N) Π (α + iσ)."""
     n, shape, rate = 9, 1.5, 0.8
     state, alpha, kept = seeded(8), 1.0, []
+    nothing = np.empty(0)
+    prior = Prior(sigma, nothing, nothing, nothing, shape, rate)
     for iteration in range(60_000):
-        alpha = update_concentration(sigma, shape, rate, alpha, k, n, state)
+        alpha = update_concentration(prior, alpha, k, n, state)
         if iteration % 15 == 0:  # the update mixes within a few steps
             kept.append(alpha)
     grid = np.linspace(1e-6, 40, 400_000)

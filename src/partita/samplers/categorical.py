@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.checks import PerColumn, listed, per_column, positive, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
-from partita.samplers.table import Table, numbers, refuse_missing
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, column_groups, group_sums
+from partita.samplers.table import Table, numbers
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class BetaBernoulli(Kernel):
 
     def encode(self, table: Table) -> Floats:
         """Zeros and ones."""
-        values = numbers(table, self.kind)
-        wrong = (values != 0) & (values != 1)
+        values = numbers(table, self.kind, missing=True)
+        wrong = (values != 0) & (values != 1) & ~np.isnan(values)
         if wrong.any():
             row, column = (int(i[0]) for i in np.nonzero(wrong))
             raise InvalidDataError(
@@ -69,10 +69,10 @@ class BetaBernoulli(Kernel):
             )
         return values
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
-        """One block of columns with two levels."""
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
+        """Columns with two levels, the incomplete ones in blocks of their own."""
         pseudo = np.stack([spread(self.b, n_columns, "b"), spread(self.a, n_columns, "a")], 1)
-        return [level_block(list(pseudo), n_items)]
+        return level_blocks(list(pseudo), n_items, incomplete)
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
@@ -80,13 +80,9 @@ class BetaBernoulli(Kernel):
         """``probability`` of a one, shape (n_clusters, d)."""
         sizes, ones = group_sums(values, labels)
         a = spread(self.a, values.shape[1], "a") + ones
-        total = spread(self.b, values.shape[1], "b") + a + sizes[:, None] - ones
+        total = spread(self.b, values.shape[1], "b") + a + sizes - ones
         mean = a / total
         return {"probability": Moments(mean, mean * (1 - mean) / (total + 1), names)}
-
-    def config(self) -> dict[str, Any]:
-        """The two hyperparameters."""
-        return {"a": self.a, "b": self.b}
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,10 @@ class DirichletCategorical(Kernel):
     def bind(self, table: Table) -> DirichletCategorical:
         """With the levels of these columns, sorted."""
         if self.levels is None:
-            found = tuple(tuple(sorted(set(c), key=_order)) for c in map(_cells, _checked(table)))
+            found = tuple(
+                tuple(sorted({v for v in _cells(column) if v is not None}, key=_order))
+                for column in table.columns
+            )
             return DirichletCategorical(self.weight, found)
         if len(self.levels) != table.n_columns:
             raise InvalidInputError(
@@ -144,21 +143,22 @@ class DirichletCategorical(Kernel):
     def encode(self, table: Table) -> Floats:
         """Numbers of the levels."""
         encoded = np.empty((table.n_rows, table.n_columns))
-        for j, column in enumerate(map(_cells, _checked(table))):
-            number = {level: n for n, level in enumerate((self.levels or ())[j])}
-            unknown = sorted({v for v in column if v not in number}, key=_order)
+        for j, column in enumerate(map(_cells, table.columns)):
+            number: dict[Any, float] = {v: float(n) for n, v in enumerate((self.levels or ())[j])}
+            unknown = sorted({v for v in column if v not in number and v is not None}, key=_order)
             if unknown:
                 raise InvalidDataError(
                     f"column {table.names[j]!r} holds {listed([repr(v) for v in unknown])}, which "
                     f"is none of its levels ({listed([repr(v) for v in number])}). Give all "
                     "levels with levels=..."
                 )
-            encoded[:, j] = [number[value] for value in column]
+            encoded[:, j] = [number.get(value, np.nan) for value in column]
         return encoded
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:  # noqa: ARG002
-        """One block."""
-        return [level_block([np.full(len(v), self.weight) for v in self.levels or ()], n_items)]
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
+        """One block of the complete columns, and one of each incomplete column."""
+        pseudo = [np.full(len(v), self.weight) for v in self.levels or ()]
+        return level_blocks(pseudo, n_items, incomplete)
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
@@ -185,13 +185,16 @@ class DirichletCategorical(Kernel):
         ]
         return np.concatenate(parts, axis=1).astype(np.float64)
 
-    def config(self) -> dict[str, Any]:
-        """The weight and the levels."""
-        return {"weight": self.weight, "levels": self.levels}
+
+def level_blocks(pseudo: list[Floats], n_items: int, incomplete: frozenset[int]) -> list[Block]:
+    """Columns with the given pseudo-counts of their levels, the incomplete ones each alone."""
+    return [
+        _level_block(columns, [pseudo[c] for c in columns], n_items)
+        for columns in column_groups(len(pseudo), incomplete)
+    ]
 
 
-def level_block(pseudo: list[Floats], n_items: int) -> Block:
-    """A block of columns with the given pseudo-counts of their levels."""
+def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Block:
     from scipy.special import gammaln
 
     from partita.kernels.gibbs.family import CATEGORICAL
@@ -204,28 +207,17 @@ def level_block(pseudo: list[Floats], n_items: int) -> Block:
     ]
     starts = np.concatenate([[0], np.cumsum([weights.size for weights in pseudo])])
     hyper = np.concatenate([starts, *pseudo]).astype(np.float64)
-    columns = tuple(range(len(pseudo)))
-    return Block(CATEGORICAL, columns, hyper, np.stack(tables), int(starts[-1]), 1, 1)
-
-
-def _checked(table: Table) -> tuple[NDArray[Any], ...]:
-    missing = np.column_stack([_missing(column) for column in table.columns])
-    refuse_missing(missing, table)
-    return table.columns
-
-
-def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    if column.dtype.kind == "f":
-        return np.asarray(np.isnan(column))
-    return np.array([value is None or value != value for value in column], np.bool_)
+    return Block(CATEGORICAL, tuple(columns), hyper, np.stack(tables), int(starts[-1]), 1, 1)
 
 
 def _cells(column: NDArray[Any]) -> list[Any]:
-    """Values as text, booleans, or numbers; whole numbers as integers."""
+    """Values as text, booleans, or numbers, whole ones as integers; None where missing."""
     return [_cell(value) for value in column.tolist()]
 
 
 def _cell(value: Any) -> Any:
+    if value is None or value != value:
+        return None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, (str, bool, int, float)) else str(value)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita.kernels.gibbs.types import Plan
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
 from partita.samplers.kernel import Floats
@@ -93,34 +94,28 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
     """Iterations first + 1 … last of one chain; the state given is left as it is."""
     from partita.kernels.gibbs.chain import run_chain
 
-    model, settings, arrays, prior = task.model, task.settings, task.model.arrays, task.model.prior
+    model, settings, arrays = task.model, task.settings, task.model.arrays
     labels, random = task.state.labels.copy(), task.state.random.copy()
     n_kept = _kept(settings, task.last) - _kept(settings, task.first)
     kept_labels = np.empty((n_kept, labels.size), np.int32)
     scalars = np.empty((n_kept, 4))
     concentration = run_chain(
-        model.data,
-        arrays.blocks,
-        arrays.hyper,
-        arrays.tables,
+        arrays.likelihood(model.values),
+        model.prior.arrays,
+        model.singleton,
         arrays.n_rows,
         arrays.n_work,
-        prior.log_size,
-        prior.log_block,
-        prior.sigma,
-        prior.open_table,
-        prior.shape,
-        prior.rate,
-        model.singleton,
         task.state.concentration,
         labels,
         random,
-        task.first,
-        task.last,
-        settings.burn_in,
-        settings.thin,
-        settings.sweeps,
-        settings.split_merge,
+        Plan(
+            task.first,
+            task.last,
+            settings.burn_in,
+            settings.thin,
+            settings.sweeps,
+            settings.split_merge,
+        ),
         kept_labels,
         scalars,
     )

@@ -1,29 +1,13 @@
-"""The kernel for a table whose user named none, and kernels by name."""
+"""The kernel for a table whose user named none."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Kernel
 from partita.samplers.normal import NormalInverseGamma
-from partita.samplers.poisson import GammaPoisson
 from partita.samplers.product import Product
 from partita.samplers.table import Table
-from partita.samplers.wishart import NormalInverseWishart
-
-KERNELS: dict[str, type[Kernel]] = {
-    each.kind: each
-    for each in (
-        NormalInverseGamma,
-        NormalInverseWishart,
-        BetaBernoulli,
-        DirichletCategorical,
-        GammaPoisson,
-        Product,
-    )
-}
 
 
 def choose_kernel(table: Table) -> tuple[Kernel, str]:
@@ -54,11 +38,3 @@ def _kernel_for(name: str, table: Table) -> Kernel:
     if name == "numbers":
         return NormalInverseGamma.empirical(table)
     return BetaBernoulli() if name == "booleans" else DirichletCategorical()
-
-
-def restore_kernel(kind: str, config: dict[str, Any]) -> Kernel:
-    """A kernel from its kind and its ``config()``."""
-    if kind == Product.kind:
-        parts = config["parts"]
-        return Product(*((restore_kernel(p["kind"], p["config"]), p["columns"]) for p in parts))
-    return KERNELS[kind](**config)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from partita.errors import InvalidInputError
+from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
 from partita.samplers.checks import positive, whole
 from partita.samplers.priors import Floats, PartitionPrior, PriorTables, join_tables
@@ -146,21 +147,14 @@ class FiniteMixture(PartitionPrior):
         ratio[possible] = log_v[1:][possible] - log_v[:-1][possible]
         open_table = np.concatenate([[0.0], ratio + math.log(self.weight)])
         constant = float(log_v[0]) + math.log(self.weight)
-        return PriorTables(-self.weight, log_size, log_block, open_table, 0.0, 0.0, 1.0, constant)
+        arrays = Prior(-self.weight, log_size, log_block, open_table, 0.0, 0.0)
+        return PriorTables(arrays, 1.0, constant, None)
 
     def most_clusters(self) -> int | None:
         """The largest number of clusters that is possible, or None."""
         if self.components is None:
             return None
         return max(i + 1 for i, p in enumerate(self.components) if p > 0)
-
-    def config(self) -> dict[str, Any]:
-        """The weight and the prior on the number of components."""
-        return {
-            "weight": self.weight,
-            "mean_components": self.mean_components,
-            "components": self.components,
-        }
 
 
 def _clean_components(components: Sequence[float]) -> tuple[float, ...]:

@@ -21,7 +21,7 @@ from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
 from partita.samplers.model import Model
 from partita.samplers.predictive import Density, predict_clusters, predictive_density
-from partita.samplers.priors import DirichletProcess, PartitionPrior, PitmanYor
+from partita.samplers.priors import PartitionPrior
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,8 +264,8 @@ def fit_from_progress(
     records = reached.joined()
     scalars = np.stack([record.scalars for record in records])
     trace: dict[str, NDArray[Any]] = {}
-    if isinstance(prior, (DirichletProcess, PitmanYor)):
-        trace["concentration"] = scalars[:, :, 0].copy()
+    if model.prior.parameter is not None:
+        trace[model.prior.parameter] = scalars[:, :, 0].copy()
     trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
     constant = model.log_base + model.prior.constant
     trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.partitions.labels import Labels, as_label_rows, as_labels
-from partita.samplers.finite_mixture import FiniteMixture
 from partita.samplers.kernel import Floats
 from partita.samplers.priors import PartitionPrior
 
@@ -28,7 +27,7 @@ def starting_partitions(
 ) -> list[Labels]:
     """One canonical partition per chain; by default of different kinds, to make R-hat telling."""
     n_items = features.shape[0]
-    most = prior.most_clusters() if isinstance(prior, FiniteMixture) else None
+    most = prior.most_clusters()
     most = n_items if most is None else min(most, n_items)
     if initial is not None and not isinstance(initial, str):
         return _given(initial, n_items, len(generators), most)

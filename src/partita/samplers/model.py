@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.samplers.kernel import Block, Floats, Kernel
+from partita.errors import InvalidInputError
+from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood
+from partita.samplers.kernel import FUNCTIONS, Block, Floats, Kernel
 from partita.samplers.priors import PartitionPrior, PriorTables
 
 _FIRST_ROW = 2
@@ -16,7 +20,7 @@ _FIRST_ROW = 2
 
 @dataclass(frozen=True)
 class Arrays:
-    """Blocks, hyperparameters and tables; see ``kernels/gibbs/family.py``."""
+    """Blocks, hyperparameters and tables; see ``kernels/gibbs/types.py``."""
 
     order: NDArray[np.intp]
     blocks: NDArray[np.int64]
@@ -24,10 +28,18 @@ class Arrays:
     tables: Floats
     n_rows: int
     n_work: int
+    functions: tuple[tuple[Callable[..., Any], ...], ...]
 
-    def arrange(self, values: Floats) -> Floats:
-        """Encoded rows with the columns of a block side by side."""
-        return np.ascontiguousarray(values[:, self.order])
+    def likelihood(self, values: Floats) -> Likelihood:
+        """The model of encoded rows, for this process: addresses are no others' business."""
+        blocks = self.blocks
+        if any(self.functions):
+            blocks = blocks.copy()
+            for b, functions in enumerate(self.functions):
+                if functions:
+                    blocks[b, ADDRESS:] = _addresses(functions)
+        data = np.ascontiguousarray(values[:, self.order])
+        return Likelihood(data, blocks, self.hyper, self.tables)
 
 
 @dataclass(frozen=True)
@@ -38,24 +50,53 @@ class Model:
     the log likelihood that the compiled densities leave out.
     """
 
-    data: Floats
+    values: Floats
     arrays: Arrays
     prior: PriorTables
     singleton: Floats
     log_base: float
 
 
-def flatten(kernel: Kernel, n_columns: int, n_items: int) -> Arrays:
-    """The arrays of a bound kernel, for clusters of up to n_items items."""
-    parts: list[Block] = kernel.blocks(n_columns, n_items)
-    table_rows = [part.tables.shape[0] for part in parts]
+def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
+    from partita.kernels.gibbs.calls import CompilationError, address
+
+    try:
+        return [address(name, f) for name, f in zip(FUNCTIONS, functions, strict=True)]
+    except CompilationError as error:
+        raise InvalidInputError(f"the kernel cannot be compiled: {error}") from error
+
+
+def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arrays:
+    """The arrays of a bound kernel for columns that may have missing cells.
+
+    Blocks with missing cells count their own items.
+    """
+    incomplete = frozenset(np.flatnonzero(has_missing).tolist())
+    parts: list[Block] = kernel.blocks(has_missing.size, n_items, incomplete)
     rows, column, hyper, table = _FIRST_ROW, 0, 0, 0
-    blocks = np.zeros((len(parts), 7), np.int64)
+    blocks = np.zeros((len(parts), WIDTH), np.int64)
     for b, part in enumerate(parts):
         d = len(part.columns)
-        blocks[b] = (part.family, column, d, rows, rows + part.n_stats, hyper, table)
+        count = 0
+        if incomplete.intersection(part.columns):
+            count, rows = rows, rows + 1
+        n_tables = part.tables.shape[0]
+        blocks[b, :ADDRESS] = (
+            part.family,
+            column,
+            d,
+            count,
+            rows,
+            part.n_stats,
+            rows + part.n_stats,
+            part.n_cache,
+            hyper,
+            part.hyper.size,
+            table,
+            n_tables,
+        )
         rows += part.n_stats + part.n_cache
-        column, hyper, table = column + d, hyper + part.hyper.size, table + table_rows[b]
+        column, hyper, table = column + d, hyper + part.hyper.size, table + n_tables
     return Arrays(
         np.array([c for part in parts for c in part.columns], np.intp),
         blocks,
@@ -63,6 +104,7 @@ def flatten(kernel: Kernel, n_columns: int, n_items: int) -> Arrays:
         np.ascontiguousarray(np.concatenate([part.tables for part in parts])),
         rows,
         max(part.n_work for part in parts),
+        tuple(part.functions for part in parts),
     )
 
 
@@ -70,11 +112,10 @@ def build_model(kernel: Kernel, prior: PartitionPrior, values: Floats) -> Model:
     """The model of encoded data under a bound kernel."""
     from partita.kernels.gibbs.family import prior_predictive
 
-    n_items, n_columns = values.shape
-    arrays = flatten(kernel, n_columns, n_items)
-    data = arrays.arrange(values)
+    arrays = flatten(kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
+    tables = prior.tables(values.shape[0])
     singleton = prior_predictive(
-        data, arrays.blocks, arrays.hyper, arrays.tables, arrays.n_rows, arrays.n_work
+        arrays.likelihood(values), tables.arrays, arrays.n_rows, arrays.n_work
     )
     base = float(kernel.log_base(values).sum())
-    return Model(data, arrays, prior.tables(n_items), singleton, base)
+    return Model(values, arrays, tables, singleton, base)

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.samplers.checks import PerColumn, listed, per_column, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.samplers.kernel import (
+    Block,
+    Floats,
+    Kernel,
+    Moments,
+    column_groups,
+    group_sums,
+    present_moments,
+)
 from partita.samplers.table import Table, as_table, numbers
 
 
@@ -66,19 +74,23 @@ class NormalInverseGamma(Kernel):
     def empirical(cls, data: Any) -> NormalInverseGamma:
         """The paper's empirical rule, per column: mean, c = 1/2, a = 2, b = sample variance."""
         table = as_table(data)
-        values = numbers(table, cls.kind)
-        if values.shape[0] < 2:
-            raise InvalidDataError("one row has no variance; the empirical rule needs two or more.")
-        variance = values.var(axis=0, ddof=1)
+        values = numbers(table, cls.kind, missing=True)
+        present = np.isfinite(values).sum(axis=0)
+        if present.min() < 2:
+            raise InvalidDataError(
+                f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
+                "have no variance; the empirical rule needs two or more."
+            )
+        mean, variance = present_moments(values)
         # A column of equal numbers may have a variance of the order of rounding.
-        tiny = (1e-14 * np.abs(values).max(axis=0)) ** 2
+        tiny = (1e-14 * np.nanmax(np.abs(values), axis=0)) ** 2
         constant = [table.names[j] for j in np.flatnonzero(variance <= tiny)]
         if constant:
             raise InvalidDataError(
                 f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
                 "variance) has no answer. Drop the column, or give the kernel yourself."
             )
-        return cls(tuple(values.mean(axis=0)), 0.5, 2.0, tuple(variance))
+        return cls(tuple(mean), 0.5, 2.0, tuple(variance))
 
     def bind(self, table: Table) -> NormalInverseGamma:
         """Checked against these columns; hyperparameters stay as given."""
@@ -88,7 +100,7 @@ class NormalInverseGamma(Kernel):
 
     def encode(self, table: Table) -> Floats:
         """The columns themselves."""
-        return numbers(table, self.kind)
+        return numbers(table, self.kind, missing=True)
 
     def _hyper(self, d: int) -> tuple[Floats, Floats, Floats, Floats]:
         return (
@@ -98,14 +110,17 @@ class NormalInverseGamma(Kernel):
             spread(self.rate, d, "rate"),
         )
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
-        """One block per distinct pair of shape and precision."""
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
+        """One block per distinct pair of shape and precision, and per incomplete column."""
         mean, precision, shape, rate = self._hyper(n_columns)
         pairs, which = np.unique(np.stack([shape, precision], 1), axis=0, return_inverse=True)
         found = []
         for number, (a, c) in enumerate(pairs):
-            columns = np.flatnonzero(which.reshape(-1) == number)
-            found.append(_block(columns, a, c, mean[columns], rate[columns], n_items))
+            same = np.flatnonzero(which.reshape(-1) == number)
+            alone = [i for i, column in enumerate(same) if int(column) in incomplete]
+            for group in column_groups(same.size, alone):
+                columns = same[group]
+                found.append(_block(columns, a, c, mean[columns], rate[columns], n_items))
         return found
 
     def moments(
@@ -113,11 +128,10 @@ class NormalInverseGamma(Kernel):
     ) -> dict[str, Moments]:
         """``mean`` (μ) and ``variance`` (σ²), shape (n_clusters, d)."""
         mean, precision, shape, rate = self._hyper(values.shape[1])
-        sizes, sums = group_sums(values, labels)
-        n = sizes[:, None]
-        average = sums / n
+        n, sums = group_sums(values, labels)
+        average = sums / np.maximum(n, 1)
         deviations = np.zeros_like(sums)
-        np.add.at(deviations, labels, (values - average[labels]) ** 2)
+        np.add.at(deviations, labels, np.nan_to_num(values - average[labels]) ** 2)
         c, a = precision + n, shape + n / 2
         b = rate + deviations / 2 + precision * n / (2 * c) * (average - mean) ** 2
         with np.errstate(divide="ignore"):
@@ -126,15 +140,6 @@ class NormalInverseGamma(Kernel):
         return {
             "mean": Moments((precision * mean + sums) / c, expected / c, names),
             "variance": Moments(expected, around, names),
-        }
-
-    def config(self) -> dict[str, Any]:
-        """The four hyperparameters."""
-        return {
-            "mean": self.mean,
-            "precision": self.precision,
-            "shape": self.shape,
-            "rate": self.rate,
         }
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.samplers.checks import PerColumn, per_column, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, column_groups, group_sums
 from partita.samplers.table import Table, numbers
 
 _LARGEST = 2.0**53
@@ -61,8 +61,9 @@ class GammaPoisson(Kernel):
 
     def encode(self, table: Table) -> Floats:
         """The counts themselves."""
-        values = numbers(table, self.kind)
-        wrong = (values < 0) | (values != np.floor(values)) | (values > _LARGEST)
+        values = numbers(table, self.kind, missing=True)
+        cells = np.nan_to_num(values)
+        wrong = (cells < 0) | (cells != np.floor(cells)) | (cells > _LARGEST)
         if wrong.any():
             row, column = (int(i[0]) for i in np.nonzero(wrong))
             raise InvalidDataError(
@@ -71,21 +72,25 @@ class GammaPoisson(Kernel):
             )
         return values
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
-        """One block."""
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
+        """One block of the complete columns, and one of each incomplete column."""
         from partita.kernels.gibbs.family import POISSON
 
         shape, rate = spread(self.shape, n_columns, "shape"), spread(self.rate, n_columns, "rate")
-        hyper = np.stack([shape, rate], 1).ravel()
+        hyper = np.stack([shape, rate], 1)
         tables = np.empty((0, n_items + 1))
-        d = n_columns
-        return [Block(POISSON, tuple(range(d)), hyper, tables, d, 1 + 2 * d, 1)]
+        found = []
+        for columns in column_groups(n_columns, incomplete):
+            d = len(columns)
+            block = Block(POISSON, tuple(columns), hyper[columns].ravel(), tables, d, 1 + 2 * d, 1)
+            found.append(block)
+        return found
 
     def log_base(self, values: Floats) -> Floats:
         """−Σ log x! of each row."""
         from scipy.special import gammaln
 
-        return np.asarray(-gammaln(values + 1).sum(axis=1))
+        return np.asarray(-gammaln(np.nan_to_num(values) + 1).sum(axis=1))
 
     def features(self, values: Floats) -> Floats:
         """Square roots, on which counts have about the same spread everywhere."""
@@ -97,9 +102,5 @@ class GammaPoisson(Kernel):
         """``rate`` (λ), shape (n_clusters, d)."""
         sizes, sums = group_sums(values, labels)
         shape = spread(self.shape, values.shape[1], "shape") + sums
-        rate = spread(self.rate, values.shape[1], "rate") + sizes[:, None]
+        rate = spread(self.rate, values.shape[1], "rate") + sizes
         return {"rate": Moments(shape / rate, shape / rate**2, names)}
-
-    def config(self) -> dict[str, Any]:
-        """The two hyperparameters."""
-        return {"shape": self.shape, "rate": self.rate}

@@ -50,7 +50,7 @@ class _Task:
     points: Floats
     log_base: Floats
     log_alone: Floats
-    data: Floats
+    values: Floats
     arrays: Arrays
     prior: PriorTables
     labels: Labels
@@ -60,20 +60,15 @@ class _Task:
 def _densities(task: _Task) -> Floats:
     from partita.kernels.gibbs.density import predictive_densities
 
-    arrays, prior = task.arrays, task.prior
+    arrays = task.arrays
     return predictive_densities(
-        task.points,
+        arrays.likelihood(task.points),
         task.log_base,
         task.log_alone,
-        task.data,
-        arrays.blocks,
-        arrays.hyper,
-        arrays.tables,
+        arrays.likelihood(task.values),
+        task.prior.arrays,
         arrays.n_rows,
         arrays.n_work,
-        prior.log_size,
-        prior.sigma,
-        prior.open_table,
         task.labels,
         task.concentrations,
     )
@@ -95,20 +90,19 @@ def predictive_density(
     if not 0 < prob < 1:
         raise InvalidInputError(f"prob={prob!r}; expected a number between 0 and 1.")
     encoded = encode_new(grid, kernel, names)
-    arrays, tables = _compiled(kernel, prior, values)
-    data, points = arrays.arrange(values), arrays.arrange(encoded)
-    base, alone = kernel.log_base(encoded), _prior_density(points, arrays)
+    arrays, tables = _compiled(kernel, prior, values, encoded)
+    base, alone = kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
     tail = (1 - prob) / 2
     parts = []
     step = max(1, _CELLS // draws.n_draws)
-    for start in range(0, points.shape[0], step):
+    for start in range(0, encoded.shape[0], step):
         these = slice(start, start + step)
         tasks = [
             _Task(
-                points[these],
+                encoded[these],
                 base[these],
                 alone[these],
-                data,
+                values,
                 arrays,
                 tables,
                 draws.rows(block.start, block.stop),
@@ -136,26 +130,22 @@ def predict_clusters(
     from partita.kernels.gibbs.density import join_weights
 
     encoded = encode_new(new_data, kernel, names)
-    arrays, tables = _compiled(kernel, prior, values)
-    points = arrays.arrange(encoded)
+    arrays, tables = _compiled(kernel, prior, values, encoded)
     k = int(labels.max()) + 1
-    joining = join_weights(
-        points,
-        arrays.arrange(values),
-        arrays.blocks,
-        arrays.hyper,
-        arrays.tables,
+    _, joining = join_weights(
+        arrays.likelihood(encoded),
+        arrays.likelihood(values),
+        tables.arrays,
         arrays.n_rows,
         arrays.n_work,
-        tables.log_size,
         labels,
         k,
     )
     # The prior's own ratio for one item more: a random concentration is integrated out in it.
-    alone = prior.log_probability(np.append(labels, k)) + _prior_density(points, arrays)
-    first = prior.log_probability(np.append(labels, 0))
-    alone += tables.log_size[np.count_nonzero(labels == 0)] - first
-    log_weights = np.concatenate([joining, alone[:, None]], axis=1)
+    alone = prior.log_ratio(np.append(labels, k), np.append(labels, 0))
+    alone += tables.arrays.log_size[np.count_nonzero(labels == 0)]
+    own = alone + _log_alone(encoded, arrays, tables)
+    log_weights = np.concatenate([joining, own[:, None]], axis=1)
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
@@ -171,15 +161,16 @@ def encode_new(data: Any, kernel: Kernel, names: tuple[str, ...]) -> Floats:
     return kernel.encode(Table(names, table.columns))
 
 
-def _compiled(kernel: Kernel, prior: PartitionPrior, values: Floats) -> tuple[Arrays, PriorTables]:
+def _compiled(
+    kernel: Kernel, prior: PartitionPrior, values: Floats, points: Floats
+) -> tuple[Arrays, PriorTables]:
     """Arrays of the model with room for one item more than the data have."""
-    n_items, n_columns = values.shape
-    return flatten(kernel, n_columns, n_items), prior.tables(n_items + 1)
+    incomplete = np.asarray(np.isnan(values).any(axis=0) | np.isnan(points).any(axis=0))
+    return flatten(kernel, len(values), incomplete), prior.tables(len(values) + 1)
 
 
-def _prior_density(points: Floats, arrays: Arrays) -> Floats:
+def _log_alone(points: Floats, arrays: Arrays, tables: PriorTables) -> Floats:
     from partita.kernels.gibbs.family import prior_predictive
 
-    return prior_predictive(
-        points, arrays.blocks, arrays.hyper, arrays.tables, arrays.n_rows, arrays.n_work
-    )
+    model = arrays.likelihood(points)
+    return prior_predictive(model, tables.arrays, arrays.n_rows, arrays.n_work)

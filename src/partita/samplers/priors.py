@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError
+from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
 from partita.samplers.checks import positive, whole
+from partita.samplers.registered import Registered
 
 Floats = NDArray[np.float64]
 
@@ -70,26 +72,33 @@ class Gamma:
 
 @dataclass(frozen=True)
 class PriorTables:
-    """A prior for N items as the compiled loops read it; see ``kernels/gibbs/prior.py``.
+    """A prior for N items as the compiled loops read it.
 
     ``constant`` completes the log probability of a partition; ``concentration`` is where chains
-    start; ``shape`` is 0 for a fixed concentration.
+    start; ``parameter`` names it in traces, None where the prior has none.
     """
 
-    sigma: float
-    log_size: Floats
-    log_block: Floats
-    open_table: Floats
-    shape: float
-    rate: float
+    arrays: Prior
     concentration: float
     constant: float
+    parameter: str | None
 
 
-class PartitionPrior(ABC):
-    """A probability for every partition of N items that depends on the cluster sizes alone."""
+class PartitionPrior(Registered, ABC):
+    """A probability for every partition of N items that depends on the cluster sizes alone.
 
-    kind: ClassVar[str]
+    The samplers take priors of product form, p(c) = V(N, k) Π_j W(n_j), under which an item joins
+    a cluster with a weight that depends on that cluster's size alone;
+    :class:`partita.ProductPartition` makes one from V and W. Under other exchangeable priors the
+    weight depends on all sizes, and the compiled loops, which take it from a table, would
+    sample another distribution; :func:`partita.testing.check_prior` tells.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> isinstance(pt.DirichletProcess(1.0), pt.PartitionPrior)
+    True
+    """
 
     @abstractmethod
     def log_probability(self, labels: ArrayLike) -> float:
@@ -99,13 +108,26 @@ class PartitionPrior(ABC):
     def expected_clusters(self, n_items: int) -> float:
         """Expected number of clusters of n items."""
 
-    @abstractmethod
-    def tables(self, n_items: int) -> PriorTables:
-        """The prior for n items, for the compiled loops."""
+    def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
+        """Log of the ratio of two partitions' probabilities."""
+        return self.log_probability(labels) - self.log_probability(other)
 
-    @abstractmethod
-    def config(self) -> dict[str, Any]:
-        """Parameters as JSON values."""
+    def tables(self, n_items: int) -> PriorTables:  # noqa: ARG002
+        """The prior for n items, for the compiled loops."""
+        raise InvalidInputError(
+            f"{self.kind} has no tables V(N, k) and W(n), so it cannot be sampled: the sampler "
+            "takes priors of the form p(c) = V(N, k) Π W(n_j), where the weight of joining a "
+            "cluster depends on its size alone. Use ProductPartition(log_v, log_w) if yours has "
+            "that form."
+        )
+
+    def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002
+        """This prior with everything fixed that the number of items leaves open."""
+        return self
+
+    def most_clusters(self) -> int | None:
+        """The largest number of clusters that is possible, or None."""
+        return None
 
 
 def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
@@ -178,6 +200,11 @@ class PitmanYor(PartitionPrior):
         """Concentration and discount."""
         return {"concentration": _config(self.concentration), "discount": self.discount}
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> PitmanYor:
+        """The prior again."""
+        return cls(_from_config(config["concentration"]), config["discount"])
+
 
 @dataclass(frozen=True)
 class DirichletProcess(PartitionPrior):
@@ -232,6 +259,11 @@ class DirichletProcess(PartitionPrior):
         """The concentration."""
         return {"concentration": _config(self.concentration)}
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> DirichletProcess:
+        """The prior again."""
+        return cls(_from_config(config["concentration"]))
+
 
 def _clean(concentration: Any, discount: float) -> float | Gamma:
     if isinstance(concentration, Gamma):
@@ -251,18 +283,17 @@ def _config(concentration: float | Gamma) -> Any:
     return concentration
 
 
+def _from_config(concentration: Any) -> float | Gamma:
+    return Gamma(**concentration) if isinstance(concentration, dict) else concentration
+
+
 def _tables(concentration: float | Gamma, sigma: float, n_items: int) -> PriorTables:
     log_size, log_block = join_tables(n_items, sigma)
-    return PriorTables(
-        sigma,
-        log_size,
-        log_block,
-        np.empty(0),
-        concentration.shape if isinstance(concentration, Gamma) else 0.0,
-        concentration.rate if isinstance(concentration, Gamma) else 0.0,
-        concentration.mean if isinstance(concentration, Gamma) else concentration,
-        0.0,
-    )
+    shape, rate, start = 0.0, 0.0, concentration
+    if isinstance(concentration, Gamma):
+        shape, rate, start = concentration.shape, concentration.rate, concentration.mean
+    arrays = Prior(sigma, log_size, log_block, np.empty(0), shape, rate)
+    return PriorTables(arrays, float(start), 0.0, "concentration")  # type: ignore[arg-type]
 
 
 def _log_probability(concentration: float | Gamma, sigma: float, labels: ArrayLike) -> float:

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from partita.errors import InvalidInputError
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Floats, Kernel, Moments, merge_moments
+from partita.samplers.registered import described, restored
 from partita.samplers.table import Table
+
+_DESCRIPTION = ("kind", "config", "module")
 
 Part = tuple[Kernel, tuple[int | str, ...]]
 
@@ -82,13 +85,16 @@ class Product(Kernel):
             encoded[:, columns] = kernel.encode(table.select(columns))
         return encoded
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:  # noqa: ARG002
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
         """All blocks of the parts."""
-        return [
-            replace(block, columns=tuple(columns[c] for c in block.columns))
-            for kernel, columns in self._bound()
-            for block in kernel.blocks(len(columns), n_items)
-        ]
+        found = []
+        for kernel, columns in self._bound():
+            theirs = frozenset(i for i, column in enumerate(columns) if column in incomplete)
+            found += [
+                replace(block, columns=tuple(columns[c] for c in block.columns))
+                for block in kernel.blocks(len(columns), n_items, theirs)
+            ]
+        return found
 
     def log_base(self, values: Floats) -> Floats:
         """The sum over the parts."""
@@ -115,10 +121,20 @@ class Product(Kernel):
         """The parts, each with its kernel's kind and hyperparameters."""
         return {
             "parts": [
-                {"kind": kernel.kind, "config": kernel.config(), "columns": columns}
+                {**dict(zip(_DESCRIPTION, described(kernel), strict=True)), "columns": columns}
                 for kernel, columns in self.parts
             ]
         }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Product:
+        """The product again, its kernels found by their kind."""
+        return cls(
+            *(
+                (restored(*(part.get(name) for name in _DESCRIPTION)), part["columns"])
+                for part in config["parts"]
+            )
+        )
 
 
 def _clean_part(part: Any) -> Part:

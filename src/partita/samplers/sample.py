@@ -126,6 +126,7 @@ def sample(
     prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     kernel, values, names, notes = _prepare(data, kernel)
+    prior = prior.bind(len(values))
     if split_merge is None:
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
     starts = _chain_states(initial, kernel, prior, values, settings.chains, rng)
@@ -177,7 +178,8 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
         return DirichletProcess(Gamma(1, 1))
     if not isinstance(prior, PartitionPrior):
         raise InvalidInputError(
-            f"prior={prior!r}; expected DirichletProcess, PitmanYor or FiniteMixture."
+            f"prior={prior!r}; expected DirichletProcess, PitmanYor, FiniteMixture or another "
+            "PartitionPrior."
         )
     return prior
 

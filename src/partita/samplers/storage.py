@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -13,22 +12,17 @@ from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.samplers.archive import read_archive, write_archive
 from partita.samplers.chains import Settings
-from partita.samplers.choice import restore_kernel
-from partita.samplers.finite_mixture import FiniteMixture
 from partita.samplers.fit import Fit
-from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior, PitmanYor
+from partita.samplers.registered import described, restored
 
 _FORMAT = "partita fit 1"
-_PRIORS: dict[str, type[Any]] = {
-    each.kind: each for each in (DirichletProcess, PitmanYor, FiniteMixture)
-}
 
 
 def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
     """Write a fit; numbers in arrays, the model in a JSON header."""
     meta = {
-        "kernel": [fit.kernel.kind, fit.kernel.config()],
-        "prior": [fit.prior.kind, fit.prior.config()],
+        "kernel": described(fit.kernel),
+        "prior": described(fit.prior),
         "settings": asdict(fit.settings),
         "columns": fit.columns,
         "notes": fit.notes,
@@ -51,8 +45,8 @@ def load_fit(path: PathLike) -> Fit:
         }
         chains, kept = trace["n_clusters"].shape
         draws = Draws(arrays["labels"], chain=np.repeat(np.arange(chains), kept))
-        kernel = restore_kernel(*meta["kernel"])
-        prior = restore_prior(*meta["prior"])
+        kernel = restored(*meta["kernel"])
+        prior = restored(*meta["prior"])
         settings = Settings(**meta["settings"])
         return Fit(
             draws,
@@ -68,12 +62,3 @@ def load_fit(path: PathLike) -> Fit:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is not a complete partita fit: {error}.") from error
-
-
-def restore_prior(kind: str, config: dict[str, Any]) -> PartitionPrior:
-    """A prior from its kind and its ``config()``."""
-    concentration = config.get("concentration")
-    if isinstance(concentration, dict):
-        config = config | {"concentration": Gamma(**concentration)}
-    found: PartitionPrior = _PRIORS[kind](**config)
-    return found

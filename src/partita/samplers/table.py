@@ -195,8 +195,14 @@ def _text_column(cells: list[str]) -> NDArray[Any]:
     return np.array([None if cell in MISSING else cell for cell in cells], object)
 
 
-def numbers(table: Table, kernel: str) -> NDArray[np.float64]:
-    """All columns as floats, shape (n_rows, n_columns); refuses text and missing values."""
+def numbers(
+    table: Table,
+    kernel: str,
+    *,
+    missing: bool = False,
+    advice: str = "Drop or impute them first.",
+) -> NDArray[np.float64]:
+    """All columns as floats, shape (n_rows, n_columns), NaN where a cell may be missing."""
     for name, column in zip(table.names, table.columns, strict=True):
         if column.dtype.kind == "O":
             example = next((v for v in column if v is not None), None)
@@ -206,16 +212,19 @@ def numbers(table: Table, kernel: str) -> NDArray[np.float64]:
                 "where a table mixes both."
             )
     values = np.column_stack([column.astype(np.float64) for column in table.columns])
-    refuse_missing(~np.isfinite(values), table)
+    if missing:
+        refuse_missing(np.isinf(values), table, "Drop these rows, or mark the cells as missing.")
+    else:
+        refuse_missing(~np.isfinite(values), table, advice)
     return values
 
 
-def refuse_missing(missing: NDArray[np.bool_], table: Table) -> None:
+def refuse_missing(missing: NDArray[np.bool_], table: Table, advice: str) -> None:
     """Raise where a mask of missing or infinite cells has any, saying which rows and columns."""
     if missing.any():
         rows = np.flatnonzero(missing.any(axis=1)).tolist()
         columns = [table.names[j] for j in np.flatnonzero(missing.any(axis=0))]
         raise InvalidDataError(
             f"the data have missing or infinite values in rows {listed(rows)} (0-based), columns "
-            f"{listed(columns)}. Drop or impute them first."
+            f"{listed(columns)}. {advice}"
         )

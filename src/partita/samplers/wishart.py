@@ -55,6 +55,7 @@ class NormalInverseWishart(Kernel):
     scale: float | tuple[tuple[float, ...], ...]
 
     kind: ClassVar[str] = "NormalInverseWishart"
+    joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", per_column(self.mean, "mean"))
@@ -85,9 +86,14 @@ class NormalInverseWishart(Kernel):
 
     def encode(self, table: Table) -> Floats:
         """The columns themselves."""
-        return numbers(table, self.kind)
+        advice = (
+            "A joint density of several columns cannot leave one cell out. Use "
+            "NormalInverseGamma, or a Product of kernels over single columns, which integrate "
+            "missing cells out; or drop these rows."
+        )
+        return numbers(table, self.kind, advice=advice)
 
-    def blocks(self, n_columns: int, n_items: int) -> list[Block]:
+    def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
         """One block."""
         from scipy.special import gammaln, multigammaln
 
@@ -115,8 +121,9 @@ class NormalInverseWishart(Kernel):
         """``mean`` (μ), shape (n_clusters, d), and ``covariance`` (Σ), (n_clusters, d, d)."""
         d = values.shape[1]
         mean, scale = self._hyper(d)
-        sizes, sums = group_sums(values, labels)
-        average = sums / sizes[:, None]
+        counts, sums = group_sums(values, labels)
+        sizes = counts[:, 0]
+        average = sums / counts
         total, nu = self.precision + sizes, self.degrees + sizes
         posterior = np.empty((sizes.size, d, d))
         for j in range(sizes.size):
@@ -135,15 +142,6 @@ class NormalInverseWishart(Kernel):
         return {
             "mean": Moments(center, variance, names),
             "covariance": Moments(expected, around, names),
-        }
-
-    def config(self) -> dict[str, Any]:
-        """The four hyperparameters."""
-        return {
-            "mean": self.mean,
-            "precision": self.precision,
-            "degrees": self.degrees,
-            "scale": self.scale,
         }
 
 

@@ -1,31 +1,35 @@
-"""One door to the kernel families: a model is a list of column blocks, each of one family.
+"""One door to the kernel families: all that the sampler's loops know about a kernel.
 
-This is all that the sampler's loops know about a kernel. A row of ``blocks``
-holds: 0 family, 1 first column of the data, 2 number of columns, 3 first row of
-its statistics and 4 of its cache in the store, 5 first entry of its
-hyperparameters, 6 first row of its tables.
-
-Clusters live in a store, side by side: column j belongs to the cluster at
-position j, so that a loop over clusters runs over neighbours in memory. Row 0
-is the number of items, row 1 the log prior weight of joining. Arguments are
-plain arrays and offsets, because tuples and slices cost reference counting
-in the innermost loop.
+Every family supplies the same five functions; ``calls.py`` describes them. A missing cell is
+integrated out by leaving its block aside, which then counts its own items.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-from partita.kernels.gibbs import categorical, normal, poisson, wishart
+from partita.kernels.gibbs import calls, categorical, normal, poisson, wishart
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import LANES
+from partita.kernels.gibbs.types import (
+    ADDRESS,
+    COUNT,
+    FAMILY,
+    FIRST,
+    N_COLUMNS,
+    N_STATS,
+    STATS,
+    Floats,
+    Likelihood,
+    Prior,
+)
+from partita.kernels.gibbs.views import block_of, cells
 
-Floats = NDArray[np.float64]
-Blocks = NDArray[np.int64]
-
-NORMAL, WISHART, CATEGORICAL, POISSON = 0, 1, 2, 3
+NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
 """Family codes."""
 
 
@@ -44,146 +48,160 @@ def clear(store: Floats, j: Index) -> None:
 
 
 @inlined
-def add(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    hyper: Floats,
-    tables: Floats,
-    store: Floats,
-    j: Index,
-) -> None:
+def _is_missing(model: Likelihood, i: Index, b: Index) -> bool:
+    """Whether item i has no cell in block b; blocks of several columns have all."""
+    return bool(model.blocks[b, COUNT] > 0) and math.isnan(model.data[i, model.blocks[b, FIRST]])
+
+
+@inlined
+def add(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -> None:
     """Take item i into cluster j; the cache is stale until refreshed."""
     store[0, j] += 1.0
-    for b in range(blocks.shape[0]):
-        family = blocks[b, 0]
+    for b in range(model.blocks.shape[0]):
+        family, count = model.blocks[b, FAMILY], model.blocks[b, COUNT]
+        if count > 0:
+            if _is_missing(model, i, b):
+                continue
+            store[count, j] += 1.0
+        n = store[count, j]
+        block = block_of(model, b, store, work)
+        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
         if family == NORMAL:
-            normal.add(data, i, blocks, b, tables, store, j)
+            normal.add(x, n, block, j)
         elif family == WISHART:
-            wishart.add(data, i, blocks, b, store, j)
+            wishart.add(x, n, block, j)
         elif family == CATEGORICAL:
-            categorical.add(data, i, blocks, b, hyper, store, j)
+            categorical.add(x, n, block, j)
+        elif family == POISSON:
+            poisson.add(x, n, block, j)
         else:
-            poisson.add(data, i, blocks, b, store, j)
+            calls.call_add(model.blocks[b, ADDRESS], x, n, block, j)
 
 
 @inlined
-def remove(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    hyper: Floats,
-    tables: Floats,
-    store: Floats,
-    j: Index,
-) -> None:
+def remove(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -> None:
     """Take item i out of cluster j, which keeps at least one; the cache is then stale."""
     store[0, j] -= 1.0
-    for b in range(blocks.shape[0]):
-        family = blocks[b, 0]
+    for b in range(model.blocks.shape[0]):
+        family, count = model.blocks[b, FAMILY], model.blocks[b, COUNT]
+        if count > 0:
+            if _is_missing(model, i, b):
+                continue
+            store[count, j] -= 1.0
+            if store[count, j] == 0.0:
+                first = model.blocks[b, STATS]
+                for r in range(first, first + model.blocks[b, N_STATS]):
+                    store[r, j] = 0.0
+                continue
+        n = store[count, j]
+        block = block_of(model, b, store, work)
+        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
         if family == NORMAL:
-            normal.remove(data, i, blocks, b, tables, store, j)
+            normal.remove(x, n, block, j)
         elif family == WISHART:
-            wishart.remove(data, i, blocks, b, store, j)
+            wishart.remove(x, n, block, j)
         elif family == CATEGORICAL:
-            categorical.remove(data, i, blocks, b, hyper, store, j)
+            categorical.remove(x, n, block, j)
+        elif family == POISSON:
+            poisson.remove(x, n, block, j)
         else:
-            poisson.remove(data, i, blocks, b, store, j)
+            calls.call_remove(model.blocks[b, ADDRESS + 1], x, n, block, j)
 
 
 @inlined
-def refresh(
-    blocks: Blocks, hyper: Floats, tables: Floats, log_size: Floats, store: Floats, j: Index
-) -> None:
+def refresh(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> None:
     """Bring the cache of cluster j up to date with its statistics."""
-    store[1, j] = log_size[int(store[0, j])]
-    for b in range(blocks.shape[0]):
-        family = blocks[b, 0]
+    store[1, j] = prior.log_size[int(store[0, j])]
+    for b in range(model.blocks.shape[0]):
+        family = model.blocks[b, FAMILY]
+        n = store[model.blocks[b, COUNT], j]
+        block = block_of(model, b, store, work)
         if family == NORMAL:
-            normal.refresh(blocks, b, hyper, tables, store, j)
+            normal.refresh(n, block, j)
         elif family == WISHART:
-            wishart.refresh(blocks, b, hyper, tables, store, j)
+            wishart.refresh(n, block, j)
         elif family == CATEGORICAL:
-            categorical.refresh(blocks, b, tables, store, j)
+            categorical.refresh(n, block, j)
+        elif family == POISSON:
+            poisson.refresh(n, block, j)
         else:
-            poisson.refresh(blocks, b, hyper, store, j)
+            calls.call_refresh(model.blocks[b, ADDRESS + 2], n, block, j)
 
 
 @inlined
 def log_weights(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    hyper: Floats,
-    store: Floats,
-    k: Index,
-    work: Floats,
-    out: Floats,
+    model: Likelihood, i: Index, store: Floats, work: Floats, k: Index, out: Floats
 ) -> None:
     """Log prior weight plus log predictive density of item i for each of k clusters."""
     for j in range(k):
         out[j] = store[1, j]
-    for b in range(blocks.shape[0]):
-        family = blocks[b, 0]
+    for b in range(model.blocks.shape[0]):
+        if _is_missing(model, i, b):
+            continue
+        family = model.blocks[b, FAMILY]
+        block = block_of(model, b, store, work)
+        x = cells(model.data, i, model.blocks[b, FIRST], model.blocks[b, N_COLUMNS])
         if family == NORMAL:
-            normal.add_log_predictive(data, i, blocks, b, store, k, work, out)
+            normal.log_predictive(x, k, block, out)
         elif family == WISHART:
-            wishart.add_log_predictive(data, i, blocks, b, store, k, work, out)
+            wishart.log_predictive(x, k, block, out)
         elif family == CATEGORICAL:
-            categorical.add_log_predictive(data, i, blocks, b, hyper, store, k, work, out)
+            categorical.log_predictive(x, k, block, out)
+        elif family == POISSON:
+            poisson.log_predictive(x, k, block, out)
         else:
-            poisson.add_log_predictive(data, i, blocks, b, store, k, out)
+            calls.call_log_predictive(model.blocks[b, ADDRESS + 3], x, k, block, out)
 
 
 @step
-def log_marginal(blocks: Blocks, hyper: Floats, tables: Floats, store: Floats, j: Index) -> float:
+def log_marginal(model: Likelihood, store: Floats, work: Floats, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     total = 0.0
-    for b in range(blocks.shape[0]):
-        family = blocks[b, 0]
+    for b in range(model.blocks.shape[0]):
+        family = model.blocks[b, FAMILY]
+        n = store[model.blocks[b, COUNT], j]
+        block = block_of(model, b, store, work)
         if family == NORMAL:
-            total += normal.log_marginal(blocks, b, hyper, tables, store, j)
+            total += normal.log_marginal(n, block, j)
         elif family == WISHART:
-            total += wishart.log_marginal(blocks, b, hyper, tables, store, j)
+            total += wishart.log_marginal(n, block, j)
         elif family == CATEGORICAL:
-            total += categorical.log_marginal(blocks, b, hyper, tables, store, j)
+            total += categorical.log_marginal(n, block, j)
+        elif family == POISSON:
+            total += poisson.log_marginal(n, block, j)
         else:
-            total += poisson.log_marginal(blocks, b, hyper, store, j)
+            total += calls.call_log_marginal(model.blocks[b, ADDRESS + 4], n, block, j)
     return total
 
 
 @step
 def fill_store(
-    data: Floats,
-    blocks: Blocks,
-    hyper: Floats,
-    tables: Floats,
-    log_size: Floats,
+    model: Likelihood,
+    prior: Prior,
     labels: NDArray[np.int32],
     k: Index,
     store: Floats,
+    work: Floats,
 ) -> None:
     """Statistics and caches of the k clusters of canonical labels, at positions 0 … k − 1."""
     for j in range(k):
         clear(store, j)
     for i in range(labels.size):
-        add(data, i, blocks, hyper, tables, store, np.int64(labels[i]))
+        add(model, i, store, work, np.int64(labels[i]))
     for j in range(k):
-        refresh(blocks, hyper, tables, log_size, store, j)
+        refresh(model, prior, store, work, j)
 
 
 @kernel
-def prior_predictive(
-    points: Floats, blocks: Blocks, hyper: Floats, tables: Floats, n_rows: Index, n_work: Index
-) -> Floats:
-    """Log density of each point under the kernel's prior: as a cluster of its own."""
+def prior_predictive(model: Likelihood, prior: Prior, n_rows: Index, n_work: Index) -> Floats:
+    """Log density of each row of the data as a cluster of its own: under the kernel's prior."""
     store = np.zeros((n_rows, LANES))
     work = np.empty((n_work, LANES))
     weights = np.empty(LANES)
     one, at = np.int64(1), np.int64(0)
-    refresh(blocks, hyper, tables, np.zeros(1), store, at)
-    densities = np.empty(points.shape[0])
-    for i in range(points.shape[0]):
-        log_weights(points, i, blocks, hyper, store, one, work, weights)
+    refresh(model, prior, store, work, at)
+    densities = np.empty(model.data.shape[0])
+    for i in range(model.data.shape[0]):
+        log_weights(model, i, store, work, one, weights)
         densities[i] = weights[0]
     return densities

@@ -13,14 +13,9 @@ cache : 0 constant, 1 exponent, 2 Σ log b_n, then location and factor per colum
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.kernels.gibbs.jit import Index, inlined
 from partita.kernels.gibbs.math import full_lanes, log
-
-Floats = NDArray[np.float64]
-Blocks = NDArray[np.int64]
+from partita.kernels.gibbs.types import Block, Floats
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow. Even: columns go in pairs,
@@ -28,122 +23,88 @@ which halves the passes over the clusters."""
 
 
 @inlined
-def add(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    tables: Floats,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i into the statistics of cluster j, whose count already includes it."""
-    share = tables[blocks[b, 6] + 2, int(store[0, j])]
-    s = blocks[b, 3]
-    for c in range(blocks[b, 2]):
-        x = data[i, blocks[b, 1] + c]
-        change = x - store[s + 2 * c, j]
-        mean = store[s + 2 * c, j] + change * share
-        store[s + 2 * c, j] = mean
-        store[s + 2 * c + 1, j] += change * (x - mean)
+def add(x: Floats, n: float, block: Block, j: Index) -> None:
+    """Take the cells x into the statistics of cluster j, which has n items with them."""
+    share = block.tables[2, int(n)]
+    for c in range(x.size):
+        change = x[c] - block.stats[2 * c, j]
+        mean = block.stats[2 * c, j] + change * share
+        block.stats[2 * c, j] = mean
+        block.stats[2 * c + 1, j] += change * (x[c] - mean)
 
 
 @inlined
-def remove(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    tables: Floats,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i out of the statistics of cluster j, whose count, at least 1, excludes it."""
-    share = tables[blocks[b, 6] + 2, int(store[0, j])]
-    s = blocks[b, 3]
-    for c in range(blocks[b, 2]):
-        x = data[i, blocks[b, 1] + c]
-        change = x - store[s + 2 * c, j]
-        mean = store[s + 2 * c, j] - change * share
-        store[s + 2 * c, j] = mean
-        store[s + 2 * c + 1, j] = max(store[s + 2 * c + 1, j] - change * (x - mean), 0.0)
+def remove(x: Floats, n: float, block: Block, j: Index) -> None:
+    """Take the cells x out of the statistics of cluster j, leaving n ≥ 1."""
+    share = block.tables[2, int(n)]
+    for c in range(x.size):
+        change = x[c] - block.stats[2 * c, j]
+        mean = block.stats[2 * c, j] - change * share
+        block.stats[2 * c, j] = mean
+        block.stats[2 * c + 1, j] = max(block.stats[2 * c + 1, j] - change * (x[c] - mean), 0.0)
 
 
 @inlined
-def refresh(
-    blocks: Blocks, b: Index, hyper: Floats, tables: Floats, store: Floats, j: Index
-) -> None:
+def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs."""
-    n = int(store[0, j])
-    s, w, h, t = blocks[b, 3], blocks[b, 4], blocks[b, 5], blocks[b, 6]
-    shrink, pull, spread = tables[t + 3, n], tables[t + 4, n], tables[t + 5, n]
+    hyper, tables, stats, cache = block.hyper, block.tables, block.stats, block.cache
+    at = int(n)
+    shrink, pull, spread = tables[3, at], tables[4, at], tables[5, at]
     log_rates = 0.0
     product = 1.0
-    for c in range(blocks[b, 2]):
-        prior_mean = hyper[h + 1 + 2 * c]
-        away = store[s + 2 * c, j] - prior_mean
-        rate = hyper[h + 2 + 2 * c] + 0.5 * store[s + 2 * c + 1, j] + pull * (away * away)
-        store[w + 3 + 2 * c, j] = prior_mean + shrink * away
-        store[w + 4 + 2 * c, j] = spread / rate
+    for c in range(stats.shape[0] // 2):
+        prior_mean = hyper[1 + 2 * c]
+        away = stats[2 * c, j] - prior_mean
+        rate = hyper[2 + 2 * c] + 0.5 * stats[2 * c + 1, j] + pull * (away * away)
+        cache[3 + 2 * c, j] = prior_mean + shrink * away
+        cache[4 + 2 * c, j] = spread / rate
         product *= rate
         if not 1e-100 < product < 1e100:
             log_rates += log(product)
             product = 1.0
     log_rates += log(product)
-    store[w, j] = tables[t, n] - 0.5 * log_rates
-    store[w + 1, j] = hyper[h] + 0.5 * (n + 1)
-    store[w + 2, j] = log_rates
+    cache[0, j] = tables[0, at] - 0.5 * log_rates
+    cache[1, j] = hyper[0] + 0.5 * (at + 1)
+    cache[2, j] = log_rates
 
 
 @inlined
-def add_log_predictive(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    k: Index,
-    work: Floats,
-    out: Floats,
-) -> None:
-    """Add the log predictive density of item i under each of k clusters to out."""
-    first, d, w = blocks[b, 1], blocks[b, 2], blocks[b, 4]
+def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
+    """Add the log predictive density of the cells x under each of k clusters to out."""
+    cache, work, d = block.cache, block.work, x.size
     k = full_lanes(k)
     if d == 2:
-        x, y = data[i, first], data[i, first + 1]
+        first, second = x[0], x[1]
         for j in range(k):
-            away, other = x - store[w + 3, j], y - store[w + 5, j]
-            term = 1.0 + store[w + 4, j] * (away * away)
-            term *= 1.0 + store[w + 6, j] * (other * other)
-            out[j] += store[w, j] - store[w + 1, j] * log(term)
+            away, other = first - cache[3, j], second - cache[5, j]
+            term = 1.0 + cache[4, j] * (away * away)
+            term *= 1.0 + cache[6, j] * (other * other)
+            out[j] += cache[0, j] - cache[1, j] * log(term)
         return
     for j in range(k):
-        out[j] += store[w, j]
+        out[j] += cache[0, j]
     for start in range(0, d, _FLUSH):
         for j in range(k):
             work[0, j] = 1.0
         for c in range(start, min(start + _FLUSH, d - 1), 2):
-            x, y = data[i, first + c], data[i, first + c + 1]
-            at = w + 3 + 2 * c
+            first, second = x[c], x[c + 1]
+            at = 3 + 2 * c
             for j in range(k):
-                away, other = x - store[at, j], y - store[at + 2, j]
-                term = 1.0 + store[at + 1, j] * (away * away)
-                work[0, j] *= term * (1.0 + store[at + 3, j] * (other * other))
+                away, other = first - cache[at, j], second - cache[at + 2, j]
+                term = 1.0 + cache[at + 1, j] * (away * away)
+                work[0, j] *= term * (1.0 + cache[at + 3, j] * (other * other))
         if d % 2 == 1 and d - start <= _FLUSH:
-            x = data[i, first + d - 1]
-            at = w + 1 + 2 * d
+            first = x[d - 1]
+            at = 1 + 2 * d
             for j in range(k):
-                away = x - store[at, j]
-                work[0, j] *= 1.0 + store[at + 1, j] * (away * away)
+                away = first - cache[at, j]
+                work[0, j] *= 1.0 + cache[at + 1, j] * (away * away)
         for j in range(k):
-            out[j] -= store[w + 1, j] * log(work[0, j])
+            out[j] -= cache[1, j] * log(work[0, j])
 
 
 @inlined
-def log_marginal(
-    blocks: Blocks, b: Index, hyper: Floats, tables: Floats, store: Floats, j: Index
-) -> float:
+def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
-    n = store[0, j]
-    exponent = hyper[blocks[b, 5]] + 0.5 * n
-    return float(tables[blocks[b, 6] + 1, int(n)] - exponent * store[blocks[b, 4] + 2, j])
+    exponent = block.hyper[0] + 0.5 * n
+    return float(block.tables[1, int(n)] - exponent * block.cache[2, j])

@@ -12,58 +12,38 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.kernels.gibbs.jit import Index, step
-
-Floats = NDArray[np.float64]
-Blocks = NDArray[np.int64]
+from partita.kernels.gibbs.types import Block, Floats
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""
 
 
 @step
-def add(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i into the statistics of cluster j."""
-    for c in range(blocks[b, 2]):
-        store[blocks[b, 3] + c, j] += data[i, blocks[b, 1] + c]
+def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
+    """Take the cells x into the statistics of cluster j."""
+    for c in range(x.size):
+        block.stats[c, j] += x[c]
 
 
 @step
-def remove(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i out of the statistics of cluster j."""
-    for c in range(blocks[b, 2]):
-        store[blocks[b, 3] + c, j] -= data[i, blocks[b, 1] + c]
+def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
+    """Take the cells x out of the statistics of cluster j."""
+    for c in range(x.size):
+        block.stats[c, j] -= x[c]
 
 
 @step
-def refresh(blocks: Blocks, b: Index, hyper: Floats, store: Floats, j: Index) -> None:
+def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs."""
-    s, w, h = blocks[b, 3], blocks[b, 4], blocks[b, 5]
     constant = 0.0
-    for c in range(blocks[b, 2]):
-        shape = hyper[h + 2 * c] + store[s + c, j]
-        rate = hyper[h + 2 * c + 1] + store[0, j]
+    for c in range(block.stats.shape[0]):
+        shape = block.hyper[2 * c] + block.stats[c, j]
+        rate = block.hyper[2 * c + 1] + n
         constant -= shape * math.log1p(1.0 / rate)
-        store[w + 1 + 2 * c, j] = shape
-        store[w + 2 + 2 * c, j] = math.log(rate + 1.0)
-    store[w, j] = constant
+        block.cache[1 + 2 * c, j] = shape
+        block.cache[2 + 2 * c, j] = math.log(rate + 1.0)
+    block.cache[0, j] = constant
 
 
 @step
@@ -78,36 +58,26 @@ def _log_rising(z: float, steps: Index) -> float:
 
 
 @step
-def add_log_predictive(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    k: Index,
-    out: Floats,
-) -> None:
-    """Add the log predictive probability of item i, without 1/x!, under each cluster to out."""
-    w = blocks[b, 4]
+def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
+    """Add the log predictive probability of the cells x, without 1/x!, under k clusters to out."""
     for j in range(k):
-        out[j] += store[w, j]
-    for c in range(blocks[b, 2]):
-        count = int(data[i, blocks[b, 1] + c])
+        out[j] += block.cache[0, j]
+    for c in range(x.size):
+        count = int(x[c])
         if count > 0:
             for j in range(k):
-                rise = _log_rising(store[w + 1 + 2 * c, j], count)
-                out[j] += rise - count * store[w + 2 + 2 * c, j]
+                rise = _log_rising(block.cache[1 + 2 * c, j], count)
+                out[j] += rise - count * block.cache[2 + 2 * c, j]
 
 
 @step
-def log_marginal(blocks: Blocks, b: Index, hyper: Floats, store: Floats, j: Index) -> float:
+def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log probability, without Π 1/x!, of all items of cluster j together."""
-    s, h = blocks[b, 3], blocks[b, 5]
     total = 0.0
-    for c in range(blocks[b, 2]):
-        shape = hyper[h + 2 * c]
-        rate = hyper[h + 2 * c + 1]
-        count = store[s + c, j]
+    for c in range(block.stats.shape[0]):
+        shape = block.hyper[2 * c]
+        rate = block.hyper[2 * c + 1]
+        count = block.stats[c, j]
         total += math.lgamma(shape + count) - math.lgamma(shape)
-        total += shape * math.log(rate) - (shape + count) * math.log(rate + store[0, j])
+        total += shape * math.log(rate) - (shape + count) * math.log(rate + n)
     return total

@@ -1,23 +1,15 @@
-"""Collapsed Gibbs sweep (Neal 2000, algorithm 3): the loop, written once for all kernels.
-
-Items carry the names of their clusters. Names stay, positions close up when a
-cluster dies: ``name_at`` is a permutation of all names, those of the living
-clusters at their positions, then the free ones; ``position_of`` is its inverse.
-"""
+"""Collapsed Gibbs sweep (Neal 2000, algorithm 3): the loop, written once for all kernels."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels.gibbs.family import add, clear, copy_cluster, log_weights, refresh, remove
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import exp, full_lanes
 from partita.kernels.gibbs.prior import log_open
 from partita.kernels.gibbs.random import uniform
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from partita.kernels.gibbs.types import Clusters, Floats, Likelihood, Prior, Random
 
 _LOWEST = -700.0
 """Log weights further below the largest count as this: e⁻⁷⁰⁰ changes no sum, and keeps exp in
@@ -25,7 +17,7 @@ its range. A cluster that the prior forbids has weight e⁻⁷⁰⁰ too, which 
 
 
 @inlined
-def choose(weights: Floats, n: Index, state: NDArray[np.uint64]) -> Index:
+def choose(weights: Floats, n: Index, state: Random) -> Index:
     """Draw 0 … n − 1 with probabilities proportional to exp(weights); overwrites them.
 
     Four running maxima and four running sums, so that no step waits for the one before.
@@ -67,11 +59,12 @@ def choose(weights: Floats, n: Index, state: NDArray[np.uint64]) -> Index:
 
 
 @step
-def close_cluster(store: Floats, name_at: Ints, position_of: Ints, j: Index, k: Index) -> None:
+def close_cluster(clusters: Clusters, j: Index, k: Index) -> None:
     """Remove position j of k by moving the last cluster there; its name becomes free."""
+    name_at, position_of = clusters.name_at, clusters.position_of
     last = k - 1
     if j != last:
-        copy_cluster(store, last, store, j)
+        copy_cluster(clusters.store, last, clusters.store, j)
         gone, moved = name_at[j], name_at[last]
         name_at[j], name_at[last] = moved, gone
         position_of[moved], position_of[gone] = j, last
@@ -79,50 +72,41 @@ def close_cluster(store: Floats, name_at: Ints, position_of: Ints, j: Index, k: 
 
 @step
 def sweep(
-    data: Floats,
-    blocks: Ints,
-    hyper: Floats,
-    tables: Floats,
-    log_size: Floats,
-    sigma: float,
-    open_table: Floats,
+    model: Likelihood,
+    prior: Prior,
     alpha: float,
     singleton: Floats,
-    names: Ints,
-    store: Floats,
-    work: Floats,
-    weights: Floats,
+    clusters: Clusters,
     saved: Floats,
-    name_at: Ints,
-    position_of: Ints,
     k: Index,
     first: Index,
-    state: NDArray[np.uint64],
+    state: Random,
 ) -> tuple[Index, Index]:
     """Reassign each item from the first on, given all others.
 
     Returns the item it stopped before, for want of room in the store or because all are done,
     and the number of clusters.
     """
+    store, work, weights, names = clusters.store, clusters.work, clusters.weights, clusters.names
     front = np.int64(0)
     opening = 0.0
     opening_for: Index = -1
-    for i in range(first, data.shape[0]):
+    for i in range(first, names.size):
         if k == store.shape[1]:
             return i, k
-        home = position_of[names[i]]
+        home = clusters.position_of[names[i]]
         alone = store[0, home] == 1.0
         if alone:
-            close_cluster(store, name_at, position_of, home, k)
+            close_cluster(clusters, home, k)
             k -= 1
         else:
             copy_cluster(store, home, saved, front)
-            remove(data, i, blocks, hyper, tables, store, home)
-            refresh(blocks, hyper, tables, log_size, store, home)
+            remove(model, i, store, work, home)
+            refresh(model, prior, store, work, home)
         if k != opening_for:
-            opening = log_open(sigma, open_table, alpha, k)
+            opening = log_open(prior, alpha, k)
             opening_for = k
-        log_weights(data, i, blocks, hyper, store, k, work, weights)
+        log_weights(model, i, store, work, k, weights)
         weights[k] = opening + singleton[i]
         chosen = choose(weights, k + 1, state)
         if chosen == home and not alone:
@@ -132,7 +116,7 @@ def sweep(
         if chosen == k:
             clear(store, k)
             k += 1
-        add(data, i, blocks, hyper, tables, store, chosen)
-        refresh(blocks, hyper, tables, log_size, store, chosen)
-        names[i] = name_at[chosen]
-    return data.shape[0], k
+        add(model, i, store, work, chosen)
+        refresh(model, prior, store, work, chosen)
+        names[i] = clusters.name_at[chosen]
+    return names.size, k

@@ -7,149 +7,104 @@ tables : by the cluster's size. 0 constant of the predictive and 1 of the margin
 stats : mean (d), then the lower triangle of the scatter matrix, row by row.
 cache : 0 constant, 1 exponent, 2 log determinant of Λ_n, 3 κ_n/(κ_n + 1), location (d), then
     the Cholesky factor of Λ_n, lower triangle row by row, reciprocals on its diagonal.
+work : d + 1 rows.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.math import full_lanes, log
-
-Floats = NDArray[np.float64]
-Blocks = NDArray[np.int64]
+from partita.kernels.gibbs.types import Block, Floats
 
 
 @step
-def _move(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    j: Index,
-    share: float,
-    scale: float,
-) -> None:
+def _move(x: Floats, stats: Floats, j: Index, share: float, scale: float) -> None:
     """Move the mean by share·(x − mean) and the scatter by scale·(x − mean)(x − mean)ᵀ."""
-    first, d, s = blocks[b, 1], blocks[b, 2], blocks[b, 3]
-    cell = s + d
-    for r in range(d):
-        away = data[i, first + r] - store[s + r, j]
+    cell = x.size
+    for r in range(x.size):
+        away = x[r] - stats[r, j]
         for c in range(r + 1):
-            store[cell, j] += scale * away * (data[i, first + c] - store[s + c, j])
+            stats[cell, j] += scale * away * (x[c] - stats[c, j])
             cell += 1
-    for r in range(d):
-        store[s + r, j] += share * (data[i, first + r] - store[s + r, j])
+    for r in range(x.size):
+        stats[r, j] += share * (x[r] - stats[r, j])
 
 
 @step
-def add(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i into the statistics of cluster j, whose count already includes it."""
-    n = store[0, j]
-    _move(data, i, blocks, b, store, j, 1.0 / n, (n - 1.0) / n)
+def add(x: Floats, n: float, block: Block, j: Index) -> None:
+    """Take the cells x into the statistics of cluster j, which has n items with them."""
+    _move(x, block.stats, j, 1.0 / n, (n - 1.0) / n)
 
 
 @step
-def remove(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    j: Index,
-) -> None:
-    """Take item i out of the statistics of cluster j, whose count, at least 1, excludes it."""
-    n = store[0, j]
-    _move(data, i, blocks, b, store, j, -1.0 / n, -(n + 1.0) / n)
+def remove(x: Floats, n: float, block: Block, j: Index) -> None:
+    """Take the cells x out of the statistics of cluster j, leaving n ≥ 1."""
+    _move(x, block.stats, j, -1.0 / n, -(n + 1.0) / n)
 
 
 @step
-def refresh(
-    blocks: Blocks, b: Index, hyper: Floats, tables: Floats, store: Floats, j: Index
-) -> None:
+def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs; O(d³)."""
-    n = store[0, j]
-    d, s, w, h = blocks[b, 2], blocks[b, 3], blocks[b, 4], blocks[b, 5]
-    total = hyper[h] + n
-    pull = hyper[h] * n / total
+    hyper, stats, cache = block.hyper, block.stats, block.cache
+    d = int(math.sqrt(hyper.size - 2.0))  # of 2 + d + d² numbers
+    total = hyper[0] + n
+    pull = hyper[0] * n / total
     for r in range(d):
-        prior_mean = hyper[h + 2 + r]
-        store[w + 4 + r, j] = prior_mean + n / total * (store[s + r, j] - prior_mean)
+        prior_mean = hyper[2 + r]
+        cache[4 + r, j] = prior_mean + n / total * (stats[r, j] - prior_mean)
     log_determinant = 0.0
-    row = w + 4 + d
-    cell = s + d
+    row = 4 + d
+    cell = d
     for r in range(d):
-        away = store[s + r, j] - hyper[h + 2 + r]
-        column = w + 4 + d
+        away = stats[r, j] - hyper[2 + r]
+        column = 4 + d
         for c in range(r + 1):
-            value = hyper[h + 2 + d + r * d + c] + store[cell, j]
-            value += pull * away * (store[s + c, j] - hyper[h + 2 + c])
+            value = hyper[2 + d + r * d + c] + stats[cell, j]
+            value += pull * away * (stats[c, j] - hyper[2 + c])
             cell += 1
             for m in range(c):
-                value -= store[row + m, j] * store[column + m, j]
+                value -= cache[row + m, j] * cache[column + m, j]
             if c < r:
-                store[row + c, j] = value * store[column + c, j]
+                cache[row + c, j] = value * cache[column + c, j]
             else:
                 # Λ_n exceeds Λ, so its pivots are positive; rounding may only graze zero.
                 pivot = max(value, 1e-300)
                 log_determinant += log(pivot)
-                store[row + r, j] = 1.0 / math.sqrt(pivot)
+                cache[row + r, j] = 1.0 / math.sqrt(pivot)
             column += c + 1
         row += r + 1
-    store[w, j] = tables[blocks[b, 6], int(n)] - 0.5 * log_determinant
-    store[w + 1, j] = 0.5 * (hyper[h + 1] + n + 1.0)
-    store[w + 2, j] = log_determinant
-    store[w + 3, j] = total / (total + 1.0)
+    cache[0, j] = block.tables[0, int(n)] - 0.5 * log_determinant
+    cache[1, j] = 0.5 * (hyper[1] + n + 1.0)
+    cache[2, j] = log_determinant
+    cache[3, j] = total / (total + 1.0)
 
 
 @step
-def add_log_predictive(
-    data: Floats,
-    i: Index,
-    blocks: Blocks,
-    b: Index,
-    store: Floats,
-    k: Index,
-    work: Floats,
-    out: Floats,
-) -> None:
-    """Add the log predictive density of item i under each of k clusters to out; O(k·d²)."""
-    d, w = blocks[b, 2], blocks[b, 4]
+def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
+    """Add the log predictive density of the cells x under each of k clusters to out; O(k·d²)."""
+    cache, work, d = block.cache, block.work, x.size
     k = full_lanes(k)
     for j in range(k):
         work[d, j] = 0.0
-    row = w + 4 + d
+    row = 4 + d
     for r in range(d):
-        x = data[i, blocks[b, 1] + r]
         for j in range(k):
-            work[r, j] = x - store[w + 4 + r, j]
+            work[r, j] = x[r] - cache[4 + r, j]
         for c in range(r):
             for j in range(k):
-                work[r, j] -= store[row + c, j] * work[c, j]
+                work[r, j] -= cache[row + c, j] * work[c, j]
         for j in range(k):
-            work[r, j] *= store[row + r, j]
+            work[r, j] *= cache[row + r, j]
             work[d, j] += work[r, j] * work[r, j]
         row += r + 1
     for j in range(k):
-        out[j] += store[w, j] - store[w + 1, j] * log(1.0 + store[w + 3, j] * work[d, j])
+        out[j] += cache[0, j] - cache[1, j] * log(1.0 + cache[3, j] * work[d, j])
 
 
 @step
-def log_marginal(
-    blocks: Blocks, b: Index, hyper: Floats, tables: Floats, store: Floats, j: Index
-) -> float:
+def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
-    n = store[0, j]
-    exponent = 0.5 * (hyper[blocks[b, 5] + 1] + n)
-    return float(tables[blocks[b, 6] + 1, int(n)] - exponent * store[blocks[b, 4] + 2, j])
+    exponent = 0.5 * (block.hyper[1] + n)
+    return float(block.tables[1, int(n)] - exponent * block.cache[2, j])

@@ -1,0 +1,73 @@
+"""Classes found again by the name that a saved fit holds."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partita.errors import FileFormatError, InvalidInputError
+
+_KNOWN: dict[str, type[Registered]] = {}
+
+
+class Registered:
+    """A value that a saved fit names: by its class's ``kind`` and its ``config()``.
+
+    ``kind`` is the class's name unless the class says otherwise.
+    """
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__dict__.get("kind", cls.__name__)
+        taken = _KNOWN.get(cls.kind)
+        own = "partita."
+        if taken and taken.__module__.startswith(own) and not cls.__module__.startswith(own):
+            raise InvalidInputError(
+                f"a kernel or prior named {cls.kind!r} comes with partita; give the class "
+                f"{cls.__qualname__} another name, or another kind."
+            )
+        _KNOWN[cls.kind] = cls
+
+    def config(self) -> dict[str, Any]:
+        """Parameters as JSON values, by the names that :meth:`from_config` takes.
+
+        By default the fields of a dataclass, or the attributes.
+        """
+        if is_dataclass(self):
+            return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The value again; by default ``cls(**config)``."""
+        return cls(**config)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def described(value: Registered) -> list[Any]:
+    """Kind, parameters and home of a value, for a file."""
+    return [value.kind, value.config(), type(value).__module__]
+
+
+def restored(kind: str, config: dict[str, Any], module: str | None = None) -> Any:
+    """The value of that description.
+
+    Only modules of partita are imported: a file must not choose what code runs.
+    """
+    if kind not in _KNOWN and module is not None and module.startswith("partita."):
+        importlib.import_module(module)
+    if kind not in _KNOWN:
+        where = f" Import {module} first" if module else " Import the module that defines it"
+        raise FileFormatError(
+            f"the file's model uses the class {kind}, which is not known here.{where}, then load "
+            "the file again."
+        )
+    return _KNOWN[kind].from_config(config)

@@ -1,0 +1,139 @@
+"""Missing cells are integrated out: against densities of the cells that are there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import partita as pt
+from partita.kernels.gibbs import family
+from partita.kernels.gibbs.density import join_weights
+from reference import samplers_models as twins
+from samplers.cases import PRIORS, Case
+from samplers.exactness import assert_exact, frequencies
+from samplers.test_families import LABELS, compiled, filled, flat
+
+NORMAL = twins.normal_inverse_gamma(0.2, 0.5, 2, 1)
+LEVELS = ((0, 1, 2), (0, 1, 2, 3))
+HOLES = [(0, 1), (1, 0), (3, 0), (3, 1), (5, 1)]  # item 3 has no cell at all
+KERNELS = {
+    "normal": (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [NORMAL, NORMAL]),
+    "normal by column": (
+        pt.NormalInverseGamma([0, 1], [0.5, 2], [2, 3], [1, 2]),
+        [twins.normal_inverse_gamma(0, 0.5, 2, 1), twins.normal_inverse_gamma(1, 2, 3, 2)],
+    ),
+    "bernoulli": (
+        pt.BetaBernoulli([0.5, 1], 0.7),
+        [twins.beta_bernoulli(0.5, 0.7), twins.beta_bernoulli(1, 0.7)],
+    ),
+    "categorical": (
+        pt.DirichletCategorical(0.6, LEVELS),
+        [twins.dirichlet_categorical(0.6, [3]), twins.dirichlet_categorical(0.6, [4])],
+    ),
+    "poisson": (
+        pt.GammaPoisson([2, 1], 0.4),
+        [twins.gamma_poisson(2, 0.4), twins.gamma_poisson(1, 0.4)],
+    ),
+    "product": (
+        pt.Product((pt.GammaPoisson(2, 0.4), [1]), (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [0])),
+        [NORMAL, twins.gamma_poisson(2, 0.4)],
+    ),
+}
+
+
+def rows_for(name: str, n: int) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    side = np.where(np.arange(n) % 2 == 0, 0.0, 1.0)
+    rows = {
+        "bernoulli": (rng.random((n, 2)) < 0.25 + 0.5 * side[:, None]).astype(float),
+        "categorical": (rng.integers(0, 3, (n, 2)) + side[:, None]) % [3, 4],
+        "poisson": rng.poisson(2 + 7 * side[:, None], (n, 2)).astype(float),
+    }.get(name, 2 * side[:, None] + 0.8 * rng.standard_normal((n, 2)))
+    if name == "product":
+        rows[:, 1] = rng.poisson(2 + 7 * side)
+    for row, column in HOLES:
+        rows[row, column] = np.nan
+    return rows
+
+
+def case_of(name: str, n: int) -> Case:
+    kernel, columns = KERNELS[name]
+    rows = rows_for(name, n)
+    return Case(name, kernel, rows, rows, twins.of_present_cells(columns))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_densities_are_those_of_the_cells_that_are_there(name):
+    case = case_of(name, 14)
+    arrays, model, bound = compiled(case)
+    base = bound.log_base(case.values)
+    _, joining = join_weights(model, model, flat(14), arrays.n_rows, arrays.n_work, LABELS, 4)
+    alone = family.prior_predictive(model, flat(14), arrays.n_rows, arrays.n_work)
+    for i, point in enumerate(case.values):
+        expected = [case.twin(point, case.values[j == LABELS]) for j in range(4)]
+        np.testing.assert_allclose(joining[i] + base[i], expected, atol=1e-9)
+        assert alone[i] + base[i] == pytest.approx(case.twin(point, case.values[:0]), abs=1e-9)
+    model, store, work = filled(case, LABELS)
+    for j in range(4):
+        rows = case.values[j == LABELS]
+        expected = twins.log_marginal(case.twin, rows) - base[j == LABELS].sum()
+        assert family.log_marginal(model, store, work, j) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_taking_items_out_leaves_what_was_there_before(name):
+    case = case_of(name, 14)
+    model, store, work = filled(case, LABELS)
+    before = store.copy()
+    members = np.flatnonzero(LABELS == 0)
+    for i in members[:-1]:
+        family.remove(model, i, store, work, 0)
+    for i in members[:-1]:
+        family.add(model, i, store, work, 0)
+    family.refresh(model, flat(14), store, work, 0)
+    np.testing.assert_allclose(store, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_posterior_of_all_partitions_is_the_exact_one(name):
+    case, prior = case_of(name, 6), PRIORS["dirichlet, random"]
+    partitions = np.array(list(pt.all_partitions(6)))
+    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
+    exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    fit = pt.sample(
+        case.rows,
+        kernel=case.kernel,
+        prior=prior,
+        draws=1_500,
+        burn_in=50,
+        chains=40,
+        rng=7,
+        progress=False,
+    )
+    assert_exact(frequencies(fit, partitions), exact)
+
+
+def test_without_holes_nothing_changes_and_a_new_point_may_have_them():
+    rows = rows_for("normal", 9)
+    whole = np.nan_to_num(rows)
+    kernel = KERNELS["normal"][0]
+    fit = pt.sample(whole, kernel=kernel, draws=20, burn_in=5, chains=1, rng=0)
+    labels = fit.draws.labels[-1]
+    first = pt.sample(whole[:, :1], kernel=kernel, draws=1, burn_in=0, chains=1, rng=0)
+    point = np.array([[0.4, np.nan]])
+    np.testing.assert_allclose(
+        fit.predict(point, labels), first.predict(point[:, :1], labels), rtol=1e-12
+    )
+    assert fit.density(point).mean.shape == (1,)
+
+
+def test_tables_from_everywhere_may_have_holes():
+    frame = pd.DataFrame({"a": [1.5, None, 3, 2, 9], "b": ["x", None, "y", "x", "y"]})
+    fit = pt.sample(frame, draws=20, burn_in=5, chains=1, rng=0)
+    assert np.isnan(fit.values).sum() == 2
+    assert fit.kernel.parts[0][0].mean == (np.mean([1.5, 3, 2, 9]),)
+    assert fit.kernel.parts[1][0].levels == (("x", "y"),)
+    found = fit.cluster_parameters([0, 0, 0, 1, 1])
+    assert found["mean"].mean.shape == (2, 1)
+    np.testing.assert_allclose(found["probability of b"].mean[0], [0.5, 0.5])
