@@ -13,7 +13,6 @@ A kernel is five functions, and all families share their signatures:
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numba
@@ -80,9 +79,14 @@ class CompilationError(TypeError):
     """A function does not compile for its place in a kernel, or returns something else."""
 
 
-@cache  # keeps the compiled function, and so the address, alive
+_alive: dict[tuple[str, Callable[..., Any]], tuple[int, Any]] = {}
+"""Addresses with the compiled functions, which must not be freed while they may be called."""
+
+
 def address(name: str, function: Callable[..., Any]) -> int:
     """Where the compiled function stands in this process; compiles it when it is not."""
+    if (name, function) in _alive:
+        return _alive[name, function][0]
     dispatcher: Any = function if hasattr(function, "py_func") else numba.njit(function)
     arguments = _ARGUMENTS[name]
     try:
@@ -90,7 +94,9 @@ def address(name: str, function: Callable[..., Any]) -> int:
     except NumbaError as error:
         raise CompilationError(f"{name}: {error}") from error
     compiled = dispatcher.overloads[arguments]
-    found = compiled.signature.return_type
-    if found != _RESULT[name]:
-        raise CompilationError(f"{name} returns {found}; expected {_RESULT[name]}")
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    returned = compiled.signature.return_type
+    if returned != _RESULT[name]:
+        raise CompilationError(f"{name} returns {returned}; expected {_RESULT[name]}")
+    found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    _alive[name, function] = found, dispatcher
+    return found
