@@ -7,7 +7,7 @@ swept among the allowed slots, and the result is kept if the loss fell.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ _CELLS_PER_CALL = 2e8
 
 _DOUBTFUL = 16
 """Items, at most, that a descent forces out of their clusters, and that may follow each other."""
+
+_FEW_DOUBTFUL = 4
+"""The same for a partition on which different kinds of starts have met."""
 
 _EVERY_SLOT = np.empty(0, np.bool_)
 
@@ -58,10 +61,12 @@ class Walker:
         self.looks = 0
         self._rng = rng
         self._order = rng.permutation(self.n_items)
-        self.state: State = new_state(problem, start)
+        whole = start is not None and bool((start >= 0).all())
+        room = 0 if start is None or whole else int(start.max()) + 1
+        self.state: State = new_state(problem, start if whole else None, room)
         self.scratch: Scratch = new_scratch(problem, self.state)
-        if start is None:
-            self._allocate()
+        if not whole:
+            self._allocate(start)
         while self.n_clusters > self.max_clusters:
             self._merge_cheapest()
 
@@ -101,9 +106,13 @@ class Walker:
         self.looks += looked
         return settled
 
-    def _allocate(self) -> None:
-        """Put items one by one where they fit best."""
+    def _allocate(self, placed: Labels | None) -> None:
+        """Put items one by one where they fit best, after those that are placed already."""
         waiting = self._order
+        if placed is not None:
+            known = np.flatnonzero(placed >= 0)
+            assign(self.problem, self.state, known, placed[known])
+            waiting = waiting[placed[waiting] < 0]
         while waiting.size:
             self._sweep(waiting, _EVERY_SLOT, waiting.size)
             waiting = waiting[self.state.slot_of[waiting] < 0]
@@ -128,16 +137,21 @@ class Walker:
             before = self.loss
             self._sweep(items, _EVERY_SLOT, items.size)
 
-    def descend(self, rounds: int) -> None:
-        """Sweep, then alternate cluster moves, kicks and sweeps while they help."""
+    def descend(self, rounds: int, *, brief: bool = False) -> None:
+        """Sweep, then alternate cluster moves, kicks and sweeps while they help.
+
+        A brief first round tries only merges, splits and few kicks.
+        """
         self.sweep()
         for _ in range(rounds):
             if self.stop():
                 return
             start = self.loss
-            if self.move_clusters():
+            kinds = (self._merge, self._split, self._rebuild, self._exchange)
+            if self._move_clusters(kinds[:2] if brief else kinds):
                 self.sweep()
-            self.kick(_DOUBTFUL)
+            self.kick(_FEW_DOUBTFUL if brief else _DOUBTFUL)
+            brief = False
             if self.loss >= start - TOLERANCE:
                 return
 
@@ -173,10 +187,10 @@ class Walker:
 
     # ------------------------------------------------------------------ clusters
 
-    def move_clusters(self) -> bool:
-        """Try every kind of cluster move once around; whether the loss fell."""
+    def _move_clusters(self, kinds: Sequence[Callable[[], None]]) -> bool:
+        """Try some kinds of cluster moves once around; whether the loss fell."""
         start = self.loss
-        for kind in (self._merge, self._split, self._rebuild, self._exchange):
+        for kind in kinds:
             kind()
             if self.stop():
                 break

@@ -244,3 +244,16 @@ def together(problem: Problem, item: int, others: NDArray[np.int64]) -> NDArray[
         else:
             shared[p] = problem.similarity[item, others[p]]
     return shared
+
+
+@fast_kernel
+def move_losses(problem: Problem, state: State, scratch: Scratch) -> NDArray[np.float64]:
+    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1)."""
+    n_items, k_used = state.slot_of.size, state.k[0]
+    losses = np.empty((n_items, k_used + 1))
+    present = objective_of(problem, state)
+    for item in range(n_items):
+        score_moves(problem, state, item, present, scratch)
+        for k in range(k_used + 1):
+            losses[item, k] = scratch.scores[k]
+    return losses

@@ -25,6 +25,9 @@ Linkage = Literal["average", "complete"]
 BLOCK_LABELS = 1 << 21
 """Labels in one piece of work: pieces do not depend on the number of threads."""
 
+MOST_CUTS = 4
+"""Cuts, at most, that a search starts from."""
+
 
 def search_average(task: Task) -> list[Candidate]:
     """The best cut of average linkage on 1 − p, and the cuts that tie with it."""
@@ -54,6 +57,21 @@ def _search(task: Task, linkage: Linkage) -> list[Candidate]:
     return [
         Candidate(_cut(merges, n - cap + int(t)), f"{linkage} linkage") for t in lowest(allowed)
     ]
+
+
+def best_cuts(task: Task) -> list[Labels]:
+    """The cuts of average linkage at which the loss is locally lowest, best first."""
+    n = task.n_items
+    if n == 1:
+        return [np.zeros(1, np.int32)]
+    merges = _merges(task, "average")
+    losses = _cut_losses(task, merges)
+    if task.options.max_clusters is not None:
+        losses[: n - task.options.max_clusters] = np.inf
+    padded = np.concatenate(([np.inf], losses, [np.inf]))
+    valleys = np.flatnonzero((losses <= padded[:-2]) & (losses < padded[2:]))
+    by_loss = valleys[np.argsort(losses[valleys], kind="stable")]
+    return [_cut(merges, int(t)) for t in by_loss[:MOST_CUTS]]
 
 
 def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:

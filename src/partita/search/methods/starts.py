@@ -1,0 +1,159 @@
+"""Where walks begin: starts of different kinds, so that their agreement means something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, cycle
+
+import numpy as np
+
+from partita.kernels.search.types import PAIRS, PAIRS_LOG, Problem
+from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.vi import VI
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.search.methods.linkage import best_cuts
+from partita.search.methods.walks import Beginning
+from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.task import Task
+
+LINKED_ITEMS = 1_000
+"""Most items of the linkage that gives starts; of more items so many are drawn at random."""
+
+SINGLETON_CELLS = 2e8
+"""Table cells, at most, that one sweep from singletons may read."""
+
+RATIOS = (0.6, 1.7, 0.35, 2.9)
+"""Neighbouring prices: factors of a / (2 − a)."""
+
+
+Place = tuple[Labels | None, str, Problem | None]
+
+
+class Starts:
+    """Batches of starts of different kinds; later ones set out from the best partition so far."""
+
+    def __init__(self, task: Task, problem: Problem, sample: Draws | None) -> None:
+        self._task = task
+        self._problem = problem
+        self._sample = sample
+        self._drawn = _random_draws(task)
+        self._cuts = iter(_cuts(task, problem, sample))
+        self._nearby = _neighbours(task, problem, sample)
+
+    def batches(self, best: list[Labels]) -> Iterator[list[Beginning]]:
+        """Batches in turn; ``best`` holds the lowest partition once the first batch is done.
+
+        The first holds what is always tried. No more than ``n_starts`` others follow.
+        """
+        left = self._task.options.n_starts
+        for number in count():
+            plan = [p for p in self._plan(number, best) if p is not None]
+            if number == 0:
+                plan = [(row, "user", None) for row in self._task.options.starts] + plan
+            elif left <= 0:
+                return
+            else:
+                plan = plan[:left]
+            left -= len(plan)
+            generators = self._task.rng.spawn(len(plan))
+            yield [Beginning(*place, g) for place, g in zip(plan, generators, strict=True)]
+
+    def _plan(self, number: int, best: list[Labels]) -> list[Place | None]:
+        n = self._task.n_items
+        if number == 0:
+            one = np.zeros(n, np.int32)
+            return [self._cut(), (one, "one cluster", None), self._draw(), self._allocation()]
+        near = [self._neighbour(best[0]), self._neighbour(best[0])]
+        if number == 1:
+            return [*near, self._singletons(), self._draw() or self._allocation()]
+        return [*near, self._cut() or self._draw(), self._allocation()]
+
+    def _cut(self) -> Place | None:
+        cut = next(self._cuts, None)
+        return None if cut is None else (cut, "average linkage", None)
+
+    def _draw(self) -> Place | None:
+        draw = next(self._drawn, None)
+        return None if draw is None else (draw, "draw", None)
+
+    def _singletons(self) -> Place | None:
+        n, draws = self._task.n_items, max(1, self._problem.weights.size)
+        cap = self._task.options.max_clusters
+        if float(n) * n * draws > SINGLETON_CELLS or (cap is not None and cap < n):
+            return None
+        return np.arange(n, dtype=np.int32), "singletons", None
+
+    def _allocation(self) -> Place | None:
+        """Items one by one; a loss that cannot judge half an allocation takes a neighbour's."""
+        if places_items(self._task.loss, self._problem):
+            return None, "allocation", None
+        near = next(self._nearby, None)
+        return None if near is None else (None, near[0], near[1])
+
+    def _neighbour(self, best: Labels) -> Place | None:
+        near = next(self._nearby, None)
+        return None if near is None else (best, near[0], near[1])
+
+
+def places_items(loss: Loss, problem: Problem) -> bool:
+    """Whether the loss can judge an allocation of some of the items."""
+    return isinstance(loss, (VI, Binder)) or problem.kind in (PAIRS, PAIRS_LOG)
+
+
+def _random_draws(task: Task) -> Iterator[Labels]:
+    draws = task.draws
+    if draws is None:
+        return
+    most = min(task.options.n_starts, draws.n_draws)
+    positive = int((draws.probabilities > 0).sum())
+    for m in task.rng.choice(
+        draws.n_draws, min(most, positive), replace=False, p=draws.probabilities
+    ):
+        yield draws.rows(int(m), int(m) + 1)[0]
+
+
+def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:
+    """Cuts of average linkage at which the loss is locally lowest, best first."""
+    n = task.n_items
+    if sample is None:
+        return best_cuts(task) if n <= LINKED_ITEMS else []
+    if n <= LINKED_ITEMS:
+        return best_cuts(replace(task, draws=sample, _distances={}))
+    if not places_items(task.loss, problem):
+        return []
+    items = np.sort(task.rng.choice(n, LINKED_ITEMS, replace=False))
+    some = Draws(np.ascontiguousarray(sample.labels[:, items]), weights=sample.weights)
+    cuts = best_cuts(replace(task, draws=some, _distances={}))
+    whole = []
+    for cut in cuts:
+        labels = np.full(n, -1, np.int32)
+        labels[items] = cut
+        whole.append(labels)
+    return whole
+
+
+def _neighbours(
+    task: Task, problem: Problem, sample: Draws | None
+) -> Iterator[tuple[str, Problem]]:
+    """Problems whose minimisers are likely near: other prices, or the two linear losses."""
+    if isinstance(task.loss, (VI, Binder)):
+        for factor in cycle(RATIOS):
+            ratio = factor * problem.a / (2.0 - problem.a)
+            price = 2.0 * ratio / (1.0 + ratio)
+            yield f"minimiser of a={price:.2g}", problem._replace(a=price)
+    prices = (1.0, 0.75, 1.25)
+    losses: list[Loss] = [kind(a) for a in prices for kind in (VI, Binder)]
+    made: dict[int, Problem] = {}
+    for position in cycle(range(len(losses))):
+        loss = losses[position]
+        if position not in made:
+            if sample is not None:
+                made[position] = problem_from_draws(sample, loss)
+            elif loss.uses_similarity:
+                made[position] = problem_from_similarity(task.similarity, loss)
+            else:
+                continue
+        yield f"minimiser of {loss!r}", made[position]

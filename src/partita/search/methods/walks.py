@@ -1,0 +1,76 @@
+"""One walk of a search: where it begins, and where it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from partita.kernels.search.types import Problem
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.search.descent import Walker
+from partita.search.task import Task
+
+
+class Beginning(NamedTuple):
+    """Where a walk begins."""
+
+    labels: Labels | None
+    """A partition; items labelled −1, or all items, are placed one by one."""
+    origin: str
+    """What kind of start it is."""
+    before: Problem | None
+    """A neighbouring problem that is walked downhill first."""
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where a walk ended."""
+
+    labels: Labels
+    loss: float
+    origin: str
+    looks: int
+
+
+def walker_from(task: Task, problem: Problem, start: Beginning) -> Walker:
+    """A walker at a beginning, who keeps to the user's limits."""
+    cap = task.options.max_clusters
+    return Walker(problem, start.labels, start.rng, max_clusters=cap, stop=task.clock.is_up)
+
+
+def descend_from(
+    task: Task, problem: Problem, rounds: int, start: Beginning, *, brief: bool = False
+) -> Reached:
+    """Walk downhill from a beginning; ``rounds`` of cluster moves at most."""
+    looks = 0
+    if start.before is not None:
+        walker = walker_from(task, start.before, start)
+        walker.descend(1)
+        looks = walker.looks
+        start = start._replace(labels=walker.labels)
+    walker = walker_from(task, problem, start)
+    walker.descend(rounds, brief=brief)
+    return Reached(walker.labels, walker.loss, start.origin, looks + walker.looks)
+
+
+def distinct(reached: list[Reached]) -> list[Reached]:
+    """Each partition once, lowest loss first."""
+    unique = {r.labels.tobytes(): r for r in reversed(reached)}
+    return sorted(unique.values(), key=lambda r: r.loss)
+
+
+def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
+    """A systematic sample of the posterior: spread over the chain, in proportion to weight."""
+    if draws.n_draws <= size:
+        return draws
+    edges = np.cumsum(draws.probabilities)
+    points = (np.arange(size) + rng.random()) / size * edges[-1]
+    index, counts = np.unique(np.searchsorted(edges, points), return_counts=True)
+    index = np.minimum(index, draws.n_draws - 1)
+    return Draws._from_canonical(
+        np.ascontiguousarray(draws.labels[index]), draws.n_clusters[index], weights=counts
+    )
