@@ -46,7 +46,7 @@ def test_interrupted_before_anything_was_made(place, partita, monkeypatch):
     monkeypatch.setattr(make, "summarize", stop)
     result = partita("summarize", "draws.csv", "--out", "results")
     assert result.exit_code == 130
-    assert result.stderr.strip() == "partita: interrupted; nothing was written."
+    assert result.stderr.strip() == "partita: interrupted; this command did not finish."
     assert not (place / "results").exists()
 
 

@@ -130,7 +130,7 @@ def test_ctrl_c_while_reading(place):
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr.strip() == "partita: interrupted; nothing was written."
+    assert stderr.strip() == "partita: interrupted; this command did not finish."
     assert not (place / "results").exists()
 
 

@@ -70,7 +70,7 @@ def report_failure(error: Exception, *, debug: bool) -> int:
         error.show()
         return error.exit_code
     if isinstance(error, click.Abort):
-        reason = str(error.__cause__ or "") or "interrupted; nothing was written."
+        reason = str(error.__cause__ or "") or "interrupted; this command did not finish."
         say(f"partita: {in_options(reason)}")
         return INTERRUPTED
     say(f"partita: {_paragraph(error)}")

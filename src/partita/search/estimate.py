@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +17,15 @@ from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_label_rows
 from partita.partitions.types import DrawsLike, LabelsLike
-from partita.search.lower_bounds.bound import EFFORTS, lower_bound
+from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
-from partita.search.task import TIE, Candidate, Clock, Options, Task, window
+from partita.search.task import TIE, Candidate, Clock, Options, Task, run_until, window
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
+
+T = TypeVar("T")
 
 
 def estimate(
@@ -53,7 +56,7 @@ def estimate(
     loss : str or Loss, default "vi"
     method : str, default "auto"
         "auto" sweeps from many starts until they agree (and enumerates up to
-        8 items); "sweep" the same without enumeration; "hasse" is the paper's
+        8 items, up to 10 with at most 1,000 distinct draws); "sweep" the same without enumeration; "hasse" is the paper's
         greedy search; "draws" takes the best draw; "average" and "complete"
         the best cut of a linkage; "ilp" proves Binder's optimum; "enumerate"
         tries all partitions of at most 12 items.
@@ -66,7 +69,8 @@ def estimate(
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
     n_starts : int, default 16
-        Most starts of the method's own.
+        Most starts of the method's own. A cut of average linkage, one cluster,
+        a draw and an allocation are always tried.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
     l : int, optional
@@ -74,7 +78,7 @@ def estimate(
     max_iter : int, default 10,000
         Most moves of one "hasse" search.
     time_limit : float, optional
-        Seconds after which the best so far is returned.
+        Seconds after which the best so far is returned, with the bound proven by then.
     n_jobs : int, optional
         Threads, every core by default. The answer does not depend on it.
     progress : bool, optional
@@ -90,7 +94,14 @@ def estimate(
     -----
     A sweep costs O(M N K); no N × N matrix is built unless the loss needs it
     ("vi_lb"), or it is cheap (up to 2,000 items). Ctrl-C returns the best so
-    far, marked as interrupted.
+    far, marked as interrupted; during the proof, the estimate with the bound
+    proven by then.
+
+    Starts are of different kinds: cuts of average linkage, one cluster,
+    singletons, draws, items placed one by one, and the minimisers of
+    neighbouring prices or losses. The search ends when three kinds agree or
+    when four more starts find nothing lower; ``search.agreed_kinds`` says
+    which agreed.
 
     References
     ----------
@@ -208,26 +219,34 @@ def _result(
     method: str,
     bound: str | None,
 ) -> PointEstimate:
-    value_of = {c.labels.tobytes(): task.evaluate(c.labels) for c in _distinct(candidates)}
-    ranked = sorted(_distinct(candidates), key=lambda c: value_of[c.labels.tobytes()])
+    cut_short = task.clock.interrupted
+    unique = _distinct(candidates)
+    # In threads, as everything from here on: Ctrl-C then ends the proof, and loses no result.
+    losses = _shielded(task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating")
+    value_of = {c.labels.tobytes(): loss for c, loss in zip(unique, losses, strict=True)}
+    ranked = sorted(unique, key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
     lowest = value_of[best.tobytes()]
     near = window(lowest)
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
-    value = lowest if posterior is None else _on_all_draws(task, best, posterior, index)
+    value = lowest
+    if posterior is not None:
+        value = _shielded(task, lambda: _on_all_draws(task, best, posterior, index), "evaluating")
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
         cap = f"max_clusters={task.options.max_clusters}"
         task.limits.append(f"{cap} was reached; without it the minimum may be lower")
+    agreed = [c for c in candidates if value_of[c.labels.tobytes()] <= near]
     report = SearchReport(
         starts=tuple(_start(c, value_of[c.labels.tobytes()]) for c in candidates),
-        agreed=sum(value_of[c.labels.tobytes()] <= near for c in candidates),
+        agreed=len(agreed),
+        agreed_kinds=tuple(dict.fromkeys(c.origin for c in agreed)),
         sweeps=task.looks / task.n_items,
         seconds=searched,
         bound_seconds=task.clock.seconds - searched,
         limits=tuple(task.limits),
-        interrupted=task.clock.interrupted,
+        interrupted=cut_short,
     )
     best.flags.writeable = False
     return PointEstimate(
@@ -240,6 +259,11 @@ def _result(
         search=report,
         item_names=None if posterior is None else posterior.item_names,
     )
+
+
+def _shielded(task: Task, function: Callable[[], T], say: str) -> T:
+    """The function's result; Ctrl-C tells the clock instead of losing what was found."""
+    return run_until(task, lambda _: function(), [None], say)[0]
 
 
 def _on_all_draws(
@@ -255,12 +279,21 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
     """The best bound known; never above the loss it bounds, which rounding might make it."""
     known = [task.proven] if np.isfinite(task.proven) else []
     already = known and known[0] >= value - TIE
-    if bound is not None and not already and not task.clock.interrupted:
-        task.report("proving a lower bound")
-        computed = lower_bound(task, labels, value, EFFORTS[bound])
-        if computed is not None:
-            known.append(computed)
+    if bound is not None and not already:
+        if task.clock.is_up():
+            task.limits.append("time: nothing was proven beyond what the search knew")
+        else:
+            known.extend(_computed_bound(task, labels, value, EFFORTS[bound]))
     return min(max(known), value) if known else None
+
+
+def _computed_bound(task: Task, labels: Labels, value: float, effort: Effort) -> list[float]:
+    computed = _shielded(
+        task, lambda: lower_bound(task, labels, value, effort), "proving a lower bound"
+    )
+    if task.clock.is_up():
+        task.limits.append("time: the proof was cut short; its bound is the best it had")
+    return [] if computed is None else [computed]
 
 
 def _distinct(candidates: list[Candidate]) -> list[Candidate]:

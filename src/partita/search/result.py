@@ -20,7 +20,7 @@ class Start:
     """One start of a search and where it ended."""
 
     origin: str
-    """Where it began: a draw, a sequential allocation, a linkage, the user's partition."""
+    """What kind of start it was: a linkage, one cluster, a draw, an allocation, a minimiser …"""
     expected_loss: float
     """Expected loss it reached, on all draws."""
     n_clusters: int
@@ -35,6 +35,8 @@ class SearchReport:
     """Where each start began and ended."""
     agreed: int
     """How many starts reached the lowest loss."""
+    agreed_kinds: tuple[str, ...]
+    """Which kinds of starts they were, each once."""
     sweeps: float
     """Item moves considered, in units of the number of items."""
     seconds: float
@@ -150,9 +152,9 @@ class PointEstimate:
         n = len(self.search.starts)
         if n <= 1:
             return f"{self.method}, {self.search.seconds:.2g} s"
-        return (
-            f"{self.method}, {self.search.agreed} of {n} starts agree, {self.search.seconds:.2g} s"
-        )
+        kinds = ", ".join(self.search.agreed_kinds)
+        agree = f"{self.search.agreed} of {n} starts agree ({kinds})"
+        return f"{self.method}, {agree}, {self.search.seconds:.2g} s"
 
     def __repr__(self) -> str:
         body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())

@@ -60,6 +60,11 @@ class Clock:
         return self.interrupted
 
     @property
+    def left(self) -> float:
+        """Seconds until the time limit; infinite without one."""
+        return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    @property
     def seconds(self) -> float:
         """Seconds since the search began."""
         return time.monotonic() - self.start

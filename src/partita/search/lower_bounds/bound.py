@@ -68,6 +68,7 @@ def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float
         passes=effort.passes,
         rng=rng,
         n_jobs=task.options.n_jobs,
+        is_up=task.clock.is_up,
     )
 
 
@@ -81,7 +82,10 @@ def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> f
         bounds.append(pairwise_bound(programme))
         if small and bounds[0] < value - 1e-12:
             tightened, cut_short = triangle_bound(
-                programme, value, seconds=effort.seconds, is_up=task.clock.is_up
+                programme,
+                value,
+                seconds=min(effort.seconds, task.clock.left),
+                is_up=task.clock.is_up,
             )
             bounds.append(tightened)
             if cut_short:

@@ -13,6 +13,8 @@ blocks at random, and within a block the best permutation is found exactly.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +41,7 @@ def matching_bound(
     passes: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
+    is_up: Callable[[], bool] = lambda: False,
 ) -> float:
     """A lower bound of the expected loss of every partition, for a metric loss.
 
@@ -55,19 +58,21 @@ def matching_bound(
         Draws matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
     passes : int
         How often draws are dealt anew; each pass starts from the pairs of the one before.
+    is_up : callable
+        Whether time is up: what has not been matched by then adds nothing.
     """
     atoms, mass = _split_heavy(draws.probabilities)
     total = 0.0
     for _ in range(_MASS_ROUNDS):
         level, order = _by_mass(mass, rng)
         value, used = _match_level(
-            draws, loss, to_estimate, atoms[order], level, block, passes, rng, n_jobs
+            draws, loss, to_estimate, atoms[order], level, block, passes, rng, n_jobs, is_up
         )
         total += value
         mass[order] -= used
         alive = mass > 1e-3 / mass.size
         atoms, mass = atoms[alive], mass[alive]
-        if atoms.size < 2:
+        if atoms.size < 2 or is_up():
             break
     return total
 
@@ -102,17 +107,23 @@ def _match_level(
     passes: int,
     rng: np.random.Generator,
     n_jobs: int | None,
+    is_up: Callable[[], bool],
 ) -> tuple[float, NDArray[np.float64]]:
     """Match atoms within blocks of neighbours; the value, and the mass each atom has spent."""
     edges = np.append(np.arange(0, atoms.size, block), atoms.size)
     spent = np.repeat(np.minimum.reduceat(mass, edges[:-1]), np.diff(edges))
     place = np.arange(atoms.size)
-    partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs)
+    partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs, is_up)
+    value = 0.5 * float((spent[place] * reach).sum())
     for _ in range(passes - 1):
+        if is_up():
+            break
         order, edges = _deal_anew(partner, spent[place], block, rng)
         place = place[order]
-        partner, reach = _match_all(draws, loss, to_estimate, atoms[place], edges, n_jobs)
-    return 0.5 * float((spent[place] * reach).sum()), spent
+        partner, reach = _match_all(draws, loss, to_estimate, atoms[place], edges, n_jobs, is_up)
+        # A pass that was cut short may have less than the one before.
+        value = max(value, 0.5 * float((spent[place] * reach).sum()))
+    return value, spent
 
 
 def _match_all(
@@ -122,6 +133,7 @@ def _match_all(
     atoms: NDArray[np.int64],
     edges: NDArray[np.int64],
     n_jobs: int | None,
+    is_up: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Match the atoms within each block, in threads over groups of blocks."""
     from partita.kernels.search.matching import match_blocks
@@ -130,6 +142,8 @@ def _match_all(
 
     def match(group: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         first, stop = int(group[0]), int(group[-1])
+        if is_up():
+            return np.arange(first, stop), np.zeros(stop - first)
         mine = atoms[first:stop]
         rows, clusters = draws.labels[mine].astype(np.int32), draws.n_clusters[mine]
         partner, reach = match_blocks(

@@ -14,12 +14,15 @@ Method = Callable[[Task], Sequence[Candidate]]
 ENUMERATED_ITEMS = 8
 """Up to so many items all partitions (at most 4,140) are tried, which is instant and exact."""
 
+MORE_ITEMS, FEW_DRAWS = 10, 1_000
+"""Up to so many items (115,975 partitions) too, where few draws or none must be looked at."""
+
 
 def search_auto(task: Task) -> Sequence[Candidate]:
     """Enumerate tiny problems; sweep the others from many starts until they agree."""
-    if task.n_items <= ENUMERATED_ITEMS:
-        return enumerate_all.search(task)
-    return sweep.search(task)
+    n_draws = 0 if task.draws is None or task.loss.uses_similarity else task.draws.n_draws
+    most = MORE_ITEMS if n_draws <= FEW_DRAWS else ENUMERATED_ITEMS
+    return enumerate_all.search(task) if task.n_items <= most else sweep.search(task)
 
 
 METHODS: dict[str, Method] = {

@@ -1,0 +1,111 @@
+"""The obvious partitions are never missed, agreement is of kinds, and Ctrl-C loses nothing."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import partita as pt
+from loss_instances import every_loss
+from search.posteriors import random_posterior
+
+
+def flat(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> pt.Draws:
+    """Labels drawn uniformly: nothing to be found."""
+    return pt.Draws(np.random.default_rng(seed).integers(0, n_clusters, (n_draws, n_items)))
+
+
+@every_loss
+@pytest.mark.parametrize("n_clusters", [2, 8])
+def test_no_obvious_partition_is_better(loss, n_clusters):
+    draws = flat(100, 60, n_clusters)
+    found = pt.estimate(draws, loss=loss, bound=None)
+    obvious = np.stack([np.zeros(60, np.int64), np.arange(60), *draws.labels[:20]])
+    assert found.expected_loss <= pt.expected_loss(obvious, draws, loss=loss).min() + 1e-12
+    linked = pt.estimate(draws, loss=loss, method="average", bound=None)
+    assert found.expected_loss <= linked.expected_loss + 1e-12
+
+
+def test_one_cluster_is_found_where_every_draw_leads_to_singletons():
+    draws = flat(200, 100, 8)
+    found = pt.estimate(draws, bound=None)
+    assert found.n_clusters == 1
+    assert found.expected_loss == pytest.approx(2.950686, abs=1e-6)
+    assert found.search.starts[1].origin == "one cluster"
+    assert "singletons" in [start.origin for start in found.search.starts]
+
+
+def test_agreement_is_of_different_kinds_and_says_of_which():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 60)
+    labels = np.where(rng.random((200, 60)) < 0.2, rng.integers(0, 5, (200, 60)), truth)
+    found = pt.estimate(labels, bound=None)
+    report = found.search
+    lowest = min(start.expected_loss for start in report.starts)
+    ended = [s.origin for s in report.starts if s.expected_loss <= lowest + 1e-10]
+    assert report.agreed == len(ended)
+    assert report.agreed_kinds == tuple(dict.fromkeys(ended))
+    assert {"average linkage", "draw", "allocation"} <= set(report.agreed_kinds)
+    assert f"starts agree ({', '.join(report.agreed_kinds)})" in repr(found)
+
+
+def test_ten_items_are_enumerated_and_so_proven():
+    draws = random_posterior(10, 30, 3)
+    for loss in ("vi", "omari", "nid"):
+        assert pt.estimate(draws, loss=loss, bound=None).is_proven_optimal
+
+
+def test_a_time_limit_binds_the_proof_and_keeps_the_search(monkeypatch):
+    def endless(task, labels, value, effort):
+        while not task.clock.is_up():
+            time.sleep(0.01)
+        return 0.01
+
+    monkeypatch.setattr("partita.search.estimate.lower_bound", endless)
+    found = pt.estimate(random_posterior(20, 30, 1), bound="tight", time_limit=1.0)
+    assert found.lower_bound == 0.01
+    assert not found.search.interrupted
+    assert found.search.limits == ("time: the proof was cut short; its bound is the best it had",)
+
+
+def test_ctrl_c_in_the_proof_keeps_the_search(monkeypatch):
+    def interrupted(task, labels, value, effort):
+        signal.raise_signal(signal.SIGINT)  # reaches the main thread
+        while not task.clock.is_up():
+            time.sleep(0.01)
+
+    draws = random_posterior(20, 30, 1)
+    monkeypatch.setattr("partita.search.estimate.lower_bound", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = pt.estimate(draws)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found.lower_bound is None
+    assert not found.search.interrupted
+    assert "the proof was cut short" in found.search.limits[0]
+    assert np.array_equal(found.labels, pt.estimate(draws, bound=None).labels)
+
+
+def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch):
+    draws = random_posterior(20, 30, 1)
+    whole = pt.estimate(draws, bound=None)
+    expected = pt.search.task.Task.evaluate
+
+    def evaluate(task, labels):
+        if not task.clock.interrupted:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.3)
+        return expected(task, labels)
+
+    monkeypatch.setattr("partita.search.task.Task.evaluate", evaluate)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = pt.estimate(draws)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert np.array_equal(found.labels, whole.labels)
+    assert found.expected_loss == whole.expected_loss
