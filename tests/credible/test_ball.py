@@ -30,7 +30,9 @@ def cases(draw):
 def as_dict(bound):
     return {
         tuple(labels): mass
-        for labels, mass in zip(bound.labels.tolist(), bound.mass.tolist(), strict=True)
+        for labels, mass in zip(
+            pt.canonical(bound.labels).tolist(), bound.mass.tolist(), strict=True
+        )
     }
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.partitions.labels import by_size
 from reference import uncertainty as twin
 from reference.ground_truth import load
 from reference.losses import similarity
@@ -42,7 +43,7 @@ def affinity_from_matrix(draws, estimate):
 @settings(deadline=None)
 @given(cases())
 def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
-    draws, estimate = case
+    draws, estimate = case[0], by_size(case[1])
     items = pt.item_uncertainty(draws, estimate)
     wanted = affinity_from_matrix(draws, estimate)
     sums = wanted.sum(axis=1, keepdims=True)
@@ -142,7 +143,7 @@ def test_contributions_of_one_pair(record):
 @settings(deadline=None)
 @given(cases())
 def test_clusters_against_the_similarity_matrix(case):
-    draws, estimate = case
+    draws, estimate = case[0], by_size(case[1])
     clusters = pt.cluster_uncertainty(draws, estimate)
     affinity = affinity_from_matrix(draws, estimate)
     k = estimate.max() + 1

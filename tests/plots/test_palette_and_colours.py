@@ -128,8 +128,8 @@ def test_a_cluster_new_in_two_bounds_has_one_colour():
     finer = [0, 0, 0, 0, 2, 2, 1, 1, 1, 3]
     first, second, third = colour_indices([center, split, finer])
     assert first.tolist() == [0, 1]
-    assert second.tolist() == [0, 2, 1]
-    assert third.tolist() == [0, 2, 1, 3]
+    assert second.tolist() == [0, 1, 2]
+    assert third.tolist() == [0, 1, 2, 3]
 
 
 def test_large_clusters_get_the_first_colours():

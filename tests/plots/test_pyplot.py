@@ -23,13 +23,6 @@ def summary():
     return pt.summarize(np.tile(LABELS, (5, 1)), data=VALUES)
 
 
-@pytest.fixture(autouse=True)
-def closed():
-    plt.close("all")
-    yield
-    plt.close("all")
-
-
 def shown(name, summary):
     subject = 3 if name == "hasse" else summary
     return getattr(pt.plots, name)(subject)

@@ -21,7 +21,7 @@ from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels, cross_table
+from partita.partitions.labels import Labels, as_labels, by_size, shared_items
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -137,12 +137,13 @@ class CredibleBall:
 
     def _distance(self, labels: LabelsLike) -> float:
         vector = as_labels(labels, n_items=self.center.size)
-        return float(self.loss.distances(self.center, Draws(vector[None, :]), n_jobs=1)[0])
+        center = as_labels(self.center)
+        return float(self.loss.distances(center, Draws(vector[None, :]), n_jobs=1)[0])
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
         """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""
         return {
-            name: tuple(cross_table(self.center, labels) for labels in bound.labels)
+            name: tuple(shared_items(self.center, labels) for labels in bound.labels)
             for name, bound in self.bounds.items()
         }
 
@@ -258,7 +259,7 @@ def _ball(
     assert inside.any(), "a credible ball holds at least the draws closest to its centre"
     upper, lower, horizontal = find_bounds(draws, distances, levels.of_draw, last)
     return CredibleBall(
-        center=center,
+        center=by_size(center),
         loss=loss,
         prob=prob,
         radius=float(levels.value[last]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita.credible.comparison import JACCARD, Comparison, compare
 from partita.partitions.convert import as_draws
-from partita.partitions.labels import as_labels
+from partita.partitions.labels import as_labels, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def cluster_uncertainty(
     """
     clean = as_draws(draws)
     labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
-    return clusters_from(compare(labels, clean, jaccard=jaccard, n_jobs=n_jobs))
+    return clusters_from(compare(by_size(labels), clean, jaccard=jaccard, n_jobs=n_jobs))
 
 
 def clusters_from(comparison: Comparison) -> ClusterUncertainty:

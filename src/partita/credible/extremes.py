@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
+from partita.partitions.labels import Labels, by_size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ def _most_distant(
     first = first[by_appearance]
     return Bound(
         kind=kind,
-        labels=rows[first].astype(np.int32),
+        labels=by_size(rows[first]),
         n_clusters=draws.n_clusters[tied[first]].copy(),
         distance=float(distances[tied].max()),
         mass=mass[by_appearance],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
-from partita.partitions.labels import Labels, as_labels
+from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def item_uncertainty(
     """
     clean = as_draws(draws)
     labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
-    return items_from(compare(labels, clean, n_jobs=n_jobs), clean.item_names)
+    return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean.item_names)
 
 
 def items_from(comparison: Comparison, names: tuple[str, ...] | None) -> ItemUncertainty:

@@ -230,6 +230,11 @@ def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
     """
     rows = as_labels(a, what="a")
     columns = as_labels(b, n_items=rows.size, what="b")
+    return shared_items(rows, columns)
+
+
+def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
+    """Cross tabulation of labels 0, 1, … in their own numbering."""
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
     cells = rows.astype(np.int64) * shape[1] + columns
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)

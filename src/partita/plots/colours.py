@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita.partitions.labels import Labels, as_labels, cross_table
+from partita.partitions.labels import Labels, shared_items
 
 
 def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
@@ -41,7 +41,7 @@ def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
     >>> match_clusters([0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 2])
     array([-1,  0,  1])
     """
-    return _assign(cross_table(reference, other))
+    return _assign(shared_items(_dense(reference), _dense(other)))
 
 
 def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
@@ -60,7 +60,7 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     Returns
     -------
     list of ndarray of int64, each of shape (n_clusters,)
-        For canonical labels: ``indices[p][labels]`` is the index of each item.
+        For labels 0, 1, …: ``indices[p][labels]`` is the index of each item.
         Indices within a partition are distinct.
 
     Examples
@@ -70,19 +70,23 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     >>> colour_indices([estimate, bound])
     [array([1, 0]), array([1, 2, 0])]
     """
-    first, *others = (as_labels(labels) for labels in partitions)
+    first, *others = (_dense(labels) for labels in partitions)
     sizes = np.bincount(first)
     start = np.empty(sizes.size, np.int64)
     start[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
     found = [start]
     extra: list[NDArray[np.bool_]] = []  # items of each cluster that got a new index
-    for labels in others:
-        vector = as_labels(labels, n_items=first.size)
+    for vector in others:
         matched = match_clusters(first, vector)
         indices = np.where(matched >= 0, start[matched], -1)
         _continue_extra(vector, indices, extra, sizes.size)
         found.append(indices)
     return found
+
+
+def _dense(labels: ArrayLike) -> Labels:
+    """Labels 0, 1, … in the order of the values, so that a reported numbering stays."""
+    return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
 
 
 def _continue_extra(

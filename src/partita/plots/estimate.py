@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita.errors import InvalidInputError
-from partita.partitions.labels import as_labels
+from partita.partitions.labels import as_labels, by_size
 from partita.plots.canvas import cluster_legend, counted, headline, library, one_axes
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import fit_for, observations_of
@@ -76,7 +76,7 @@ def estimate(
     'kernel density estimate'
     """
     library("figure")
-    labels = as_labels(source)
+    labels = by_size(as_labels(source))
     model = fit_for(fit, labels.size)
     observations = observations_of(source, data, model, labels.size)
     if observations is None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.partitions.labels import Labels, as_labels
+from partita.partitions.labels import Labels, as_labels, by_size
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 
@@ -38,8 +38,9 @@ def ball_of(source: Any) -> CredibleBall:
 def estimate_for(source: Any, estimate: Any | None, n_items: int) -> Labels | None:
     """The estimate asked for, else the one the source carries, else None."""
     if estimate is not None:
-        return as_labels(estimate, n_items=n_items)
-    return as_labels(source) if isinstance(source, (Summary, CredibleBall)) else None
+        return by_size(as_labels(estimate, n_items=n_items))
+    carried = isinstance(source, (Summary, CredibleBall))
+    return by_size(as_labels(source)) if carried else None
 
 
 def observations_of(

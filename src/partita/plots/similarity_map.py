@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels
+from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks, summed
 from partita.partitions.similarity import similarity
 
@@ -97,7 +97,7 @@ def prepare_similarity(
     >>> found.values[2]
     array([0. , 0. , 1. , 0.5])
     """
-    clusters = _cluster_order(draws, labels)
+    clusters = np.arange(int(labels.max()) + 1)
     parts = [_within(draws, np.flatnonzero(labels == k), n_jobs) for k in clusters.tolist()]
     order = np.concatenate(parts)
     starts = np.concatenate(([0], np.cumsum([part.size for part in parts])))
@@ -154,14 +154,6 @@ def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple
     table = np.bincount(cells.reshape(-1), minlength=n_groups * columns)
     scaled = table.reshape(n_groups, columns) * np.sqrt(np.repeat(block.probabilities, counts))
     return (np.asarray(scaled @ scaled.T, np.float64),)
-
-
-def _cluster_order(draws: Draws, labels: Labels) -> Places:
-    """Clusters in an order that puts similar ones side by side."""
-    count = int(labels.max()) + 1
-    if not 2 < count <= _LINKED:
-        return np.arange(count)
-    return _leaves(mean_similarity(draws, as_labels(labels)))
 
 
 def _within(draws: Draws, members: Places, n_jobs: int | None) -> Places:

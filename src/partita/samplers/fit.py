@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike
 from partita._optional import require
 from partita.partitions.draws import Draws
-from partita.partitions.labels import as_labels
+from partita.partitions.labels import as_labels, by_size
 from partita.partitions.types import LabelsLike
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
@@ -165,7 +165,7 @@ class Fit:
         labels : array_like, shape (n_items,)
             A partition, such as an estimate.
         """
-        vector = as_labels(labels, n_items=self.draws.n_items)
+        vector = by_size(as_labels(labels, n_items=self.draws.n_items))
         sizes = np.bincount(vector).astype(np.int64)
         found = self.kernel.moments(self.values, vector, self.columns)
         return ClusterParameters(sizes, found)
@@ -186,11 +186,11 @@ class Fit:
         Returns
         -------
         ndarray of float, shape (n_new, n_clusters + 1)
-            Clusters in order of first appearance; the last column is a new cluster.
+            Clusters by size, as estimates number them; the last column is a new cluster.
         """
         return predict_clusters(
             new_data,
-            labels=as_labels(labels, n_items=self.draws.n_items),
+            labels=by_size(as_labels(labels, n_items=self.draws.n_items)),
             kernel=self.kernel,
             prior=self.prior,
             values=self.values,

@@ -15,7 +15,7 @@ from partita.losses.evaluate import as_similarity
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_label_rows
+from partita.partitions.labels import Labels, as_label_rows, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.methods.registry import as_method
@@ -249,14 +249,15 @@ def _result(
         limits=tuple(task.limits),
         interrupted=cut_short,
     )
-    best.flags.writeable = False
+    reported = by_size(best)
+    reported.flags.writeable = False
     return PointEstimate(
-        labels=best,
+        labels=reported,
         expected_loss=value,
         lower_bound=lower,
         loss=task.loss,
         method=method,
-        ties=np.array(ties, np.int32).reshape(-1, task.n_items),
+        ties=by_size(np.array(ties, np.int32)) if ties else np.empty((0, task.n_items), np.int32),
         search=report,
         item_names=None if posterior is None else posterior.item_names,
     )

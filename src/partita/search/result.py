@@ -56,7 +56,7 @@ class PointEstimate:
     Attributes
     ----------
     labels : ndarray of int32, shape (n_items,), read-only
-        Canonical labels of the estimate.
+        Labels of the estimate, by size: cluster 0 is the largest, ties by first item.
     expected_loss : float
         Its posterior expected loss, evaluated anew on all draws: exactly
         ``pt.expected_loss(labels, draws, loss)``.
