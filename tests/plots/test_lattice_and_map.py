@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -155,7 +157,7 @@ def nested(n_items=16):
 
 @pytest.mark.parametrize("landmarks", [300, 12])
 def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
-    from partita.plots import posterior_map as plane
+    plane = import_module("partita.plots.posterior_map")
 
     monkeypatch.setattr(plane, "_LANDMARKS", landmarks)
     rows = nested()
