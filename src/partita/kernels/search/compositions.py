@@ -1,0 +1,243 @@
+"""How much any set of items can gain over the clusters of an estimate: branch and bound.
+
+A set takes c_k items from each cluster k of the estimate. What its items can have in common with
+their clusters in the draws is bounded by tables that depend on these numbers alone, and the
+numbers are searched in boxes; see ``search/lower_bounds/compositions.py``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import kernel, part_of_kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+REFERENCES = 3
+"""Ways to measure an overlap: by the nearest cluster, by the item's own, by items."""
+
+
+@part_of_kernel
+def overlaps(
+    row: NDArray[np.int32], k: int, estimate: NDArray[np.int32], table: Ints, nearest: Ints
+) -> None:
+    """Contingency table of a draw and an estimate, and the nearest cluster of each of its own."""
+    table[:k] = 0
+    for i in range(row.size):
+        table[row[i], estimate[i]] += 1
+    for t in range(k):
+        best = 0
+        for q in range(table.shape[1]):
+            if table[t, q] > table[t, best]:
+                best = q
+        nearest[t] = best
+
+
+@kernel
+def side_masses(
+    rows: NDArray[np.int32],
+    clusters: Ints,
+    weights: Floats,
+    estimate: NDArray[np.int32],
+    n_sides: int,
+) -> Floats:
+    """Mass of the draws in which an item stands with each cluster of the estimate.
+
+    An item stands with the cluster that its cluster in the draw shares most items with; with its
+    own where that shares as many.
+    """
+    n = rows.shape[1]
+    table = np.zeros((clusters.max(), n_sides), np.int64)
+    nearest = np.empty(clusters.max(), np.int64)
+    mass = np.zeros((n, n_sides))
+    for m in range(rows.shape[0]):
+        overlaps(rows[m], clusters[m], estimate, table, nearest)
+        for i in range(n):
+            t = rows[m, i]
+            side = nearest[t]
+            if table[t, estimate[i]] == table[t, side]:
+                side = np.int64(estimate[i])
+            mass[i, side] += weights[m]
+    return mass
+
+
+@kernel
+def side_overlaps(
+    rows: NDArray[np.int32],
+    clusters: Ints,
+    weights: Floats,
+    estimate: NDArray[np.int32],
+    line_of: Ints,
+    n_lines: int,
+) -> tuple[Floats, Floats]:
+    """Sums over the draws of log r and of 1(i together with j)/r, for each side an item stands on.
+
+    Shapes (lines, references) and (lines, references, items); ``line_of[i, side]`` numbers the
+    lines. r is the overlap of the item's cluster in the draw with the side (and the item), with
+    the item's own cluster of the estimate, or 1.
+    """
+    n = rows.shape[1]
+    n_sides = line_of.shape[1]
+    most = clusters.max()
+    table = np.zeros((most, n_sides), np.int64)
+    nearest = np.empty(most, np.int64)
+    members = np.empty(n, np.int64)
+    first = np.empty(most + 1, np.int64)
+    logs = np.zeros((n_lines, REFERENCES))
+    shared = np.zeros((n_lines, REFERENCES, n))
+    for m in range(rows.shape[0]):
+        k = clusters[m]
+        overlaps(rows[m], k, estimate, table, nearest)
+        first[0] = 0
+        for t in range(k):
+            first[t + 1] = first[t]
+            for q in range(n_sides):
+                first[t + 1] += table[t, q]
+        for i in range(n):
+            members[first[rows[m, i]]] = i
+            first[rows[m, i]] += 1
+        start = 0
+        for t in range(k):
+            for p in range(start, first[t]):
+                i = members[p]
+                own = table[t, estimate[i]]
+                side = nearest[t]
+                near = table[t, side] + 1
+                if own + 1 == near:
+                    side = np.int64(estimate[i])
+                    near = own
+                elif side == estimate[i]:
+                    near = own
+                line = line_of[i, side]
+                logs[line, 0] += weights[m] * math.log2(near)
+                logs[line, 1] += weights[m] * math.log2(own)
+                by_near, by_own = weights[m] / near, weights[m] / own
+                for z in range(start, first[t]):
+                    j = members[z]
+                    shared[line, 0, j] += by_near
+                    shared[line, 1, j] += by_own
+                    shared[line, 2, j] += weights[m]
+            start = first[t]
+    return logs, shared
+
+
+@part_of_kernel
+def most_shared(
+    i: int, taken: Ints, offset: Ints, start: Ints, mass: Floats, logs: Floats, tops: Floats
+) -> float:
+    """A bound of E log |C ∩ M_i| over the sets that take ``taken`` items of each cluster."""
+    total = 0.0
+    plain = 0.0
+    for line in range(start[i], start[i + 1]):
+        lowest = np.inf
+        for ref in range(REFERENCES):
+            together = 0.0
+            for k in range(taken.size):
+                together += tops[line, ref, offset[k] + taken[k]]
+            if ref == REFERENCES - 1:
+                plain += together
+            value = logs[line, ref] + mass[line] * math.log2(together / mass[line])
+            lowest = min(lowest, value)
+        total += lowest
+    return min(total, math.log2(plain))
+
+
+@kernel
+def gaining_compositions(
+    prices: Floats,
+    size_price: float,
+    per_item: float,
+    tolerance: float,
+    order: Ints,
+    bounds: Ints,
+    start: Ints,
+    mass: Floats,
+    logs: Floats,
+    tops: Floats,
+    most_nodes: int,
+    most_found: int,
+) -> tuple[Ints, Floats, int, bool]:
+    """Compositions for which prices may exceed costs, the costs, boxes seen, whether that is all.
+
+    An item of a set of s items costs at least size_price · log s − 2 · most_shared, which depends
+    on the composition alone: how many items the set takes of each cluster. Returned are the
+    compositions, shape (n_found, n_sides), and the costs of all items in each, shape
+    (n_found, n_items), infinite where no item is taken. Where none is returned and the last value
+    is True, Σ (prices − per_item) ≤ costs + tolerance for every set.
+    """
+    n_sides = bounds.size - 1
+    n = order.size
+    offset = bounds[:-1] + np.arange(n_sides)
+    low = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
+    high = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
+    low[0, n_sides], high[0, n_sides] = 1, n
+    for k in range(n_sides):
+        high[0, k] = bounds[k + 1] - bounds[k]
+    depth = 1
+    values = np.empty(n)
+    gain = np.empty(n_sides)
+    found = np.zeros((most_found, n_sides), np.int64)
+    cost = np.full((most_found, n), np.inf)
+    n_found = 0
+    nodes = 0
+    while depth > 0 and nodes < most_nodes and n_found < most_found:
+        depth -= 1
+        nodes += 1
+        least = low[depth]
+        most = high[depth]
+        fewest, largest = 0, 0
+        for k in range(n_sides):
+            fewest += least[k]
+        for k in range(n_sides):
+            most[k] = min(most[k], most[n_sides] - (fewest - least[k]))
+            largest += most[k]
+        least[n_sides] = max(least[n_sides], fewest)
+        most[n_sides] = min(most[n_sides], largest)
+        if least[n_sides] > most[n_sides]:
+            continue
+        size_cost = size_price * math.log2(least[n_sides]) + per_item
+        bound = 0.0
+        for k in range(n_sides):
+            gain[k] = 0.0
+            if most[k] == 0:
+                continue
+            here = values[bounds[k] : bounds[k + 1]]
+            for z in range(bounds[k], bounds[k + 1]):
+                i = order[z]
+                shared = most_shared(i, most[:n_sides], offset, start, mass, logs, tops)
+                values[z] = prices[i] - size_cost + 2.0 * shared
+            best = np.sort(here)
+            for z in range(most[k]):
+                value = best[here.size - 1 - z]
+                if z < least[k] or value > 0.0:
+                    bound += value
+                if value > 0.0:
+                    gain[k] += value
+        if bound <= tolerance:
+            continue
+        split = n_sides
+        if most[n_sides] < 2 * least[n_sides]:
+            for k in range(n_sides):
+                if most[k] > least[k] and (
+                    split == n_sides or gain[k] > gain[split]
+                ):
+                    split = k
+        if split == n_sides and least[n_sides] == most[n_sides]:
+            for k in range(n_sides):
+                found[n_found, k] = most[k]
+                if most[k] > 0:
+                    for z in range(bounds[k], bounds[k + 1]):
+                        cost[n_found, order[z]] = prices[order[z]] - per_item - values[z]
+            n_found += 1
+            continue
+        middle = (least[split] + most[split]) // 2
+        low[depth + 1] = least
+        high[depth + 1] = most
+        high[depth, split] = middle
+        low[depth + 1, split] = middle + 1
+        depth += 2
+    return found[:n_found], cost[:n_found], nodes, depth == 0
