@@ -12,7 +12,15 @@ from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
 PROVEN = 1e-9
-"""A gap below this is rounding: the estimate is then a proven minimiser."""
+"""A gap below this, relative to the loss, is rounding: the estimate is a proven minimiser."""
+
+ROUNDING = 1e-14
+"""What rounding can do to a loss near 0, whose terms are of the order of 1."""
+
+
+def is_proven(value: float, bound: float) -> bool:
+    """Whether a bound shows that no partition has a lower loss."""
+    return value - bound <= PROVEN * abs(value) + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -109,10 +117,9 @@ class PointEstimate:
         """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
         if self.lower_bound is None:
             return None
-        difference = self.expected_loss - self.lower_bound
-        if difference <= PROVEN * max(self.expected_loss, 1.0):
+        if is_proven(self.expected_loss, self.lower_bound):
             return 0.0
-        return difference / self.expected_loss
+        return (self.expected_loss - self.lower_bound) / self.expected_loss
 
     @property
     def is_proven_optimal(self) -> bool:

@@ -151,7 +151,6 @@ def gaining_compositions(
     prices: Floats,
     size_price: float,
     per_item: float,
-    tolerance: float,
     order: Ints,
     bounds: Ints,
     start: Ints,
@@ -167,7 +166,7 @@ def gaining_compositions(
     on the composition alone: how many items the set takes of each cluster. Returned are the
     compositions, shape (n_found, n_sides), and the costs of all items in each, shape
     (n_found, n_items), infinite where no item is taken. Where none is returned and the last value
-    is True, Σ (prices − per_item) ≤ costs + tolerance for every set.
+    is True, Σ (prices − per_item) ≤ Σ costs for every set.
     """
     n_sides = bounds.size - 1
     n = order.size
@@ -217,14 +216,12 @@ def gaining_compositions(
                     bound += value
                 if value > 0.0:
                     gain[k] += value
-        if bound <= tolerance:
+        if bound <= 0.0:
             continue
         split = n_sides
         if most[n_sides] < 2 * least[n_sides]:
             for k in range(n_sides):
-                if most[k] > least[k] and (
-                    split == n_sides or gain[k] > gain[split]
-                ):
+                if most[k] > least[k] and (split == n_sides or gain[k] > gain[split]):
                     split = k
         if split == n_sides and least[n_sides] == most[n_sides]:
             for k in range(n_sides):

@@ -10,8 +10,14 @@ from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
 from partita.partitions.labels import Labels
+from partita.search.lower_bounds.compositions import (
+    composition_bound,
+    table_bytes,
+    table_steps,
+)
 from partita.search.lower_bounds.matching import matching_bound
 from partita.search.lower_bounds.pairs import pair_programme, pairwise_bound, triangle_bound
+from partita.search.result import is_proven
 from partita.search.task import Task
 
 
@@ -27,11 +33,37 @@ class Effort:
     """Time for the linear programmes of Binder's loss."""
     matrix_items: int
     """Most items for which pairs are bounded through the similarity matrix."""
+    table_steps: int
+    """Most work on the tables of VI's prices; about 10^9 a second."""
+    table_bytes: int
+    """Most memory of these tables."""
+    box_steps: int
+    """Work on the search for sets that break VI's prices; about 5 · 10^8 a second."""
+    rounds: int
+    """Most such searches."""
 
 
 EFFORTS = {
-    "fast": Effort(block=16, passes=1, seconds=1.0, matrix_items=500),
-    "tight": Effort(block=512, passes=2, seconds=60.0, matrix_items=2_000),
+    "fast": Effort(
+        block=16,
+        passes=1,
+        seconds=1.0,
+        matrix_items=500,
+        table_steps=6_000_000,
+        table_bytes=1 << 26,
+        box_steps=20_000_000,
+        rounds=6,
+    ),
+    "tight": Effort(
+        block=512,
+        passes=2,
+        seconds=60.0,
+        matrix_items=2_000,
+        table_steps=20_000_000_000,
+        table_bytes=1 << 30,
+        box_steps=10_000_000_000,
+        rounds=40,
+    ),
 }
 
 
@@ -44,11 +76,38 @@ def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> flo
     if isinstance(task.loss, Binder):
         return _binder_bound(task, labels, value, effort)
     if isinstance(task.loss, VI):
-        # a·H(e|t) + (2 − a)·H(t|e) is at least min(a, 2 − a) times the variation of information.
-        return min(task.loss.a, 2.0 - task.loss.a) * _matching(task, VI(), labels, effort)
+        return _vi_bound(task, labels, value, effort)
     if task.loss.is_metric and task.draws is not None:
         return _matching(task, task.loss, labels, effort)
     return None
+
+
+def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float:
+    """Prices of items where they are affordable; matched draws where these do not suffice."""
+    assert isinstance(task.loss, VI)
+    assert task.draws is not None
+    n_sides = int(labels.max()) + 1
+    proven, cut_short = -np.inf, True
+    if (
+        table_steps(task.draws, n_sides) <= effort.table_steps
+        and table_bytes(task.n_items, n_sides) <= effort.table_bytes
+    ):
+        proven, cut_short = composition_bound(
+            task.draws,
+            labels,
+            value,
+            a=task.loss.a,
+            steps=effort.box_steps,
+            rounds=effort.rounds,
+            n_jobs=task.options.n_jobs,
+            is_up=task.clock.is_up,
+        )
+    if is_proven(value, proven):
+        return proven
+    # a·H(e|t) + (2 − a)·H(t|e) is at least min(a, 2 − a) times the variation of information.
+    price = min(task.loss.a, 2.0 - task.loss.a)
+    effort = effort if cut_short else EFFORTS["fast"]
+    return max(proven, price * _matching(task, VI(), labels, effort))
 
 
 def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float:

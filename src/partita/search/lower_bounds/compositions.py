@@ -21,11 +21,13 @@ through c alone; all c are searched by branch and bound, with log |C| bounded fr
 sums from above in a box. Sets that break the prices become rows of a linear programme for better
 prices. Prices are only used after a search that found none broken.
 
-Sums of M logarithms carry relative errors of about 1e-13; a margin of 1e-10 bits covers them.
+Every number in it is a sum of at most M + N terms below 3 log N bits; twice the rounding error
+that such sums can have is taken off the bound.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,24 +37,13 @@ from numpy.typing import NDArray
 from partita._parallel import run
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-
-_MARGIN = 1e-10
-"""Bits by which the bound is lowered, for rounding."""
+from partita.search.lower_bounds.price_programme import PriceProgramme
 
 _GROUPS = 4
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
 
 _LEVELS = (0.05, 0.005, 0.0)
 """What every price is lowered by, as shares of the loss: a coarse proof first, then finer ones."""
-
-_ROUNDS = 40
-"""Most linear programmes."""
-
-_STAY = 1e-3
-"""What a price pays, per bit, for leaving the first one."""
-
-_SOLVER = 1e-6
-"""Bits by which prices are lowered, for the solver's tolerance."""
 
 _FOUND = 100
 """Most compositions added in a round."""
@@ -83,6 +74,7 @@ def composition_bound(
     *,
     a: float,
     steps: int,
+    rounds: int,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
 ) -> tuple[float, bool]:
@@ -100,44 +92,47 @@ def composition_bound(
         Price of splitting.
     steps : int
         Work for the branch and bound: boxes times table entries.
+    rounds : int
+        Most searches for sets that break the prices.
     is_up : callable
-        Asked between pieces of work; the best bound so far is returned when True.
+        Asked between searches; the best bound so far is returned when True.
 
     Notes
     -----
     The tables cost O(Σ over draws of Σ_t n_t²) and hold 3·N values for each item and side.
     """
-    tables = _overlaps(draws, labels, n_jobs)
     n = draws.n_items
-    sizes = np.bincount(labels)[labels]
+    tables = _overlaps(draws, labels, n_jobs)
     size_price = 2.0 - a
-    start = size_price * np.log2(sizes) - 2.0 * tables.own
-    prices = start
-    base = value - start.sum() / n
-    programme = _Programme(start, labels)
-    proven = -np.inf
-    level = 0
-    for _ in range(_ROUNDS):
-        per_item = _LEVELS[level] * value
+    start = size_price * np.log2(np.bincount(labels)[labels]) - 2.0 * tables.own
+    base = value - float(start.sum()) / n
+    margin = rounding(draws.n_draws, n)
+    programme = PriceProgramme(start, labels)
+    prices, proven, level = start, -np.inf, 0
+    for _ in range(rounds):
+        per_item = _LEVELS[level] * value + margin
         taken, cost, nodes, complete = _search(tables, prices, size_price, per_item, steps)
         steps -= nodes * tables.node_cost
         if complete and not len(taken):
-            proven = max(proven, base + float(prices.sum()) / n - per_item - _MARGIN)
+            proven = max(proven, base + float(prices.sum()) / n - per_item - margin)
             level += 1
             if level == len(_LEVELS):
                 return proven, False
-        elif programme.add(taken, cost):
-            better = programme.prices()
-            if better is None:
-                return proven, True
-            prices = better
         else:
-            return proven, True
-        if steps <= 0 or is_up():
-            return proven, True
+            better = programme.prices() if programme.add(taken, cost) else None
+            if better is None:
+                break
+            prices = better
         if base + float(prices.sum()) / n <= proven:
             return proven, False
+        if steps <= 0 or is_up():
+            break
     return proven, True
+
+
+def rounding(n_draws: int, n_items: int) -> float:
+    """Bits that rounding can change the sums of the bound by."""
+    return 3.0 * math.log2(n_items + 1.0) * (n_draws + n_items + 100) * float(np.finfo(float).eps)
 
 
 def table_steps(draws: Draws, n_sides: int) -> int:
@@ -199,7 +194,6 @@ def _search(
         prices,
         size_price,
         per_item,
-        0.5 * _MARGIN,
         tables.order,
         tables.bounds,
         tables.start,
@@ -209,115 +203,3 @@ def _search(
         max(1, steps // tables.node_cost),
         _FOUND,
     )
-
-
-class _Programme:
-    """The linear programme of the prices: as much as possible in all, no known set above its cost.
-
-    For a composition c with costs h, the dearest set has Σ_k (the c_k largest y_i − h_i in C_k),
-    which is the minimum over θ of Σ_k [c_k θ_k + Σ_i (y_i − h_i − θ_k)⁺]: one row, and one column
-    more for each item and cluster.
-    """
-
-    def __init__(self, start: NDArray[np.float64], labels: Labels) -> None:
-        self.start, self.labels = start, labels
-        self.taken: list[NDArray[np.int64]] = []
-        self.costs: list[NDArray[np.float64]] = []
-
-    def add(self, taken: NDArray[np.int64], costs: NDArray[np.float64]) -> bool:
-        """More compositions; whether any was new."""
-        known = {c.tobytes() for c in self.taken}
-        for composition, cost in zip(taken, costs, strict=True):
-            if composition.tobytes() not in known:
-                self.taken.append(composition)
-                self.costs.append(cost)
-        return len(self.taken) > len(known)
-
-    def prices(self) -> NDArray[np.float64] | None:
-        """The best prices for the known compositions; None where the solver failed."""
-        from scipy.optimize import linprog
-        from scipy.sparse import coo_array
-
-        n, n_sides = self.start.size, int(self.labels.max()) + 1
-        rows = _Rows(2 * n)
-        # y = start + up − down. No prices are above the estimate's own clusters; singletons are free.
-        for members in self.labels[None, :] == np.arange(n_sides)[:, None]:
-            rows.at_most(np.flatnonzero(members), n, 0.0)
-        for i in range(n):
-            rows.at_most(np.array([i]), n, -self.start[i])
-        for composition, cost in zip(self.taken, self.costs, strict=True):
-            rows.composition(composition, cost - self.start, self.labels, n)
-        reach = float(np.log2(n)) + 1.0
-        bounds = [(0.0, reach)] * (2 * n) + rows.bounds
-        objective = np.zeros(rows.n_columns)
-        objective[:n], objective[n : 2 * n] = -1.0 + _STAY, 1.0 + _STAY
-        matrix = coo_array(
-            (rows.values, (rows.rows, rows.columns)), shape=(len(rows.right), rows.n_columns)
-        )
-        result = linprog(
-            objective,
-            A_ub=matrix.tocsr(),  # type: ignore[call-overload] # sparse: documented, not stubbed
-            b_ub=np.array(rows.right),
-            bounds=bounds,
-            method="highs",
-        )
-        if result.status != 0:
-            return None
-        return np.asarray(self.start + result.x[:n] - result.x[n : 2 * n] - _SOLVER)
-
-
-class _Rows:
-    """Rows of a linear programme as they are added; the first columns are prices up and down."""
-
-    def __init__(self, n_columns: int) -> None:
-        self.n_columns = n_columns
-        self.rows: list[int] = []
-        self.columns: list[int] = []
-        self.values: list[float] = []
-        self.right: list[float] = []
-        self.bounds: list[tuple[float | None, float | None]] = []
-
-    def _entries(self, columns: NDArray[np.int64] | list[int], value: float) -> None:
-        self.rows += [len(self.right)] * len(columns)
-        self.columns += [int(c) for c in columns]
-        self.values += [value] * len(columns)
-
-    def at_most(self, items: NDArray[np.int64], n_items: int, right: float) -> None:
-        """Σ (up − down) over items ≤ right."""
-        self._entries(items, 1.0)
-        self._entries(items + n_items, -1.0)
-        self.right.append(right)
-
-    def _column(self, low: float | None) -> int:
-        self.bounds.append((low, None))
-        self.n_columns += 1
-        return self.n_columns - 1
-
-    def composition(
-        self,
-        taken: NDArray[np.int64],
-        cost: NDArray[np.float64],
-        labels: Labels,
-        n_items: int,
-    ) -> None:
-        """The dearest set of a composition does not exceed its cost."""
-        terms: list[tuple[int, float]] = []
-        right = 0.0
-        for k in np.flatnonzero(taken):
-            members = np.flatnonzero(labels == k)
-            if taken[k] == members.size:
-                terms += [(int(i), 1.0) for i in members]
-                terms += [(int(i) + n_items, -1.0) for i in members]
-                right += float(cost[members].sum())
-                continue
-            theta = self._column(None)
-            terms.append((theta, float(taken[k])))
-            for i in members:
-                excess = self._column(0.0)
-                terms.append((excess, 1.0))
-                self._entries([int(i)], 1.0)
-                self._entries([int(i) + n_items, theta, excess], -1.0)
-                self.right.append(float(cost[i]))
-        for column, value in terms:
-            self._entries([column], value)
-        self.right.append(right)

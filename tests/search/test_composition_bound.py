@@ -1,0 +1,133 @@
+"""Prices of items prove a bound of the variation of information: against all partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.kernels.search.compositions import gaining_compositions
+from partita.search.lower_bounds import compositions
+from partita.search.lower_bounds.compositions import composition_bound, rounding
+from search.posteriors import all_losses
+from search_tasks import stored_draws
+
+PRICES = (1.0, 0.4, 0.8, 1.3, 1.7)
+
+
+def posterior(seed: int) -> pt.Draws:
+    """Two to eight items, from clear to without structure; equal, unequal and steep weights."""
+    rng = np.random.default_rng(seed)
+    n_items, n_draws = int(rng.integers(2, 9)), int(rng.integers(1, 25))
+    truth = rng.integers(0, max(1, n_items // 3) + 1, n_items)
+    noise = rng.integers(0, rng.integers(1, n_items + 1) + 1, (n_draws, n_items))
+    labels = np.where(rng.random((n_draws, n_items)) < rng.random(), truth, noise)
+    weights = [None, rng.gamma(0.5, size=n_draws) + 1e-3, 0.6 ** np.arange(n_draws)][seed % 3]
+    return pt.Draws(labels, weights=weights).unique()
+
+
+def bound_of(draws: pt.Draws, labels: np.ndarray, value: float, a: float) -> float:
+    return composition_bound(draws, labels, value, a=a, steps=10**8, rounds=20, n_jobs=1)[0]
+
+
+@pytest.mark.parametrize("a", PRICES)
+def test_the_bound_is_never_above_the_minimum(a):
+    closed = 0
+    for seed in range(24):
+        draws = posterior(seed)
+        partitions, losses = all_losses(draws, pt.VI(a))
+        best = int(losses.argmin())
+        found = bound_of(draws, partitions[best].astype(np.int32), losses[best], a)
+        assert found <= losses[best]
+        closed += losses[best] - found <= 1e-9 * losses[best] + 1e-14
+    assert closed > 6
+
+
+@pytest.mark.parametrize("a", [1.0, 1.6])
+def test_the_bound_holds_whatever_partition_proposes_the_prices(a):
+    rng = np.random.default_rng(5)
+    for seed in range(16):
+        draws = posterior(seed)
+        partitions, losses = all_losses(draws, pt.VI(a))
+        other = int(rng.integers(len(partitions)))
+        found = bound_of(draws, partitions[other].astype(np.int32), losses[other], a)
+        assert found <= losses.min()
+
+
+def cost_of(draws: pt.Draws, members: np.ndarray, a: float) -> float:
+    """N·g(C), item by item and draw by draw."""
+    total = 0.0
+    for i in members:
+        shared = [np.log2((row[members] == row[i]).sum()) for row in draws.labels]
+        total += (2 - a) * np.log2(members.size) - 2 * float(draws.probabilities @ shared)
+    return total
+
+
+@pytest.mark.parametrize("a", [1.0, 0.5])
+def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
+    for seed in range(6):
+        draws = posterior(seed + 100)
+        n = draws.n_items
+        labels = pt.canonical(draws.labels[0]).astype(np.int32)
+        tables = compositions._overlaps(draws, labels, 1)
+        # Prices so high that every composition gains: all of them are returned.
+        everything = gaining_compositions(
+            np.full(n, 100.0),
+            2 - a,
+            0.0,
+            tables.order,
+            tables.bounds,
+            tables.start,
+            tables.mass,
+            tables.logs,
+            tables.tops,
+            10**6,
+            10**4,
+        )
+        taken, costs, _, complete = everything
+        assert complete
+        cost_at = {tuple(c): h for c, h in zip(taken.tolist(), costs, strict=True)}
+        assert len(cost_at) == np.prod(np.bincount(labels) + 1) - 1
+        for code in range(1, 2**n):
+            members = np.flatnonzero([code >> i & 1 for i in range(n)])
+            composition = np.bincount(labels[members], minlength=labels.max() + 1)
+            below = cost_at[tuple(composition.tolist())][members].sum()
+            assert below <= cost_of(draws, members, a) + 1e-9
+
+
+def test_prices_of_an_estimate_add_up_to_its_loss():
+    for seed in range(10):
+        draws = posterior(seed)
+        labels = pt.canonical(draws.labels[-1]).astype(np.int32)
+        tables = compositions._overlaps(draws, labels, 1)
+        for k in range(labels.max() + 1):
+            members = np.flatnonzero(labels == k)
+            prices = np.log2(members.size) - 2 * tables.own[members]
+            assert prices.sum() == pytest.approx(cost_of(draws, members, 1.0), abs=1e-12)
+
+
+def test_the_galaxies_estimate_is_proven_optimal():
+    found = pt.estimate(stored_draws("galaxy"), bound="tight")
+    assert found.is_proven_optimal
+    assert found.n_clusters == 3
+
+
+def test_less_work_proves_less_and_says_so():
+    draws = pt.Draws(np.random.default_rng(0).integers(0, 4, (40, 10))).unique()
+    best = pt.estimate(draws, bound=None)
+    options = {"a": 1.0, "n_jobs": 1, "rounds": 6}
+    few, cut = composition_bound(draws, best.labels, best.expected_loss, steps=1, **options)
+    assert few == -np.inf
+    assert cut
+    many, _ = composition_bound(draws, best.labels, best.expected_loss, steps=10**8, **options)
+    assert 0.0 < many <= best.expected_loss
+    stopped, cut = composition_bound(
+        draws, best.labels, best.expected_loss, steps=10**8, is_up=lambda: True, **options
+    )
+    assert stopped <= many
+    assert cut
+
+
+def test_the_margin_covers_sums_of_many_terms():
+    assert rounding(10_000, 200) == pytest.approx(5.2e-11, rel=0.1)
+    assert rounding(20, 8) < 1e-12
