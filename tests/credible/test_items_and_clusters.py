@@ -21,7 +21,7 @@ def cases(draw):
     n = draw(st.integers(1, 9))
     rows = draw(st.lists(label_vectors(n), min_size=1, max_size=8))
     weights = draw(st.none() | st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))
-    return pt.Draws(rows, weights=weights), pt.canonical(draw(label_vectors(n)))
+    return pt.Draws(rows, weights=weights), by_size(draw(label_vectors(n)))
 
 
 def affinity_from_matrix(draws, estimate):
@@ -43,7 +43,7 @@ def affinity_from_matrix(draws, estimate):
 @settings(deadline=None)
 @given(cases())
 def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
-    draws, estimate = case[0], by_size(case[1])
+    draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
     wanted = affinity_from_matrix(draws, estimate)
     sums = wanted.sum(axis=1, keepdims=True)
@@ -143,7 +143,7 @@ def test_contributions_of_one_pair(record):
 @settings(deadline=None)
 @given(cases())
 def test_clusters_against_the_similarity_matrix(case):
-    draws, estimate = case[0], by_size(case[1])
+    draws, estimate = case
     clusters = pt.cluster_uncertainty(draws, estimate)
     affinity = affinity_from_matrix(draws, estimate)
     k = estimate.max() + 1

@@ -105,7 +105,7 @@ def test_density_in_blocks_of_points_is_the_same(monkeypatch):
 def test_predictions_are_predictive_probabilities(prior):
     case = CASES["product"]
     fit = short(case, prior)
-    labels = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    labels = np.array([1, 1, 1, 2, 2, 0, 0, 0, 0])
     rows = case.rows[:4]
     found = fit.predict(rows, labels)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
@@ -143,7 +143,7 @@ def test_normal_parameters_are_posterior_moments():
 def test_wishart_parameters_are_posterior_moments():
     case = CASES["wishart"]
     fit = short(case)
-    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    labels = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0])
     found = fit.cluster_parameters(labels)
     for j in range(2):
         rows = case.values[labels == j]
@@ -165,23 +165,23 @@ def test_wishart_parameters_are_posterior_moments():
 
 
 def test_parameters_of_categories_and_counts():
-    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    labels = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0])
     case = CASES["bernoulli"]
     found = short(case).cluster_parameters(labels)["probability"]
     ones = case.values[:4].sum(axis=0)
     posterior = stats.beta(np.array([0.5, 1, 2]) + ones, 0.7 + 4 - ones)
-    np.testing.assert_allclose(found.mean[0], posterior.mean())
-    np.testing.assert_allclose(found.variance[0], posterior.var())
+    np.testing.assert_allclose(found.mean[1], posterior.mean())
+    np.testing.assert_allclose(found.variance[1], posterior.var())
     case = CASES["poisson"]
     found = short(case).cluster_parameters(labels)["rate"]
     posterior = stats.gamma(np.array([2, 1]) + case.values[4:].sum(axis=0), scale=1 / 5.4)
-    np.testing.assert_allclose(found.mean[1], posterior.mean())
-    np.testing.assert_allclose(found.variance[1], posterior.var())
+    np.testing.assert_allclose(found.mean[0], posterior.mean())
+    np.testing.assert_allclose(found.variance[0], posterior.var())
     case = CASES["categorical"]
     found = short(case).cluster_parameters(labels)["probability of 1"]
     weights = 0.6 + np.bincount(case.values[:4, 1].astype(int), minlength=4)
-    np.testing.assert_allclose(found.mean[0], stats.dirichlet(weights).mean())
-    np.testing.assert_allclose(found.variance[0], stats.dirichlet(weights).var())
+    np.testing.assert_allclose(found.mean[1], stats.dirichlet(weights).mean())
+    np.testing.assert_allclose(found.variance[1], stats.dirichlet(weights).var())
     assert found.columns == ("0", "1", "2", "3")
 
 
