@@ -31,6 +31,7 @@ FLOOR = {
     "samplers": 5,
     "credible": 5,
     "diagnostics": 5,
+    "testing": 6,
     "summary": 6,
     "plots": 7,
     "sklearn": 7,

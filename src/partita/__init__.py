@@ -83,7 +83,7 @@ _HOME = {
 }
 """Public name to the module that defines it."""
 
-_SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn")
+_SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
 
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 

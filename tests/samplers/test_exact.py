@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.testing.sampling import assert_exact, frequencies
 from reference import samplers_models as twins
 from samplers.cases import PRIORS, cases
-from samplers.exactness import assert_exact, frequencies
 
 N = 6
 PARTITIONS = np.array(list(pt.all_partitions(N)))
@@ -50,7 +50,7 @@ def run(case, prior, **options) -> pt.Fit:
 @pytest.mark.parametrize("case", CASES)
 def test_every_prior_with_every_kernel(case, prior):
     fit = run(CASES[case], PRIORS[prior])
-    assert_exact(frequencies(fit, PARTITIONS), exact_of(case, prior))
+    assert_exact(frequencies(fit.draws, PARTITIONS), exact_of(case, prior))
 
 
 @pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
@@ -58,7 +58,7 @@ def test_every_prior_with_every_kernel(case, prior):
 def test_each_move_alone_with_every_kernel(case, sampler):
     prior = PRIORS["pitman–yor, random"]
     fit = run(CASES[case], prior, **SAMPLERS[sampler])
-    assert_exact(frequencies(fit, PARTITIONS), exact(CASES[case], prior))
+    assert_exact(frequencies(fit.draws, PARTITIONS), exact(CASES[case], prior))
 
 
 @pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
@@ -66,7 +66,7 @@ def test_each_move_alone_with_every_kernel(case, sampler):
 def test_each_move_alone_with_every_prior(prior, sampler):
     case = CASES["normal"]
     fit = run(case, PRIORS[prior], **SAMPLERS[sampler])
-    assert_exact(frequencies(fit, PARTITIONS), exact(case, PRIORS[prior]))
+    assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, PRIORS[prior]))
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -85,7 +85,7 @@ def test_without_information_the_prior_comes_out(prior, sampler):
         **SAMPLERS[sampler],
     )
     p = np.exp([PRIORS[prior].log_probability(labels) for labels in PARTITIONS])
-    assert_exact(frequencies(fit, PARTITIONS), p)
+    assert_exact(frequencies(fit.draws, PARTITIONS), p)
 
 
 def test_eight_items():
@@ -95,7 +95,7 @@ def test_eight_items():
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
     p = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
     fit = run(case, prior)
-    assert_exact(frequencies(fit, partitions), p)
+    assert_exact(frequencies(fit.draws, partitions), p)
 
 
 def test_log_posterior_differs_from_the_exact_one_by_a_constant():
@@ -123,4 +123,4 @@ def test_a_wrong_sampler_would_be_caught():
     fit = run(case, prior)
     wrong = exact(case, pt.DirichletProcess(1.4))
     with pytest.raises(AssertionError):
-        assert_exact(frequencies(fit, PARTITIONS), wrong)
+        assert_exact(frequencies(fit.draws, PARTITIONS), wrong)

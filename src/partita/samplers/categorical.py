@@ -57,6 +57,10 @@ class BetaBernoulli(Kernel):
         spread(self.b, table.n_columns, "b")
         return self
 
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows that are not zeros and ones."""
+        self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
+
     def encode(self, table: Table) -> Floats:
         """Zeros and ones."""
         values = numbers(table, self.kind, missing=True)
@@ -139,6 +143,14 @@ class DirichletCategorical(Kernel):
                 f"levels are given for {len(self.levels)} columns, the data have {table.n_columns}."
             )
         return self
+
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows that are no numbers of levels."""
+        sizes = np.array([len(levels) for levels in self.levels or ()])
+        cells = np.nan_to_num(values)
+        whole = cells == np.floor(cells)
+        if sizes.size != values.shape[1] or not (whole & (cells >= 0) & (cells < sizes)).all():
+            raise InvalidDataError(f"values that {self.kind} cannot have encoded")
 
     def encode(self, table: Table) -> Floats:
         """Numbers of the levels."""

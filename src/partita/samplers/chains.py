@@ -39,6 +39,10 @@ class Settings:
         """Iterations of each chain."""
         return self.burn_in + self.draws * self.thin
 
+    def kept(self, iteration: int) -> int:
+        """Draws kept after that many iterations."""
+        return max(0, iteration - self.burn_in) // self.thin
+
 
 @dataclass(frozen=True)
 class ChainState:
@@ -96,7 +100,7 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
 
     model, settings, arrays = task.model, task.settings, task.model.arrays
     labels, random = task.state.labels.copy(), task.state.random.copy()
-    n_kept = _kept(settings, task.last) - _kept(settings, task.first)
+    n_kept = settings.kept(task.last) - settings.kept(task.first)
     kept_labels = np.empty((n_kept, labels.size), np.int32)
     scalars = np.empty((n_kept, 4))
     concentration = run_chain(
@@ -122,10 +126,6 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
     most = int(kept_labels.max()) if n_kept else 0
     record = Record(kept_labels.astype(smallest_unsigned(most)), scalars)
     return ChainState(labels, concentration, random), record
-
-
-def _kept(settings: Settings, iteration: int) -> int:
-    return max(0, iteration - settings.burn_in) // settings.thin
 
 
 def advance_all(

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._files import FileOverwriteError, PathLike
-from partita.errors import FileFormatError, InvalidInputError
+from partita.errors import FileFormatError, InvalidInputError, PartitaError
+from partita.partitions.draws import Draws
+from partita.partitions.labels import canonical
 from partita.samplers.archive import read_archive, write_archive
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.kernel import Floats, Kernel
@@ -45,6 +48,7 @@ class Checkpointer:
         same = resumed is not None and path is not None
         self._may_replace = same and Path(str(resumed)).resolve() == Path(str(path)).resolve()
         self._last = time.monotonic()
+        self.failure: str | None = None
 
     def begin(self, progress: Progress) -> None:
         """Write the start, so that a path that cannot be written fails before any sampling."""
@@ -60,7 +64,16 @@ class Checkpointer:
     def after_round(self, progress: Progress) -> None:
         """Write when the last writing is long enough ago."""
         if self._path is not None and time.monotonic() - self._last >= self._every:
+            self.keep(progress)
+
+    def keep(self, progress: Progress) -> None:
+        """Write, if it can be: a full disk must not cost the draws that are there."""
+        try:
             self.write(progress)
+            self.failure = None
+        except (PartitaError, OSError) as error:
+            self._last = time.monotonic()
+            self.failure = f"the checkpoint could not be written: {error}"
 
     def write(self, progress: Progress) -> None:
         """Write the run so far, replacing the file at once."""
@@ -83,7 +96,9 @@ class Checkpointer:
         self._every = max(self._every, 20 * (self._last - start))
 
 
-def read_checkpoint(path: PathLike, model: str, settings: Settings) -> Progress:
+def read_checkpoint(
+    path: PathLike, model: str, settings: Settings, n_items: int, prior: PartitionPrior
+) -> Progress:
     """The run in a checkpoint, which must be of this model, data and settings."""
     meta, arrays = read_archive(path, _FORMAT)
     if meta.get("model") != model:
@@ -91,24 +106,58 @@ def read_checkpoint(path: PathLike, model: str, settings: Settings) -> Progress:
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
             "chains, sweeps and split_merge must be those it was started with."
         )
-    if int(meta["done"]) > settings.iterations:
+    if not isinstance(meta.get("done"), int) or meta["done"] < 0:
+        raise FileFormatError(f"the checkpoint {path} is damaged: done={meta.get('done')!r}.")
+    if meta["done"] > settings.iterations:
         raise InvalidInputError(
             f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
             f"asks for {settings.iterations}. Ask for at least as many draws."
         )
+    done = int(meta["done"])
     states, records = [], []
     try:
-        for c in range(int(meta["chains"])):
-            states.append(
-                ChainState(
-                    arrays[f"state_labels_{c}"],
-                    float(arrays[f"concentration_{c}"]),
-                    arrays[f"random_{c}"],
-                )
-            )
-            has_draws = f"labels_{c}" in arrays
-            piece = Record(arrays[f"labels_{c}"], arrays[f"scalars_{c}"]) if has_draws else None
-            records.append((piece,) if piece is not None else ())
+        for c in range(settings.chains):
+            states.append(_state(arrays, c, n_items, prior))
+            records.append(_records(arrays, c, n_items, settings.kept(done)))
     except KeyError as error:
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
-    return Progress(int(meta["done"]), tuple(states), tuple(records))
+    except ValueError as error:
+        raise FileFormatError(f"the checkpoint {path} is damaged: {error}.") from None
+    return Progress(done, tuple(states), tuple(records))
+
+
+def _state(
+    arrays: dict[str, NDArray[Any]], c: int, n_items: int, prior: PartitionPrior
+) -> ChainState:
+    """The state of chain c, checked like a user's input: a kernel trusts it."""
+    labels, random = arrays[f"state_labels_{c}"], arrays[f"random_{c}"]
+    if labels.shape != (n_items,) or not np.array_equal(labels, canonical(labels)):
+        raise ValueError(f"chain {c} has no canonical labels of {n_items} items")
+    most = prior.most_clusters()
+    if most is not None and labels.max() >= most:
+        raise ValueError(f"chain {c} has more clusters than the prior allows")
+    if random.shape != (4,) or random.dtype != np.uint64 or not random.any():
+        raise ValueError(f"chain {c} has no random state")
+    concentration = float(arrays[f"concentration_{c}"])
+    if not prior.least_parameter() < concentration < np.inf:
+        raise ValueError(f"chain {c} has the concentration {concentration!r}")
+    return ChainState(labels.astype(np.int32), concentration, random)
+
+
+def _records(
+    arrays: dict[str, NDArray[Any]], c: int, n_items: int, kept: int
+) -> tuple[Record, ...]:
+    """The draws of chain c, of which there must be as many as its iterations give."""
+    if not kept:
+        return ()
+    labels, scalars = arrays[f"labels_{c}"], arrays[f"scalars_{c}"]
+    if labels.shape != (kept, n_items) or labels.dtype.kind != "u":
+        raise ValueError(f"chain {c} has labels of shape {labels.shape}")
+    clean = Draws(labels)
+    if not np.array_equal(clean.labels, labels):
+        raise ValueError(f"chain {c} has labels that are not canonical")
+    if scalars.shape != (kept, 4) or scalars.dtype != np.float64 or not np.isfinite(scalars).all():
+        raise ValueError(f"chain {c} has no finite traces")
+    if not np.array_equal(scalars[:, 1], clean.n_clusters):
+        raise ValueError(f"chain {c} has other numbers of clusters than its labels")
+    return (Record(labels, scalars),)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
+from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.checks import spread
 from partita.samplers.registered import Registered
 from partita.samplers.table import Table, numbers
@@ -109,6 +109,11 @@ class Kernel(Registered, ABC):
     def encode(self, table: Table) -> Floats:
         """The columns as numbers for the compiled family, NaN where missing."""
         return numbers(table, self.kind, missing=not self.joint)
+
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows, read from a file, that :meth:`encode` cannot have made."""
+        if np.isinf(values).any() or (self.joint and np.isnan(values).any()):
+            raise InvalidDataError(f"values that {self.kind} cannot have encoded")
 
     def hyper(self, n_columns: int) -> Floats:
         """Hyperparameters of each column, shape (n_columns, …).

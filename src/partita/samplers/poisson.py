@@ -59,6 +59,10 @@ class GammaPoisson(Kernel):
         spread(self.rate, table.n_columns, "rate")
         return self
 
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows that are no counts."""
+        self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
+
     def encode(self, table: Table) -> Floats:
         """The counts themselves."""
         values = numbers(table, self.kind, missing=True)

@@ -125,6 +125,10 @@ class PartitionPrior(Registered, ABC):
         """This prior with everything fixed that the number of items leaves open."""
         return self
 
+    def least_parameter(self) -> float:
+        """What the parameter in the trace, if any, is always above."""
+        return 0.0
+
     def most_clusters(self) -> int | None:
         """The largest number of clusters that is possible, or None."""
         return None
@@ -199,6 +203,10 @@ class PitmanYor(PartitionPrior):
     def config(self) -> dict[str, Any]:
         """Concentration and discount."""
         return {"concentration": _config(self.concentration), "discount": self.discount}
+
+    def least_parameter(self) -> float:
+        """A concentration is above −discount."""
+        return -self.discount
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> PitmanYor:

@@ -78,6 +78,14 @@ class Product(Kernel):
     def _bound(self) -> list[tuple[Kernel, list[int]]]:
         return [(kernel, [int(c) for c in columns]) for kernel, columns in self.parts]
 
+    def check_encoded(self, values: Floats) -> None:
+        """Refuse encoded rows that a part cannot have made."""
+        used = sorted(c for _, columns in self._bound() for c in columns)
+        if used != list(range(values.shape[1])):
+            raise InvalidInputError("a Product whose blocks do not hold each column once")
+        for kernel, columns in self._bound():
+            kernel.check_encoded(values[:, columns])
+
     def encode(self, table: Table) -> Floats:
         """Each block as its kernel encodes it, at its columns."""
         encoded = np.empty((table.n_rows, table.n_columns))

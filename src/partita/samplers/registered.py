@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from partita import samplers
 from partita.errors import FileFormatError, InvalidInputError
+
+
+class MissingClassError(FileFormatError):
+    """A file's model uses a class that has not been imported."""
+
 
 _KNOWN: dict[str, type[Registered]] = {}
 
@@ -64,9 +71,12 @@ def restored(kind: str, config: dict[str, Any], module: str | None = None) -> An
     """
     if kind not in _KNOWN and module is not None and module.startswith("partita."):
         importlib.import_module(module)
+    elif kind not in _KNOWN and module is None:  # files of version 0.1 name the class alone
+        for each in pkgutil.iter_modules(samplers.__path__, "partita.samplers."):
+            importlib.import_module(each.name)
     if kind not in _KNOWN:
         where = f" Import {module} first" if module else " Import the module that defines it"
-        raise FileFormatError(
+        raise MissingClassError(
             f"the file's model uses the class {kind}, which is not known here.{where}, then load "
             "the file again."
         )

@@ -133,7 +133,7 @@ def sample(
     model_id = fingerprint(kernel, prior, values, settings)
     begun = Progress(0, tuple(starts), ((),) * settings.chains)
     if resume is not None:
-        begun = read_checkpoint(resume, model_id, settings)
+        begun = read_checkpoint(resume, model_id, settings, len(values), prior)
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_concentration(begun, model.prior.concentration) if resume is None else begun
@@ -148,8 +148,11 @@ def sample(
             keeper.after_round(reached)
 
         reached, interrupted = advance_all(model, settings, begun, n_jobs, after_round)
-    keeper.write(reached)
+    keeper.keep(reached)
     seconds = time.perf_counter() - start
+    if keeper.failure is not None:
+        notes = (*notes, keeper.failure)
+        sys.stderr.write(f"partita: {keeper.failure}\n")
     if interrupted:
         notes = (*notes, _say_interrupted(reached, settings, checkpoint))
     return fit_from_progress(

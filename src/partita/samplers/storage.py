@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita.errors import FileFormatError
@@ -13,9 +15,37 @@ from partita.partitions.draws import Draws
 from partita.samplers.archive import read_archive, write_archive
 from partita.samplers.chains import Settings
 from partita.samplers.fit import Fit
-from partita.samplers.registered import described, restored
+from partita.samplers.kernel import Kernel
+from partita.samplers.priors import PartitionPrior
+from partita.samplers.registered import MissingClassError, described, restored
 
 _FORMAT = "partita fit 1"
+
+
+def _check(
+    values: NDArray[Any],
+    columns: tuple[str, ...],
+    draws: Draws,
+    trace: dict[str, NDArray[Any]],
+    kernel: Kernel,
+    prior: PartitionPrior,
+) -> None:
+    """What a kernel would trust: shapes, ranges, finite numbers; raises ValueError."""
+    if values.dtype != np.float64 or values.shape != (draws.n_items, len(columns)):
+        raise ValueError(
+            f"the values are {values.dtype} of shape {values.shape}, expected float64 of shape "
+            f"({draws.n_items}, {len(columns)})"
+        )
+    kernel.check_encoded(values)
+    shape = trace["n_clusters"].shape
+    for name, found in trace.items():
+        if found.shape != shape or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+            raise ValueError(f"the trace {name!r} is not {shape} finite numbers")
+    if not np.array_equal(trace["n_clusters"].reshape(-1), draws.n_clusters):
+        raise ValueError("the trace 'n_clusters' is not that of the draws")
+    parameter = prior.tables(draws.n_items).parameter
+    if parameter is not None and not (trace[parameter] > prior.least_parameter()).all():
+        raise ValueError(f"the trace {parameter!r} is out of range")
 
 
 def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
@@ -45,9 +75,9 @@ def load_fit(path: PathLike) -> Fit:
         }
         chains, kept = trace["n_clusters"].shape
         draws = Draws(arrays["labels"], chain=np.repeat(np.arange(chains), kept))
-        kernel = restored(*meta["kernel"])
-        prior = restored(*meta["prior"])
+        kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
         settings = Settings(**meta["settings"])
+        _check(arrays["values"], tuple(meta["columns"]), draws, trace, kernel, prior)
         return Fit(
             draws,
             MappingProxyType(trace),
@@ -60,5 +90,7 @@ def load_fit(path: PathLike) -> Fit:
             float(meta["seconds"]),
             bool(meta["interrupted"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except MissingClassError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileFormatError(f"{path} is not a complete partita fit: {error}.") from error

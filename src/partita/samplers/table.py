@@ -40,6 +40,10 @@ class Table:
         """Number of columns."""
         return len(self.columns)
 
+    def rows(self, rows: slice) -> Table:
+        """The same columns with some rows."""
+        return Table(self.names, tuple(column[rows] for column in self.columns))
+
     def select(self, positions: list[int]) -> Table:
         """The same rows with some columns."""
         return Table(

@@ -1,0 +1,369 @@
+"""Priors and kernels from outside the package: sampled exactly, checked, saved, found again."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import gammaln
+
+import partita as pt
+from partita.samplers import registered
+from partita.samplers.model import flatten
+
+DATA = Path(__file__).parent / "data"
+WAITING = np.array([[0.3, 4.0], [0.2, 5.5], [0.6, 3.1], [7.0, 0.4], [5.5, 0.2], [9.1, 0.9]])
+
+
+@numba.njit
+def add(x, n, block, j):
+    block.stats[0, j] += x[0]
+
+
+@numba.njit
+def remove(x, n, block, j):
+    block.stats[0, j] -= x[0]
+
+
+@numba.njit
+def refresh(n, block, j):
+    block.cache[0, j] = block.hyper[0] + n
+    block.cache[1, j] = block.hyper[1] + block.stats[0, j]
+
+
+@numba.njit
+def log_predictive(x, k, block, out):
+    for j in range(k):
+        shape, rate = block.cache[0, j], block.cache[1, j]
+        out[j] += math.log(shape) + shape * math.log(rate) - (shape + 1) * math.log(rate + x[0])
+
+
+@numba.njit
+def log_marginal(n, block, j):
+    a, b = block.hyper[0], block.hyper[1]
+    total = math.lgamma(a + n) - math.lgamma(a) + a * math.log(b)
+    return total - (a + n) * math.log(b + block.stats[0, j])
+
+
+@dataclass(frozen=True)
+class ExponentialGamma(pt.Kernel):
+    """x ~ Exponential(λ), λ ~ Gamma(shape, rate), independent columns."""
+
+    shape: float = 1.0
+    rate: float = 1.0
+
+    n_cache: ClassVar[int] = 2
+    add, remove, refresh = add, remove, refresh
+    log_predictive, log_marginal = log_predictive, log_marginal
+
+
+def reference(rows: np.ndarray) -> float:
+    """ExponentialGamma(1.5, 0.7), by its closed form over the cells that are there."""
+    total = 0.0
+    for column in rows.T:
+        x = column[~np.isnan(column)]
+        total += gammaln(1.5 + x.size) - gammaln(1.5) + 1.5 * np.log(0.7)
+        total -= (1.5 + x.size) * np.log(0.7 + x.sum())
+    return float(total)
+
+
+UNIFORM = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
+
+
+def test_a_kernel_of_ones_own_is_exact_with_missing_cells_too():
+    kernel = ExponentialGamma(1.5, 0.7)
+    pt.testing.check_kernel(kernel, WAITING, log_marginal=reference)
+    holes = WAITING.copy()
+    holes[[0, 2, 2], [1, 0, 1]] = np.nan
+    pt.testing.check_kernel(kernel, holes, log_marginal=reference, prior=UNIFORM)
+
+
+def test_beside_others_in_a_product_and_all_that_a_fit_offers():
+    kernel = pt.Product((ExponentialGamma(), [0]), (pt.NormalInverseGamma(3, 0.5, 2, 1), [1]))
+    fit = pt.sample(WAITING, kernel=kernel, draws=50, burn_in=10, chains=2, rng=0)
+    assert set(fit.cluster_parameters(np.zeros(6)).parameters) == {"mean", "variance"}
+    np.testing.assert_allclose(fit.predict(WAITING[:2], np.arange(6) // 3).sum(axis=1), 1)
+    one = pt.sample(WAITING[:, 0], kernel=ExponentialGamma(), draws=50, burn_in=10, rng=0)
+    grid = np.geomspace(1e-4, 1e5, 4_000)
+    assert np.trapezoid(one.density(grid).mean, grid) == pytest.approx(1, abs=2e-3)
+
+
+def test_addresses_are_made_anew_where_a_model_arrives():
+    arrays = flatten(ExponentialGamma(), 6, np.zeros(2, bool))
+    again = pickle.loads(pickle.dumps(arrays))
+    assert not again.blocks[:, -5:].any()
+    assert again.likelihood(WAITING).blocks[:, -5:].all()
+
+
+def broken(**functions):
+    return type("Broken", (ExponentialGamma,), functions)()
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ({"remove": add}, "log_marginal after remove"),
+        ({"log_marginal": lambda n, block, j: 0.0}, "the sum of log_predictive"),
+    ],
+)
+def test_a_wrong_kernel_is_found(functions, message):
+    with pytest.raises(AssertionError, match=message):
+        pt.testing.check_kernel(broken(**functions), WAITING)
+
+
+def test_a_missing_normaliser_is_found_by_the_reference():
+    with pytest.raises(AssertionError, match="the reference"):
+        pt.testing.check_kernel(
+            ExponentialGamma(1.5, 0.7), WAITING, log_marginal=lambda rows: reference(rows) - 1
+        )
+
+
+def test_functions_that_do_not_compile_are_refused():
+    with pytest.raises(pt.PartitaError, match="cannot be compiled: log_marginal"):
+        pt.sample(WAITING, kernel=broken(log_marginal=lambda n, block, j: block.unknown))
+    with pytest.raises(pt.PartitaError, match="add returns float64; expected none"):
+        pt.sample(WAITING, kernel=broken(add=lambda x, n, block, j: x[0]))
+    with pytest.raises(pt.PartitaError, match="has no function 'refresh'"):
+        pt.sample(WAITING, kernel=broken(refresh=None))
+
+
+def test_an_error_in_a_function_comes_out():
+    def fails(n, block, j):
+        if n > 2:
+            raise ValueError("three are too many")
+        return 0.0
+
+    with pytest.raises(ValueError, match="three are too many"):
+        pt.sample(WAITING, kernel=broken(log_marginal=fails), draws=5, burn_in=0, chains=1, rng=0)
+
+
+# ---------------------------------------------------------------------------------- priors
+
+PRIORS = {
+    "uniform": UNIFORM,
+    "tables": pt.ProductPartition([0.0, 0.5, -1.0], [0.0, 0.3, 0.1, 0.7, -1.0, 0.2, 0.0]),
+    "dirichlet": pt.ProductPartition(lambda n, k: k * math.log(1.3), lambda n: math.lgamma(n)),
+}
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_priors_of_ones_own_are_exact(name):
+    pt.testing.check_prior(PRIORS[name])
+
+
+def test_the_dirichlet_process_has_product_form():
+    named = pt.DirichletProcess(1.3)
+    for labels in ([0, 0, 1, 2], [0], [0, 1, 2, 3, 4, 4]):
+        found = PRIORS["dirichlet"].log_probability(labels)
+        assert found == pytest.approx(named.log_probability(labels), abs=1e-10)
+    assert PRIORS["dirichlet"].expected_clusters(40) == pytest.approx(named.expected_clusters(40))
+
+
+def test_a_table_that_ends_caps_the_clusters():
+    fit = pt.sample(WAITING, prior=PRIORS["tables"], draws=50, burn_in=0, rng=0)
+    assert fit.draws.n_clusters.max() <= 3
+    assert PRIORS["tables"].log_probability([0, 1, 2, 3]) == -np.inf
+
+
+class Paired(pt.PartitionPrior):
+    """Exchangeable, not of product form: the largest cluster counts."""
+
+    def log_probability(self, labels):
+        sizes = {tuple(sorted(np.bincount(c))): 0 for c in pt.all_partitions(len(labels))}
+        total = sum(max(np.bincount(c)) for c in pt.all_partitions(len(labels)))
+        assert tuple(sorted(np.bincount(labels))) in sizes
+        return float(np.log(np.bincount(labels).max() / total))
+
+    def expected_clusters(self, n_items):
+        every = np.array(list(pt.all_partitions(n_items)))
+        p = np.exp([self.log_probability(c) for c in every])
+        return float(p @ (every.max(axis=1) + 1))
+
+
+def test_other_exchangeable_priors_are_refused_with_the_reason():
+    with pytest.raises(pt.PartitaError, match="depends on its size alone"):
+        pt.sample(WAITING, prior=Paired())
+
+    class Claims(Paired):
+        def tables(self, n_items):
+            return UNIFORM.tables(n_items)
+
+    with pytest.raises(AssertionError, match="standard errors away"):
+        pt.testing.check_prior(Claims(), n_items=4)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pt.ProductPartition([], [0.0]), "log_v="),
+        (lambda: pt.ProductPartition([0.0], "a"), "log_w='a'"),
+        (lambda: pt.ProductPartition([0.0], [0.0]).log_probability([0, 0]), "log_w has 1 entries"),
+        (
+            lambda: pt.ProductPartition([0.0], lambda n: -np.inf).tables(3),
+            r"log_w\(1\) is -inf; expected finite",
+        ),
+        (lambda: pt.ProductPartition(lambda n, k: np.nan, lambda n: 0.0).tables(3), "log V"),
+        (
+            lambda: pt.ProductPartition(lambda n, k: [0.0, -np.inf, 0][k - 1], [0.0] * 9).tables(3),
+            "more clusters are possible",
+        ),
+        (lambda: UNIFORM.bind(5).log_probability([0, 1]), "holds tables for 5, 6 items"),
+        (lambda: UNIFORM.config(), "cannot be written"),
+        (lambda: pt.testing.check_prior(UNIFORM, n_items=9), "at most 8"),
+        (lambda: pt.testing.check_prior("dp"), "expected a PartitionPrior"),
+        (lambda: pt.testing.check_kernel(ExponentialGamma(), WAITING[:3]), "at least 6"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        make()
+
+
+# ---------------------------------------------------------------------------------- files
+
+
+def test_a_saved_fit_finds_its_classes_by_name(tmp_path, monkeypatch):
+    kernel = pt.Product((ExponentialGamma(2.0), [0]), (pt.GammaPoisson(1, 1), [1]))
+    rows = np.round(WAITING)
+    fit = pt.sample(rows, kernel=kernel, prior=UNIFORM, draws=20, burn_in=5, chains=2, rng=0)
+    fit.save(tmp_path / "fit.npz")
+    again = pt.Fit.load(tmp_path / "fit.npz")
+    assert again.kernel == fit.kernel
+    assert again.prior == fit.prior
+    np.testing.assert_array_equal(again.density(rows).mean, fit.density(rows).mean)
+    monkeypatch.delitem(registered._KNOWN, "ExponentialGamma")
+    with pytest.raises(
+        pt.PartitaError,
+        match=r"Import \S*samplers.test_own first",
+    ):
+        pt.Fit.load(tmp_path / "fit.npz")
+
+
+def test_a_name_that_partita_has_is_refused():
+    with pytest.raises(pt.PartitaError, match="'GammaPoisson' comes with partita"):
+        type("GammaPoisson", (pt.Kernel,), {})
+
+
+def test_files_of_the_first_version_still_load():
+    product = pt.Fit.load(DATA / "fit_0_1_product.npz")
+    assert [kernel.kind for kernel, _ in product.kernel.parts] == [
+        "NormalInverseGamma",
+        "GammaPoisson",
+        "BetaBernoulli",
+        "DirichletCategorical",
+    ]
+    assert product.prior == pt.DirichletProcess(pt.Gamma(1, 1))
+    assert product.density(product.values).mean.shape == (5,)
+    wishart = pt.Fit.load(DATA / "fit_0_1_wishart.npz")
+    assert wishart.prior == pt.FiniteMixture(mean_components=3)
+    options = {"kernel": pt.NormalInverseGamma(0, 0.5, 2, 1), "prior": pt.PitmanYor(1.0, 0.25)}
+    options |= {"burn_in": 2, "chains": 2, "rng": 0}
+    rows = product.values[:, :2]
+    longer = pt.sample(rows, draws=9, resume=DATA / "checkpoint_0_1.npz", **options)
+    assert longer.draws == pt.sample(rows, draws=9, **options).draws
+
+
+def test_the_exponential_twin_is_a_lomax():
+    """The reference itself, against SciPy."""
+    x = np.array([[0.4]])
+    assert reference(x) == pytest.approx(stats.lomax.logpdf(0.4, 1.5, scale=0.7), abs=1e-12)
+
+
+# ---------------------------------------------------------------------------------- forged files
+
+
+def forged(source: Path, target: Path, **changes) -> Path:
+    with np.load(source) as stored:
+        arrays = dict(stored)
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    np.savez(target, **arrays)
+    return target
+
+
+def first_cell(value):
+    def change(array):
+        array = array.copy()
+        array.reshape(-1)[0] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("values", lambda a: a[:3]),
+        ("values", lambda a: a.astype(np.float32)),
+        ("values", first_cell(np.inf)),
+        ("values", lambda a: np.column_stack([a[:, :3], a[:, 3] + 90])),  # no such level
+        ("values", lambda a: np.column_stack([a[:, :1], -a[:, 1:]])),  # negative counts
+        ("labels", lambda a: a[:, :3]),
+        ("labels", lambda a: a[:-1]),
+        ("labels", lambda a: a + 0.5),
+        ("trace_n_clusters", lambda a: a + 1),
+        ("trace_concentration", first_cell(np.nan)),
+        ("trace_concentration", lambda a: -a),
+        ("trace_log_posterior", lambda a: a[:1]),
+    ],
+)
+def test_a_forged_fit_is_refused(tmp_path, name, change):
+    path = forged(DATA / "fit_0_1_product.npz", tmp_path / "fit.npz", **{name: change})
+    with pytest.raises(pt.PartitaError, match="not a complete partita fit"):
+        pt.Fit.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("state_labels_0", lambda a: a + 900),
+        ("state_labels_0", lambda a: a[:2]),
+        ("state_labels_1", lambda a: a - 5),
+        ("random_0", lambda a: a * 0),
+        ("random_1", lambda a: a[:2]),
+        ("concentration_0", lambda a: a * np.nan),
+        ("concentration_1", lambda a: a - 9),
+        ("labels_0", lambda a: a[:2]),
+        ("labels_0", lambda a: a + 3),
+        ("scalars_1", lambda a: a * np.nan),
+        ("scalars_1", lambda a: a[:, :2]),
+    ],
+)
+def test_a_forged_checkpoint_is_refused(tmp_path, name, change):
+    path = forged(DATA / "checkpoint_0_1.npz", tmp_path / "run.npz", **{name: change})
+    rows = pt.Fit.load(DATA / "fit_0_1_product.npz").values[:, :2]
+    with pytest.raises(pt.PartitaError, match="is damaged"):
+        pt.sample(
+            rows,
+            kernel=pt.NormalInverseGamma(0, 0.5, 2, 1),
+            prior=pt.PitmanYor(1.0, 0.25),
+            draws=9,
+            burn_in=2,
+            chains=2,
+            resume=path,
+        )
+
+
+def test_a_checkpoint_that_fails_does_not_cost_the_draws(tmp_path, monkeypatch, capsys):
+    from partita.samplers import checkpoint
+
+    written = []
+
+    def full(*args, **options):
+        written.append(args)
+        if len(written) > 1:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_archive", full)
+    fit = pt.sample(WAITING, draws=20, burn_in=2, rng=0, checkpoint=tmp_path / "run.npz")
+    assert fit.draws.n_draws == 80
+    assert len(written) == 2
+    assert "checkpoint could not be written" in fit.notes[-1]
+    assert "No space left" in capsys.readouterr().err
