@@ -21,7 +21,7 @@ FLOOR = {
     "_optional": 1,
     "_files": 1,
     "_memory": 1,
-    "_progress": 1,
+    "_progress": 1.5,
     "kernels": 1,
     "datasets": 1,
     "partitions": 2,

@@ -8,6 +8,7 @@ import pytest
 import partita as pt
 from partita import _progress
 from partita._progress import Status
+from partita.kernels.compiling import listeners
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,43 @@ def test_a_search_reports_what_it_does(monkeypatch, capsys):
     labels = np.random.default_rng(0).integers(0, 4, (30, 20))
     pt.estimate(labels, progress=True)
     assert "estimate:" in capsys.readouterr().err
+
+
+def test_compiling_is_said(monkeypatch, capsys):
+    from partita.kernels._jit import kernel
+
+    monkeypatch.setattr(_progress, "_DELAY", 0.0)
+
+    def plus_one(x: int) -> int:
+        return x + 1
+
+    with Status("estimate", True):
+        assert kernel(plus_one)(1) == 2
+    assert "compiling for this machine (first run only), function 1" in capsys.readouterr().err
+    assert not any(getattr(hook, "__self__", None).__class__ is Status for hook in listeners)
+
+
+def test_a_notebook_shows_progress_by_default_and_leaves_no_line(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    code = (
+        "from partita import _progress\n_progress._DELAY = 0.0\n"
+        "with _progress.Status('estimate') as status:\n"
+        "    status.say('sweeping')\n    status.say('moving')"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": tmp_path}}
+    )
+    seen = []
+    with client.setup_kernel():
+        original = client.process_message
+
+        def spy(message, cell, index):
+            if message["msg_type"] in ("display_data", "update_display_data"):
+                seen.append(message["content"]["data"]["text/plain"])
+            return original(message, cell, index)
+
+        client.process_message = spy
+        client.execute_cell(notebook.cells[0], 0)
+    assert [text.split(" (")[0] for text in seen] == ["estimate: sweeping", "estimate: moving", ""]

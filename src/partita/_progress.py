@@ -5,27 +5,80 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
+
+from partita.kernels.compiling import listeners
 
 _DELAY = 2.0
 """Seconds of work before anything is shown, and between two lines where none can be replaced."""
+
+
+def is_shown(progress: bool | None) -> bool:
+    """Whether progress is shown: as asked; by default on a terminal and in a notebook."""
+    return (sys.stderr.isatty() or in_notebook()) if progress is None else progress
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, which shows what can be replaced."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Line(Protocol):
+    """A line that can be replaced."""
+
+    def update(self, text: str) -> None:
+        """Show this text instead."""
+
+    def stop(self) -> None:
+        """Show nothing any more."""
+
+
+class NotebookLine:
+    """One line of a notebook's output, replaced in place and empty at the end."""
+
+    def __init__(self, text: str) -> None:
+        from IPython.display import display
+
+        self._handle: Any = display({"text/plain": text}, raw=True, display_id=True)
+
+    def update(self, text: str) -> None:
+        """Show this text instead."""
+        self._handle.update({"text/plain": text}, raw=True)
+
+    def stop(self) -> None:
+        """Leave the line empty."""
+        self.update("")
+
+
+def _terminal_line(text: str) -> Line:
+    from rich.console import Console
+    from rich.status import Status as RichStatus
+
+    line: Any = RichStatus(text, console=Console(stderr=True))
+    line.start()
+    return line  # type: ignore[no-any-return]
 
 
 class Status:
     """One line that says what is being done, once it has lasted two seconds.
 
     ``progress`` is True (show it; in a file or a pipe as lines of their own),
-    False (never) or None (on a terminal).
+    False (never) or None (on a terminal and in a notebook). A first run on a
+    machine compiles kernels; the line says so while it does.
     """
 
     def __init__(self, title: str, progress: bool | None = None) -> None:
         self._title = title
-        self._wanted = sys.stderr.isatty() if progress is None else progress
+        self._wanted = is_shown(progress)
         self._start = time.monotonic()
         self._last = self._start
-        self._live: Any = None
+        self._live: Line | None = None
+        self._compiled = 0
 
     def __enter__(self) -> Status:
+        if self._wanted:
+            listeners.append(self._say_compiling)
         return self
 
     def __exit__(
@@ -34,8 +87,14 @@ class Status:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._wanted:
+            listeners.remove(self._say_compiling)
         if self._live is not None:
             self._live.stop()
+
+    def _say_compiling(self) -> None:
+        self._compiled += 1
+        self.say(f"compiling for this machine (first run only), function {self._compiled}")
 
     def say(self, message: str) -> None:
         """Replace the line; cheap to call often."""
@@ -45,12 +104,10 @@ class Status:
         text = f"{self._title}: {message} ({now - self._start:.0f} s)"
         if self._live is not None:
             self._live.update(text)
+        elif in_notebook():
+            self._live = NotebookLine(text)
         elif sys.stderr.isatty():
-            from rich.console import Console
-            from rich.status import Status as RichStatus
-
-            self._live = RichStatus(text, console=Console(stderr=True))
-            self._live.start()
+            self._live = _terminal_line(text)
         elif now - self._last >= _DELAY:
             self._last = now
             print(text, file=sys.stderr)

@@ -6,9 +6,28 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+from numba.core import event
+
+from partita.kernels.compiling import listeners
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Tells the listeners when Numba begins to compile what no cache has."""
+
+    def on_start(self, event: Any) -> None:
+        """Tell everyone; whoever leaves meanwhile is not missed."""
+        del event
+        for listener in tuple(listeners):
+            listener()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to tell."""
+
+
+event.register("numba:compile", _Announcer())
 
 
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
