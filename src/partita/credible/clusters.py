@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 class ClusterUncertainty:
     """How certain each of the K clusters of an estimate is.
 
-    Made by :func:`cluster_uncertainty`. Clusters are numbered as in the
-    canonical labels of the estimate.
+    Made by :func:`cluster_uncertainty`. Clusters are numbered by size.
 
     Attributes
     ----------

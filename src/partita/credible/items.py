@@ -27,7 +27,7 @@ class ItemUncertainty:
     Attributes
     ----------
     labels : ndarray of int32, shape (n_items,)
-        The estimate, canonical.
+        The estimate, its clusters numbered by size.
     probability : ndarray of float, shape (n_items,)
         Probability that the item lies in the cluster of the draw that is matched
         to the item's cluster in the estimate.

@@ -16,12 +16,14 @@ from partita._files import PathLike
 from partita._optional import require
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
+from partita.partitions.profile_table import Profiles
 from partita.partitions.types import LabelsLike
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
 from partita.samplers.model import Model
 from partita.samplers.predictive import Density, predict_clusters, predictive_density
 from partita.samplers.priors import PartitionPrior
+from partita.samplers.profiles import profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +171,60 @@ class Fit:
         sizes = np.bincount(vector).astype(np.int64)
         found = self.kernel.moments(self.values, vector, self.columns)
         return ClusterParameters(sizes, found)
+
+    def profiles(
+        self, labels: LabelsLike, *, prob: float = 0.95, n_draws: int = 1_000, rng: int = 0
+    ) -> Profiles:
+        """What each cluster of a partition is like: its parameters, column by column.
+
+        In two ways. *Given* the partition: the exact conjugate posterior of the
+        parameters of its clusters. *Averaged*: θ_C is the mean over the items i of C
+        of θ of i's cluster in the draw, so that the uncertainty of the clustering is
+        in it; its mean is the mean of the conjugate means, its interval comes from
+        one draw of the parameters for each draw of the partition. Label switching
+        cannot enter.
+
+        Parameters
+        ----------
+        labels : array_like, shape (n_items,)
+            A partition, such as an estimate.
+        prob : float in (0, 1), default 0.95
+            Probability of the intervals.
+        n_draws : int, default 1000
+            Draws to average over, evenly spaced; all where there are fewer.
+        rng : int, default 0
+            Seed of the parameters drawn.
+
+        Returns
+        -------
+        Profiles
+            "mean" and "sd" of normal columns, "rate" of counts, "share of …" of levels.
+
+        Notes
+        -----
+        One ``Kernel.moments`` per draw, O(N·d) each. Intervals given the partition are
+        NaN where the posterior of a variance has no variance of its own.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=200, burn_in=100, chains=2, rng=0)
+        >>> fit.profiles(fit.draws.labels[0]).parameter[:2]
+        ('mean', 'sd')
+        """
+        kept = self.draws
+        if kept.n_draws > n_draws:
+            chosen = np.linspace(0, kept.n_draws - 1, n_draws).astype(np.int64)
+            kept = kept._take(chosen)
+        return profile(
+            self.kernel,
+            self.values,
+            self.columns,
+            kept,
+            by_size(as_labels(labels, n_items=kept.n_items)),
+            prob=prob,
+            rng=np.random.default_rng(rng),
+        )
 
     def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.

@@ -199,3 +199,28 @@ def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int6
         t = column_of[k]
         if table[k, t] > 0:
             match[t] = k
+
+
+@kernel
+def align_rows(
+    reference: NDArray[np.int32],
+    k_reference: int,
+    rows: NDArray[np.int32],
+    k_rows: NDArray[np.int64],
+    out: NDArray[np.int32],
+) -> None:
+    """Rows in the numbers of the reference's clusters; −1, −2, … where there is no counterpart."""
+    n = reference.size
+    for r in range(rows.shape[0]):
+        shared = np.zeros((k_rows[r], k_reference), np.int32)
+        for i in range(n):
+            shared[rows[r, i], reference[i]] += 1
+        match = np.empty(k_rows[r], np.int64)
+        match_clusters(shared, k_rows[r], match)
+        unmatched = 0
+        for t in range(k_rows[r]):
+            if match[t] < 0:
+                unmatched -= 1
+                match[t] = unmatched
+        for i in range(n):
+            out[r, i] = match[rows[r, i]]

@@ -1,0 +1,28 @@
+"""One partition with the numbers its owner gave to its clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partita.partitions.labels import Labels, as_labels, by_size
+from partita.partitions.types import LabelsLike
+
+
+def as_numbered(labels: LabelsLike, *, n_items: int | None = None, what: str = "labels") -> Labels:
+    """One partition from whatever holds it, with its own numbers where they are 0 … K − 1.
+
+    Labels of an estimate keep their numbers, so that tables made from it speak
+    of the same clusters; all others are numbered by size, as results are.
+    """
+    canonical = as_labels(labels, n_items=n_items, what=what)
+    given: Any = labels
+    if hasattr(type(given), "__labels__"):
+        given = given.__labels__()
+    if isinstance(given, (np.ndarray, list, tuple)):
+        values = np.asarray(given)
+        whole = values.dtype.kind in "iu" and values.shape == canonical.shape
+        if whole and values.min() == 0 and values.max() == canonical.max():
+            return values.astype(np.int32)
+    return by_size(canonical)

@@ -1,0 +1,132 @@
+"""What the clusters of a partition are like, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._optional import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profiles:
+    """Parameters of each cluster and column, in two honest ways; one row per parameter.
+
+    *Given the partition* takes the clusters as known: nothing but sampling error
+    is in it. *Averaged* takes the clusters of each draw instead: with C a cluster
+    of the partition, θ_C is the mean over the items i of C of θ of i's cluster in
+    the draw, so that the uncertainty of the clustering is in it. Label switching
+    cannot enter, because items are followed, not labels.
+
+    Attributes
+    ----------
+    cluster : ndarray of int64, shape (n_rows,)
+    column, parameter : tuple of str
+        The data's column, and what of it: "mean", "sd", "rate", or "share of …".
+    given : ndarray of float, shape (n_rows,)
+        Mean given the partition.
+    given_low, given_high : ndarray of float, shape (n_rows,)
+        Interval given the partition; NaN where there is no model.
+    averaged : ndarray of float, shape (n_rows,)
+        Mean over the draws' own clusters.
+    averaged_low, averaged_high : ndarray of float, shape (n_rows,)
+        Interval with the uncertainty of the clustering.
+    sizes : ndarray of int64, shape (n_clusters,)
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws averaged over.
+    """
+
+    cluster: NDArray[np.int64]
+    column: tuple[str, ...]
+    parameter: tuple[str, ...]
+    given: Floats
+    given_low: Floats
+    given_high: Floats
+    averaged: Floats
+    averaged_low: Floats
+    averaged_high: Floats
+    sizes: NDArray[np.int64]
+    prob: float
+    n_draws: int
+
+    def __len__(self) -> int:
+        return int(self.cluster.size)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per cluster, column and parameter."""
+        pandas = require("pandas", extra="parquet", purpose="a table of profiles")
+        columns: dict[str, Any] = {
+            "cluster": self.cluster,
+            "size": self.sizes[self.cluster],
+            "column": list(self.column),
+            "parameter": list(self.parameter),
+            **{name: getattr(self, name) for name in NUMBERS},
+        }
+        frame: pd.DataFrame = pandas.DataFrame(columns)
+        return frame
+
+    def __repr__(self) -> str:
+        columns = len(set(self.column))
+        return (
+            f"<Profiles: {self.sizes.size} clusters, {columns} columns, "
+            f"{len(self)} parameters, {self.prob:g} intervals over {self.n_draws:,} draws>"
+        )
+
+    def __str__(self) -> str:
+        title = f"{100 * self.prob:g}% interval"
+        lines = [
+            f"{'cluster':>7}  {'column':<14}{'parameter':<14}{'given':>10}  {title:<22}"
+            f"{'averaged':>10}  {title:<22}"
+        ]
+        for r in range(min(len(self), _SHOWN)):
+            given = _interval(self.given_low[r], self.given_high[r])
+            averaged = _interval(self.averaged_low[r], self.averaged_high[r])
+            lines.append(
+                f"{self.cluster[r]:>7}  {self.column[r][:13]:<14}{self.parameter[r][:13]:<14}"
+                f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
+            )
+        if len(self) > _SHOWN:
+            lines.append(f"      … and {len(self) - _SHOWN:,} more rows; see to_frame()")
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+NUMBERS = ("given", "given_low", "given_high", "averaged", "averaged_low", "averaged_high")
+"""The columns of numbers."""
+
+_SHOWN = 30
+
+
+def _interval(low: float, high: float) -> str:
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return "–"
+    return f"{low:.4g} to {high:.4g}"
+
+
+def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Floats, Floats]:
+    """Central interval of each column of values, whose rows have weights that sum to 1."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    mass = np.cumsum(weights[order], axis=0)
+    tail = (1.0 - prob) / 2.0
+    last = values.shape[0] - 1
+    low = np.minimum((mass < tail - 1e-12).sum(axis=0), last)
+    high = np.minimum((mass < 1.0 - tail - 1e-12).sum(axis=0), last)
+    return (
+        np.take_along_axis(ordered, low[None], axis=0)[0],
+        np.take_along_axis(ordered, high[None], axis=0)[0],
+    )

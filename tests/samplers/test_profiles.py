@@ -1,0 +1,187 @@
+"""Profiles of clusters: exact laws given a partition, enumeration of the averages."""
+
+from __future__ import annotations
+
+from math import lgamma
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import partita as pt
+from partita.samplers.profiles import laws_of, profile
+from partita.samplers.table import as_table
+
+
+def row_of(found, cluster, column, parameter):
+    frame = found.to_frame()
+    rows = frame.query("cluster == @cluster and column == @column and parameter == @parameter")
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def fitted(data, kernel):
+    return pt.sample(data, kernel=kernel, draws=20, burn_in=5, chains=1, rng=0)
+
+
+def test_a_normal_column_given_the_partition():
+    data = np.array([0.1, 0.4, -0.3, 5.0, 5.6])
+    kernel = pt.NormalInverseGamma(mean=1.0, precision=0.5, shape=2.0, rate=1.5)
+    found = fitted(data, kernel).profiles([0, 0, 0, 1, 1], prob=0.9)
+    x = data[:3]
+    n, c, a = 3, 3.5, 2.0 + 1.5
+    centre = (0.5 * 1.0 + x.sum()) / c
+    b = 1.5 + ((x - x.mean()) ** 2).sum() / 2 + 0.5 * n / (2 * c) * (x.mean() - 1.0) ** 2
+    mean = row_of(found, 0, "0", "mean")
+    law = stats.t(2 * a, centre, np.sqrt(b / (a * c)))
+    assert mean["given"] == pytest.approx(centre)
+    assert [mean["given_low"], mean["given_high"]] == pytest.approx(law.interval(0.9))
+    sd = row_of(found, 0, "0", "sd")
+    variance = stats.invgamma(a, scale=b)
+    assert [sd["given_low"], sd["given_high"]] == pytest.approx(np.sqrt(variance.interval(0.9)))
+    assert sd["given"] == pytest.approx(variance.expect(np.sqrt), rel=1e-6)
+
+
+def test_correlated_columns_have_the_marginal_laws():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(6, 2))
+    kernel = pt.NormalInverseWishart(mean=0.0, precision=0.5, degrees=6, scale=1.0)
+    found = fitted(data, kernel).profiles([0] * 6, prob=0.8)
+    n, d = data.shape
+    centre = data.sum(axis=0) / (n + 0.5)
+    average = data.mean(axis=0)
+    away = data - average
+    psi = np.eye(2) + away.T @ away + 0.5 * n / (n + 0.5) * np.outer(average, average)
+    freedom = 6 + n - d + 1
+    for j in range(d):
+        law = stats.t(freedom, centre[j], np.sqrt(psi[j, j] / ((n + 0.5) * freedom)))
+        row = row_of(found, 0, str(j), "mean")
+        assert [row["given_low"], row["given_high"]] == pytest.approx(law.interval(0.8))
+        variance = stats.invgamma(freedom / 2, scale=psi[j, j] / 2)
+        row = row_of(found, 0, str(j), "sd")
+        assert [row["given_low"], row["given_high"]] == pytest.approx(
+            np.sqrt(variance.interval(0.8))
+        )
+
+
+def test_counts_and_levels_given_the_partition():
+    counts = fitted(np.array([1, 2, 9]), pt.GammaPoisson(shape=2, rate=0.5)).profiles([0, 0, 1])
+    rate = row_of(counts, 0, "0", "rate")
+    law = stats.gamma(5, scale=1 / 2.5)
+    assert [rate["given"], rate["given_low"]] == pytest.approx([law.mean(), law.ppf(0.025)])
+    table = {"smoker": [0, 1, 1]}
+    shares = fitted(pandas_frame(table), pt.BetaBernoulli(a=1, b=1)).profiles([0, 0, 1])
+    share = row_of(shares, 0, "smoker", "share of 1")
+    law = stats.beta(2, 2)
+    assert [share["given"], share["given_high"]] == pytest.approx([0.5, law.ppf(0.975)])
+    levels = fitted(pandas_frame({"kind": ["a", "b", "b"]}), pt.DirichletCategorical(weight=1))
+    share = row_of(levels.profiles([0, 0, 1]), 0, "kind", "share of b")
+    assert share["given"] == pytest.approx(0.5)
+
+
+def pandas_frame(columns):
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def poisson_posterior(data, alpha=1.0, shape=2.0, rate=0.5):
+    """Every partition with its exact posterior probability, Dirichlet process prior."""
+    partitions = list(pt.all_partitions(len(data)))
+    logs = []
+    for labels in partitions:
+        value = 0.0
+        for k in range(labels.max() + 1):
+            x = data[labels == k]
+            value += np.log(alpha) + lgamma(x.size)
+            value += shape * np.log(rate) - lgamma(shape)
+            value += lgamma(shape + x.sum()) - (shape + x.sum()) * np.log(rate + x.size)
+        logs.append(value)
+    weights = np.exp(np.array(logs) - max(logs))
+    return partitions, weights / weights.sum()
+
+
+def test_averages_over_the_draws_clusters_by_enumeration():
+    data = np.array([1.0, 2.0, 9.0, 4.0])
+    partitions, weights = poisson_posterior(data)
+    labels = np.array([0, 0, 1, 1], np.int32)
+    kernel = pt.GammaPoisson(shape=2, rate=0.5)
+    table = as_table(data)
+    bound = kernel.bind(table)
+    values = bound.encode(table)
+    draws = pt.Draws(np.array(partitions), weights=weights)
+    rng = np.random.default_rng(0)
+    found = profile(bound, values, ("0",), draws, labels, prob=0.9, rng=rng)
+    for cluster in (0, 1):
+        members = np.flatnonzero(labels == cluster)
+        expected = 0.0
+        for row, weight in zip(partitions, weights, strict=True):
+            rates = [
+                (2 + data[row == row[i]].sum()) / (0.5 + (row == row[i]).sum()) for i in members
+            ]
+            expected += weight * np.mean(rates)
+        assert found.averaged[cluster] == pytest.approx(expected)
+    # The interval: by simulation of the same mixture, written out item by item.
+    many = rng.choice(len(partitions), 4_000, p=weights)
+    repeated = pt.Draws(np.array(partitions)[many])
+    sims = np.empty((4_000, 2))
+    for s, m in enumerate(many):
+        row = partitions[m]
+        theta = [
+            rng.gamma(2 + data[row == k].sum(), 1 / (0.5 + (row == k).sum()))
+            for k in range(row.max() + 1)
+        ]
+        sims[s] = [np.mean([theta[row[i]] for i in np.flatnonzero(labels == c)]) for c in (0, 1)]
+    wide = profile(bound, values, ("0",), repeated, labels, prob=0.9, rng=np.random.default_rng(3))
+    for c in (0, 1):  # two samples of 4,000: quantiles agree to about 3%
+        low, high = np.quantile(sims[:, c], [0.05, 0.95])
+        assert wide.averaged_low[c] == pytest.approx(low, rel=0.1)
+        assert wide.averaged_high[c] == pytest.approx(high, rel=0.1)
+
+
+def test_a_certain_clustering_has_both_ways_alike():
+    data = np.array([0.0, 0.2, 8.0, 8.3])
+    labels = np.array([0, 0, 1, 1], np.int32)
+    table = as_table(data)
+    kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=3, rate=1).bind(table)
+    draws = pt.Draws(np.repeat(labels[None, :], 1_500, axis=0))
+    rng = np.random.default_rng(1)
+    found = profile(kernel, kernel.encode(table), ("x",), draws, labels, prob=0.8, rng=rng)
+    np.testing.assert_allclose(found.averaged, found.given)
+    # Quantiles of 1,500 draws: within a few percent of the spread.
+    width = found.given_high - found.given_low
+    assert (np.abs(found.averaged_low - found.given_low) < 0.12 * width).all()
+    assert (np.abs(found.averaged_high - found.given_high) < 0.12 * width).all()
+
+
+def test_a_law_that_the_moments_do_not_determine_is_not_guessed():
+    kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=0.5, rate=1)
+    table = as_table(np.array([0.0, 1.0]))
+    found = laws_of(
+        kernel.bind(table).moments(table_values(kernel, table), np.zeros(2, np.int32), ("x",))
+    )
+    assert np.isnan(found.quantile(0.5)).all()
+
+
+def table_values(kernel, table):
+    return kernel.encode(table)
+
+
+def test_data_without_a_model_by_hand():
+    pandas = pytest.importorskip("pandas")
+    data = pandas.DataFrame({"x": [1.0, 2.0, 5.0, 6.0], "kind": ["a", "a", "b", "a"]})
+    draws = [[0, 0, 1, 1], [0, 0, 0, 1]]
+    found = pt.profiles(draws, [0, 0, 1, 1], data=data, prob=1.0)
+    mean = row_of(found, 1, "x", "mean")
+    assert mean["given"] == 5.5
+    first, second = 5.5, (8 / 3 + 6) / 2
+    assert mean["averaged"] == pytest.approx((first + second) / 2)
+    assert [mean["averaged_low"], mean["averaged_high"]] == pytest.approx([second, first])
+    sd = row_of(found, 0, "x", "sd")
+    wide = np.std([1, 2, 5])
+    assert [sd["given"], sd["averaged_high"]] == pytest.approx([0.5, wide])
+    share = row_of(found, 1, "kind", "share of b")
+    assert share["given"] == 0.5
+    assert share["averaged"] == pytest.approx((0.5 + (1 / 3 + 0) / 2) / 2)
+    assert "averaged" in str(found)
+    assert repr(found).startswith("<Profiles: 2 clusters, 2 columns")
+    with pytest.raises(pt.PartitaError, match="one row per item"):
+        pt.profiles(draws, [0, 0, 1, 1], data=[1.0, 2.0])
