@@ -90,7 +90,7 @@ def test_zarr_that_is_none(tmp_path):
     with pytest.raises((FileFormatError, InvalidInputError), match=r"damaged|no group"):
         pt.read_draws(tmp_path / "a.zarr")
     (tmp_path / "b.zarr").write_text("x")
-    with pytest.raises(FileFormatError, match="damaged"):
+    with pytest.raises(FileFormatError, match=r"expected a zarr store|damaged"):
         pt.read_draws(tmp_path / "b.zarr")
 
 
@@ -226,7 +226,7 @@ def test_npz_with_a_flipped_bit(tmp_path):
         ('1,1\n2,"3"\n', InvalidLabelsError, r"is not a whole number.*strings=True"),
         ("1,1\n2,12345678901234567890\n", InvalidLabelsError, "too large for a label"),
         ("1,1\n2,1e30\n", InvalidLabelsError, "too large for a label"),
-        ("a,a\n1,1\n", InvalidInputError, "'a' appears twice"),
+        ("a,a\n1,1\n", InvalidInputError, "the name 'a' stands over several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
         ('"","a"\n"1,1\n', FileFormatError, "not closed"),
         ('"a"x,b\n1,1\n', FileFormatError, "text follows a quoted cell"),

@@ -17,9 +17,12 @@ from partita.errors import InvalidInputError, NotSupportedError, UnknownNameErro
 
 SUFFIXES = ("csv", "csv.gz", "tsv", "tsv.gz", "npz", "parquet", "nc", "zarr", "rds", "RData")
 
+MEANT = {"lp__", "lp", "k", "chain", "iter", "draw"}
+"""Headings with a meaning of their own; items of these names are refused."""
+
 _letters = st.characters(exclude_categories=("Cs", "Cc"))
 _names = st.text(_letters, min_size=1, max_size=5).filter(
-    lambda s: not s.startswith(".") and "[" not in s and s != "lp__"
+    lambda s: not s.startswith(".") and "[" not in s and s.lower() not in MEANT
 )
 
 

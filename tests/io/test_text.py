@@ -55,7 +55,7 @@ def test_a_first_row_that_mixes_must_be_explained():
     text = "draw,1,2\n0,5,5\n"
     with pytest.raises(FileFormatError, match=r"mixes numbers with 'draw'.*header=True"):
         read(text)
-    assert read(text, header=True).item_names == ("draw", "1", "2")
+    assert read(text, header=True).item_names == ("1", "2")  # draw counts draws
     with pytest.raises(InvalidLabelsError, match="line 1, column 1: 'draw' is not a whole number"):
         read(text, header=False)
 
@@ -83,7 +83,7 @@ def test_separators():
     assert read("1\t1\t2\t2\n1\t2\t2\t2\n", format="tsv") == EXPECTED
     assert read("  1 1\t2   2 \n1 2 2 2\n", format="txt") == EXPECTED
     assert read('"a b" c\n1 2\n', format="txt").item_names == ("a b", "c")
-    with pytest.raises(InvalidLabelsError, match=r"'1;1;2;2' is not a whole.*sep="):
+    with pytest.raises(FileFormatError, match=r"separated by ';', not by ','. Pass sep=';'"):
         read("1;1;2;2\n1;2;2;2\n", header=False)
     for sep in ("ab", "1", '"', "é"):
         with pytest.raises(InvalidInputError, match="one ASCII character"):
@@ -134,7 +134,7 @@ def test_blocks_of_any_size(monkeypatch):
             pt.Draws(labels).labels.tolist()
         )
         with pytest.raises(InvalidLabelsError, match=r"line 41, column 3: '2.5'"):
-            read(text + "1,1,2.5,1,1\n")
+            read(text + "1,1,2.5,1,1\n", header=False)
 
 
 def test_compressed_text(tmp_path):
@@ -180,5 +180,5 @@ def test_tables_of_variables_from_other_samplers():
 
 def test_saved_warmup_is_pointed_out():
     comments = "# num_warmup = 3\n# save_warmup = 1\n# thin = 2\n"
-    with pytest.warns(UserWarning, match=r"first 2 draws are warm-up.*drop\(2\)"):
+    with pytest.warns(UserWarning, match="first 2 draws are warm-up and were left out"):
         read(comments + "lp__,z.1\n" + "0.1,1\n" * 5)

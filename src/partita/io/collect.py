@@ -17,6 +17,9 @@ from partita.partitions.draws import Draws
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""
 
+_ENOUGH_TO_COUNT = 10
+"""Rows from which on a column that counts them is no coincidence."""
+
 
 def rows_per_block(n_items: int) -> int:
     """Rows to hand to a :class:`Collector` at a time."""
@@ -37,6 +40,7 @@ class Collector:
     def __init__(self, n_items: int, expected: int = 0) -> None:
         self._labels: NDArray[Any] = np.empty((max(1, expected), n_items), np.uint8)
         self._counts: list[NDArray[np.int64]] = []
+        self._counting: NDArray[np.int64] | None = None
         self.n_rows = 0
 
     def add(self, block: NDArray[Any]) -> None:
@@ -49,6 +53,7 @@ class Collector:
             block = integers(block, "draws", first_draw=self.n_rows)
         # The kernel would compile anew for another memory order or a read-only array.
         whole = np.require(block, np.int64, ["C", "W"])
+        self._watch_counting(whole)
         canonical = np.empty(block.shape, np.int32)
         most = first_appearance(whole, canonical)
         self._counts.append(count_clusters(canonical))
@@ -66,6 +71,7 @@ class Collector:
         """The draws collected; the collector must not be used afterwards."""
         if not self.n_rows:
             raise InvalidLabelsError("there are no draws; at least one row is needed.")
+        self._refuse_counting(item_names)
         self._resize(self.n_rows)
         return Draws._from_canonical(
             self._labels,
@@ -73,6 +79,32 @@ class Collector:
             weights=weights,
             chain=chain,
             item_names=item_names,
+        )
+
+    def _watch_counting(self, block: NDArray[np.int64]) -> None:
+        """Keep track of the columns that have counted 0, 1, 2, … or 1, 2, 3, … so far."""
+        n_rows = block.shape[0]
+        if self._counting is None:
+            starts = (block[0] == 0) | (block[0] == 1)
+            if n_rows > 1:
+                starts &= block[1] == block[0] + 1
+            self._counting = np.flatnonzero(starts)
+            self._counts_from = block[0, self._counting] if starts.any() else block[0, :0]
+        if self._counting.size:
+            expected = self._counts_from + np.arange(self.n_rows, self.n_rows + n_rows)[:, None]
+            still = (block[:, self._counting] == expected).all(axis=0)
+            self._counting, self._counts_from = self._counting[still], self._counts_from[still]
+
+    def _refuse_counting(self, item_names: Sequence[str] | None) -> None:
+        counting = np.empty(0, np.int64) if self._counting is None else self._counting
+        if self.n_rows < _ENOUGH_TO_COUNT or not 0 < counting.size < self._labels.shape[1]:
+            return
+        column = int(counting[0])
+        name = f" {item_names[column]!r}" if item_names is not None else ""
+        raise InvalidLabelsError(
+            f"the column of item {column}{name} counts {int(self._counts_from[0])}, "
+            f"{int(self._counts_from[0]) + 1}, … down all {self.n_rows:,} rows: it numbers the "
+            "draws and labels no item. Drop it, or head it with .iteration."
         )
 
     def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:

@@ -9,8 +9,18 @@ from dataclasses import dataclass
 from partita.errors import InvalidInputError, InvalidLabelsError
 
 CHAIN, WEIGHT = ".chain", ".weight"
-_IGNORED = frozenset({".iteration", ".draw"})  # R's posterior package adds these
+_CHAINS = frozenset({CHAIN, "chain", "chain__", "chain_id"})
+_DRAWS = frozenset({".iteration", ".draw", "iter", "iteration", "iterations", "draw", "iter__"})
+_QUANTITIES = frozenset(
+    {
+        *("lp__", "lp", "k", "n_clusters", "nclusters", "num_clusters"),
+        *("loglik", "log_lik", "logpost", "log_posterior", "deviance"),
+    }
+)
+"""Names, in small letters, of what samplers write beside labels: never the name of an item."""
+_LONG = frozenset({".chain", ".iteration", ".draw"})
 _BRACKET = re.compile(r"(.+)\[(\d+)\]")
+_MANGLED = re.compile(r"(.+?)\.(\d+)\.")  # what R's data frames make of z[1]
 _DOT = re.compile(r"(.+)\.(\d+)")
 
 
@@ -29,6 +39,13 @@ def placeholder_names(n_items: int) -> list[str]:
     return [f".item{i}" for i in range(1, n_items + 1)]
 
 
+def long_columns(names: Sequence[str]) -> tuple[int, int] | None:
+    """Positions of index and value in tidybayes' long format, told by its dotted names."""
+    rest = [i for i, name in enumerate(names) if name not in _LONG]
+    is_long = {".chain", ".iteration", ".draw"} <= set(names) and len(rest) == 2
+    return (rest[0], rest[1]) if is_long else None
+
+
 def choose_columns(
     names: Sequence[str],
     *,
@@ -38,23 +55,28 @@ def choose_columns(
 ) -> Columns:
     """Sort the columns of a table into items, chain and weight.
 
-    ``.chain`` and ``.weight`` are what they say; ``.iteration`` and ``.draw``
-    are ignored. A table of variables (``var_name`` or ``one_variable`` given, a
-    column ``lp__``, or a column named like ``z[1]``) gives the columns of one
-    indexed variable in the order of its index: ``var_name``, or the only one
-    that is whole in the first draw, as ``is_whole(position)`` tells. In any
-    other table every remaining column is an item of that name, except that
-    ``.item1, .item2, …`` stand for items without names.
+    ``.weight`` is what it says, ``.chain`` or ``chain`` the chain; ``.draw``,
+    ``.iteration``, ``iter`` and the like number the draws and are passed over. A
+    table of variables (``var_name`` or ``one_variable`` given, a column
+    ``lp__``, or a column named like ``z[1]``) gives the columns of one indexed
+    variable in the order of its index: ``var_name``, or the only one that is
+    whole in the first draw, as ``is_whole(position)`` tells. In any other table
+    every remaining column is an item of that name, except that ``.item1,
+    .item2, …`` stand for items without names; quantities that samplers write
+    beside labels (``K``, ``lp``) are refused there.
     """
     names = [str(name) for name in names]
-    chain = names.index(CHAIN) if CHAIN in names else None
-    weight = names.index(WEIGHT) if WEIGHT in names else None
-    rest = [i for i, name in enumerate(names) if i not in (chain, weight) and name not in _IGNORED]
+    chain = _single(names, [i for i, name in enumerate(names) if name.lower() in _CHAINS])
+    weight = _single(names, [i for i, name in enumerate(names) if name == WEIGHT])
+    rest = [
+        i for i, name in enumerate(names) if i not in (chain, weight) and name.lower() not in _DRAWS
+    ]
     if (
         var_name is not None
         or one_variable
         or "lp__" in names
         or any(_BRACKET.fullmatch(names[i]) for i in rest)
+        or (rest and all(_MANGLED.fullmatch(names[i]) for i in rest))
     ):
         variables = _indexed(names, rest)
         chosen = _named(variables, var_name) if var_name else _only_whole(variables, is_whole)
@@ -65,15 +87,48 @@ def choose_columns(
             "Expected one column of labels per item."
         )
     item_names = tuple(names[i] for i in rest)
+    _refuse_quantities(item_names)
+    _refuse_repeated(item_names)
     unnamed = list(item_names) == placeholder_names(len(rest))
     return Columns(rest, None if unnamed else item_names, chain, weight)
 
 
+def _single(names: Sequence[str], positions: list[int]) -> int | None:
+    if len(positions) > 1:
+        raise InvalidInputError(
+            f"the columns {', '.join(repr(names[i]) for i in positions)} would all be the same; "
+            "a table has one column of chains and one of weights. Drop or rename the others."
+        )
+    return positions[0] if positions else None
+
+
+def _refuse_quantities(names: tuple[str, ...]) -> None:
+    letters = sum(len(name) == 1 for name in names) > 1  # items a, b, …, k are items
+    for name in names:
+        if name.lower() in _QUANTITIES and not (letters and len(name) == 1):
+            raise InvalidInputError(
+                f"the column {name!r} has the name of a quantity that samplers write beside the "
+                "labels. Drop it, or rename it if it is an item."
+            )
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInputError(
+                f"the name {name!r} stands over several columns; every item needs its own."
+            )
+        seen.add(name)
+
+
 def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[int]]:
     """Variables with one index that runs from 0 or 1 without gaps, columns in index order."""
+    _refuse_repeated([names[i] for i in positions])
     found: dict[str, dict[int, int]] = {}
     for position in positions:
-        match = _BRACKET.fullmatch(names[position]) or _DOT.fullmatch(names[position])
+        name = names[position]
+        match = _BRACKET.fullmatch(name) or _MANGLED.fullmatch(name) or _DOT.fullmatch(name)
         if match and not _DOT.fullmatch(match[1]):  # mu.1.1 has two indices
             found.setdefault(match[1], {})[int(match[2])] = position
     return {

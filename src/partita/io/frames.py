@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.io.collect import collect, rows_per_block
-from partita.io.columns import choose_columns, placeholder_names
+from partita.io.columns import choose_columns, long_columns, placeholder_names
+from partita.io.ids import clean_ids
+from partita.io.long_format import draws_from_long
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
+
+_FEW_ROWS = 4
+"""So few draws are an example, and their names no reason to doubt."""
 
 
 class Table(Protocol):
@@ -30,25 +36,64 @@ class Table(Protocol):
     def chain(self) -> NDArray[Any] | None:
         """Chain ids that the table keeps outside its columns."""
 
+    def row_names(self) -> list[str] | None:
+        """Names that the table gives its rows, if they are text."""
+
 
 def draws_from_table(table: Table, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per draw; ``choose_columns`` tells which are items."""
     if not table.n_rows:
         raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    if (place := long_columns(table.names)) and _same(table, ".draw"):
+        ids = (table.column(table.names.index(name)) for name in (".chain", ".draw"))
+        return draws_from_long(*ids, *(_values(table, position) for position in place))
     columns = choose_columns(
         table.names,
         var_name=var_name,
         is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
     )
+    warn_of_items_in_rows(table.row_names(), table.n_rows, len(columns.items))
     blocks = table.blocks(columns.items, rows_per_block(len(columns.items)))
     chain = table.chain() if columns.chain is None else table.column(columns.chain)
     return collect(
         blocks,
         len(columns.items),
         expected=table.n_rows,
-        weights=None if columns.weight is None else table.column(columns.weight),
+        weights=None if columns.weight is None else _weights(table.column(columns.weight)),
         chain=None if chain is None else clean_ids(chain),
         item_names=columns.names,
+    )
+
+
+def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidWeightsError(
+            "a weight is missing or text; expected one number per draw in the column .weight."
+        ) from None
+
+
+def _same(table: Table, name: str) -> bool:
+    """Whether the first two rows agree in a column, which then does not number the rows."""
+    values = table.column(table.names.index(name))
+    return len(values) > 1 and bool(values[0] == values[1])
+
+
+def _values(table: Table, position: int) -> NDArray[Any]:
+    return np.concatenate([block[:, 0] for block in table.blocks([position], table.n_rows)])
+
+
+def warn_of_items_in_rows(names: list[str] | None, n_rows: int, n_items: int) -> None:
+    """Warn where rows have names of their own, as items have, and are fewer than columns."""
+    if names is None or not _FEW_ROWS < n_rows < n_items or len(set(names)) < n_rows:
+        return
+    if any(name.strip().lstrip("-").isdigit() for name in names):
+        return
+    warnings.warn(
+        f"{n_rows:,} rows, named {names[0]!r}, {names[1]!r}, …, and {n_items:,} columns: are the "
+        "rows items? They were read as draws; if they are items, pass transpose=True.",
+        stacklevel=2,
     )
 
 
@@ -121,6 +166,11 @@ class PandasTable:
             return None
         return np.asarray(self._frame.index.get_level_values("chain"))
 
+    def row_names(self) -> list[str] | None:
+        """The index, where it is text."""
+        names = self._frame.index.tolist()
+        return names if all(isinstance(name, str) for name in names) else None
+
 
 class PolarsTable:
     """A polars DataFrame."""
@@ -140,6 +190,10 @@ class PolarsTable:
         return np.asarray(self._frame.to_series(position).to_numpy())
 
     def chain(self) -> NDArray[Any] | None:
+        """Nothing: polars keeps no index."""
+        return None
+
+    def row_names(self) -> list[str] | None:
         """Nothing: polars keeps no index."""
         return None
 
@@ -165,27 +219,16 @@ class ArrowTable:
         """Nothing: Arrow keeps no index."""
         return None
 
+    def row_names(self) -> list[str] | None:
+        """Nothing: Arrow keeps no index."""
+        return None
+
 
 def arrow_values(column: Any) -> NDArray[Any]:
     """An Arrow column as NumPy; integers with nulls become floats with NaN."""
     if hasattr(column, "chunks"):
         return np.asarray(column.to_numpy())
     return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def clean_ids(values: NDArray[Any]) -> NDArray[Any]:
-    """Chain ids as integers where all are whole numbers, else as strings."""
-    if values.dtype.kind in "iuU":
-        return values
-    if values.dtype.kind in "OT" and any(isinstance(value, str) for value in values):
-        return np.array([str(value) for value in values])
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.array([np.nan])
-    if not (numbers == np.floor(numbers)).all():
-        raise InvalidInputError("chain ids must be whole numbers or text, one per draw.")
-    return numbers.astype(np.int64)
 
 
 def _is_whole(value: Any) -> bool:

@@ -68,12 +68,14 @@ def split_line(line: str, sep: str) -> list[Cell]:
             i += 1
 
 
-def is_header(first: list[Cell], name: str) -> bool:
+def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool:
     """Whether the first row is a header.
 
     It is one when no cell of it is a number, and a draw when all are. Where
-    both readings are possible the user must say: numbers and text mixed, or
-    numbers that count 0, 1, 2, … or 1, 2, 3, … as column numbers do.
+    both readings are possible the user must say: numbers and text mixed,
+    numbers that count 0, 1, 2, … or 1, 2, 3, … as column numbers do, or
+    numbers that are all different, as ids of items are, and appear in none of
+    the rows that follow.
     """
     numbers = [cell.number for cell in first]
     known = [number for number in numbers if number is not None]
@@ -85,6 +87,12 @@ def is_header(first: list[Cell], name: str) -> bool:
         raise FileFormatError(
             f"{name}: the first row mixes numbers with {odd.text!r}, so it may be a header or "
             f"a draw with a bad label. {say}"
+        )
+    different = len(known) > 1 and len(set(known)) == len(known) and max(known) > len(known)
+    if different and not any(cell.number in known for row in following for cell in row):
+        raise FileFormatError(
+            f"{name}: the numbers of the first row are all different ({known[0]:g}, {known[1]:g}, "
+            f"…), so it may be a header of item ids or a draw with every item alone. {say}"
         )
     if len(known) > 1 and known[0] in (0, 1):
         counting = all(number == known[0] + i for i, number in enumerate(known))

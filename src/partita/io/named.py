@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
-from partita.io.frames import clean_ids
+from partita.io.ids import clean_ids
 from partita.partitions.draws import Draws
 
 _DRAW_NAMES = ("draw", "sample", "iteration")

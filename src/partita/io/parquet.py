@@ -88,5 +88,12 @@ class _ParquetTable:
         """The level of pandas' index named chain."""
         return self._whole("chain") if "chain" in self._index else None
 
+    def row_names(self) -> list[str] | None:
+        """Pandas' index, where it is one column of text."""
+        if len(self._index) != 1:
+            return None
+        names = self._whole(self._index[0]).tolist()
+        return names if all(isinstance(name, str) for name in names) else None
+
     def _whole(self, name: str) -> NDArray[Any]:
         return arrow_values(self._file.read(columns=[name]).column(name))

@@ -1,36 +1,50 @@
-"""R's .rds and .RData files: matrices, data frames, and lists of them as chains."""
+"""R's .rds and .RData files: what is in them, and writing them."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import require_memory
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
-from partita.io.columns import CHAIN, WEIGHT, choose_columns, placeholder_names
-from partita.io.frames import draws_from_frame
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
+from partita.io.columns import CHAIN, WEIGHT, placeholder_names
 from partita.io.options import ReadOptions
-from partita.partitions.convert import draws_from_array, with_fields
+from partita.io.r_objects import RList, at_path, from_parsed
+from partita.io.r_shapes import LABELS_OF_CLASS, draws_of, looks_like_draws
 from partita.partitions.draws import Draws
 
+_PACKED: dict[bytes, Any] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+_BLOCK = 1 << 24
+_COPIES = 3
+"""Times the unpacked file that reading it takes."""
+_DEEP = 3
+"""Levels of nested lists that are searched."""
 _OBJECT = "draws"
 """Name of the object in the .RData files written."""
 
 
 def read_rds(path: Path, options: ReadOptions) -> Draws:
     """Draws from the object of an .rds file."""
-    return _draws(_load(path, "read_rds"), options, str(path))
+    return _draws(_load(path), options, str(path))
 
 
 def read_rdata(path: Path, options: ReadOptions) -> Draws:
     """Draws from an object of an .RData file, chosen by ``var_name`` if there are several."""
-    return _draws(_load(path, "read_rda"), options, str(path))
+    return _draws(_load(path), options, str(path))
 
 
 def write_rds(draws: Draws, path: Path) -> None:
@@ -45,98 +59,103 @@ def write_rdata(draws: Draws, path: Path) -> None:
     rdata.write_rda(path, {_OBJECT: _for_r(draws)}, constructor_dict=_constructors())
 
 
-def _load(path: Path, function: str) -> Any:
-    rdata = require("rdata", extra="r", purpose=f"reading {path.suffix} files")
+def _load(path: Path) -> Any:
+    parser = require("rdata.parser", extra="r", purpose=f"reading {path.suffix} files")
     try:
         with warnings.catch_warnings():
-            # R classes unknown to rdata (mcmc, draws_matrix, …) arrive as what they are built on.
             warnings.simplefilter("ignore")
-            return getattr(rdata, function)(path)
+            return from_parsed(parser.parse_data(_unpacked(path)).object)
+    except PartitaError:
+        raise
     except Exception as error:  # rdata raises many kinds for a file that is not whole
         raise FileFormatError(
-            f"{path} is damaged, cut short or not written by R's "
-            f"{'saveRDS' if function == 'read_rds' else 'save'} ({type(error).__name__}: {error}). "
-            "Copy or write it again, or name its true format with format=...."
+            f"{path} is damaged, cut short or not written by R's saveRDS or save "
+            f"({type(error).__name__}: {error}). Copy or write it again, or name its true format "
+            "with format=...."
         ) from error
 
 
-def _draws(value: Any, options: ReadOptions, name: str) -> Draws:
-    if isinstance(value, Mapping):
-        return _from_mapping(value, options, name)
-    if isinstance(value, list):  # coda's mcmc.list: one matrix per chain
-        if value and all(_is_matrix(part) for part in value):
-            return Draws.concat([_draws(part, options, name) for part in value])
-        raise InvalidLabelsError(
-            f"{name} holds a list that is not made of matrices; expected a matrix with one row "
-            "per draw."
-        )
-    if type(value).__module__.startswith("pandas"):
-        return draws_from_frame(value, transpose=options.transpose, var_name=options.var_name)
-    if type(value).__name__ == "DataArray":
-        return _from_named_matrix(value, options)
-    if options.var_name is not None:
+def _unpacked(path: Path) -> bytes:
+    """The content of the file, unpacked as far as memory reaches."""
+    with path.open("rb") as raw:
+        start = raw.read(6)
+        raw.seek(0)
+        stream: Any = raw
+        for magic, opened in _PACKED.items():
+            if start.startswith(magic):
+                stream = opened(raw)
+        parts: list[bytes] = []
+        size = 0
+        while part := stream.read(_BLOCK):
+            size += len(part)
+            require_memory(_COPIES * size, f"reading {path}", "Save the labels alone in R.")
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _draws(root: Any, options: ReadOptions, name: str) -> Draws:
+    """Draws from what is unambiguous in the file, or from what the user's path leads to."""
+    path = options.var_name
+    if path is not None:
+        found = at_path(root, path)
+        if found is not None:
+            inner = replace(options, var_name=None)
+            return _draws_at(found, inner, f"{name}, {path}")
+        outer, _, variable = path.rpartition("$")
+        if outer and (table := at_path(root, outer)) is not None:
+            return _draws_at(table, replace(options, var_name=variable), f"{name}, {outer}")
+        if "$" in path or "[[" in path:
+            raise InvalidInputError(f"{name} has nothing at {path!r}. {_contents(root)}")
+    return _draws_at(root, options, name)
+
+
+def _draws_at(node: Any, options: ReadOptions, name: str) -> Draws:
+    if isinstance(node, RList):
+        for each in node.classes:
+            inner = LABELS_OF_CLASS.get(each)
+            if inner is not None and at_path(node, inner) is not None:
+                return draws_of(at_path(node, inner), options, f"{name}, {inner}")
+        if not looks_like_draws(node):
+            return _only_candidate(node, options, name)
+    return draws_of(node, options, name)
+
+
+def _only_candidate(node: RList, options: ReadOptions, name: str) -> Draws:
+    found = dict(_candidates(node))
+    if len(found) == 1:
+        ((path, chosen),) = found.items()
+        return _draws_at(chosen, options, f"{name}, {path}")
+    if found:
+        listed = ", ".join(repr(path) for path in list(found)[:12])
+        more = f" and {len(found) - 12} more" if len(found) > 12 else ""
+        example = next(iter(found))
         raise InvalidInputError(
-            f"var_name={options.var_name!r} was given, but {name} holds a single array whose "
-            "columns have no names."
+            f"{name} holds several objects that could be the draws: {listed}{more}. Choose one by "
+            f"its path, as in var_name={example!r}."
         )
-    values = np.ma.asanyarray(value)
-    if values.ndim != 2:
-        raise InvalidLabelsError(
-            f"{name} holds an array of shape {values.shape}; expected a matrix with one row per "
-            "draw and one column per item."
-        )
-    return draws_from_array(values, transpose=options.transpose)
-
-
-def _from_mapping(objects: Mapping[str, Any], options: ReadOptions, name: str) -> Draws:
-    inner = options
-    matrices = {str(key): value for key, value in objects.items() if _is_matrix(value)}
-    if options.var_name in matrices:
-        chosen = matrices[str(options.var_name)]
-        inner = ReadOptions(transpose=options.transpose)
-    elif len(matrices) == 1:
-        (chosen,) = matrices.values()
-    else:
-        listed = ", ".join(map(str, objects)) or "none"
-        raise InvalidInputError(
-            f"{name} holds {len(matrices)} matrices, so the draws must be named with "
-            f"var_name=.... Its objects are: {listed}; "
-            f"its matrices: {', '.join(matrices) or 'none'}."
-        )
-    return _draws(chosen, inner, name)
-
-
-def _is_matrix(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(_is_matrix(part) for part in value)
-    return len(getattr(value, "shape", ())) == 2
-
-
-def _from_named_matrix(array: Any, options: ReadOptions) -> Draws:
-    """A matrix with names of rows or columns or both, which rdata gives as a DataArray."""
-    if array.ndim != 2:
-        from partita.io.named import draws_from_named
-
-        return draws_from_named(array, var_name=options.var_name)
-    values = array.values
-    if options.transpose:
-        values, array = values.T, array.T
-    dim = array.dims[1]
-    names = [str(v) for v in array.coords[dim].values] if dim in array.coords else None
-    if names is None:
-        return draws_from_array(values)
-    columns = choose_columns(
-        names,
-        var_name=options.var_name,
-        is_whole=lambda i: bool(len(values)) and float(values[0, i]).is_integer(),
+    raise InvalidLabelsError(
+        f"{name} holds no draws that can be told: no matrix of whole numbers, no data frame, no "
+        f"list of label vectors. {_contents(node)}"
     )
-    draws = draws_from_array(values[:, columns.items])
-    return with_fields(
-        draws,
-        item_names=columns.names,
-        chain=None if columns.chain is None else values[:, columns.chain].astype(np.int64),
-        weights=None if columns.weight is None else values[:, columns.weight],
-    )
+
+
+def _candidates(node: RList, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Every object below that could hold draws, by its path."""
+    for step, part in node.items():
+        path = f"{prefix}{step}" if step.startswith("[[") or not prefix else f"{prefix}${step}"
+        inner = set(part.classes) & set(LABELS_OF_CLASS) if isinstance(part, RList) else set()
+        if looks_like_draws(part) or inner:
+            yield path, part
+        elif isinstance(part, RList) and depth < _DEEP:
+            yield from _candidates(part, path, depth + 1)
+
+
+def _contents(node: Any) -> str:
+    if not isinstance(node, RList):
+        return ""
+    steps = [step for step, _ in node.items()]
+    more = ", …" if len(steps) > 12 else ""
+    return f"It holds: {', '.join(steps[:12]) or 'nothing'}{more}."
 
 
 @dataclass(frozen=True)

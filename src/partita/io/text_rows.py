@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -19,7 +20,8 @@ class Layout:
 
     ``target`` gives each column the number of its item, -1 for a column passed
     over, or -2, -3, … for one kept as text. The draws start at byte ``body`` of
-    the first block; a row takes about ``row_bytes``.
+    the first block; a row takes about ``row_bytes``. In the ``long`` format every
+    column is read as numbers; it gives the places of chain, draw, item and label.
     """
 
     target: NDArray[np.int64]
@@ -28,7 +30,11 @@ class Layout:
     kept: tuple[str, ...]
     body: int
     row_bytes: int
+    long: tuple[int, int, int, int] | None = None
 
+
+ROW_NAMES = "row names"
+"""What a first column without a heading holds."""
 
 Rows = Iterator[tuple[NDArray[Any], list[list[Cell]]]]
 """Blocks of labels, and for each column kept as text its cells."""
@@ -55,6 +61,24 @@ def number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) ->
         yield out[:rows], _kept_cells(block, spans[:rows])
         lines += block.count(b"\n")
         start = 0
+
+
+def refuse_commented_rows(
+    blocks: Iterable[bytes], layout: Layout, sep: str, name: str
+) -> Iterator[bytes]:
+    """The blocks, unless a row whose name starts with # would be passed over as a comment."""
+    position = 0
+    for block in blocks:
+        for found in re.finditer(rb"^[ \t]*#.*$", block, re.MULTILINE):
+            cells = found[0].decode(errors="replace").split(sep or None)
+            if position + found.start() >= layout.body and len(cells) == layout.target.size:
+                raise FileFormatError(
+                    f"{name}: a row starts with {cells[0]!r}; rows that start with # are comments, "
+                    "but this one has as many cells as the others. Put its name in quotes, or "
+                    "remove the row."
+                )
+        position += len(block)
+        yield block
 
 
 def _kept_cells(block: bytes, spans: NDArray[np.int64]) -> list[list[Cell]]:

@@ -1,0 +1,151 @@
+"""What the columns of a text file are, told from its first rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import FileFormatError, InvalidInputError
+from partita.io.columns import CHAIN, WEIGHT, Columns, choose_columns, long_columns
+from partita.io.header import Cell, is_header, split_line
+from partita.io.options import ReadOptions
+from partita.io.text_rows import ROW_NAMES, Layout
+
+
+def read_head(blocks: Iterable[bytes], name: str) -> bytes:
+    """The beginning of the file, far enough to hold its first three rows if it has them."""
+    head = b""
+    for block in blocks:
+        head += block
+        lines = _content_lines(head)
+        if all(next(lines, None) for _ in range(3)):
+            break
+    if not any(True for _ in _content_lines(head)):
+        raise FileFormatError(f"{name} is empty; expected draws, one row each.")
+    return head
+
+
+def find_layout(
+    head: bytes, sep: str, options: ReadOptions, name: str, *, one_variable: bool
+) -> Layout:
+    """What the columns are, from the first rows and what the user says."""
+    (start, stop), *others = [span for span, _ in zip(_content_lines(head), range(3), strict=False)]
+    if options.sep is None:
+        last = others[-1] if others else (start, stop)
+        _refuse_other_separator(head[slice(*last)], sep, name)
+    first = _cells(head[start:stop], sep, name)
+    following = [_cells(head[slice(*span)], sep, name) for span in others]
+    header = is_header(first, name, following) if options.header is None else options.header
+    if not header:
+        if one_variable or options.var_name is not None:
+            raise FileFormatError(
+                f"{name} has no header, so no variable can be found by name; "
+                "expected columns such as z.1, z.2, …."
+            )
+        return Layout(np.arange(len(first)), len(first), None, (), start, stop - start)
+    if not others:
+        raise FileFormatError(f"{name} has a header and no draws; expected at least one row.")
+    second = following[0]
+    row_names = first[0].text == "" or len(first) == len(second) - 1
+    if row_names and len(first) == len(second):
+        first = first[1:]
+    names = [cell.text for cell in first]
+    offset = int(row_names)
+    if not options.transpose and _is_long(names, following):
+        return _long_layout(names, offset, stop, others[0][1] - others[0][0])
+    columns = (
+        Columns(list(range(len(names))), None, None, None)
+        if options.transpose
+        else choose_columns(
+            names,
+            var_name=options.var_name,
+            is_whole=lambda i: _is_whole(second, i + offset),
+            one_variable=one_variable,
+        )
+    )
+    _refuse_transposed(names, options)
+    target, kept = _targets(len(names) + offset, columns, offset)
+    row_bytes = others[0][1] - others[0][0]
+    return Layout(target, len(columns.items), columns.names, kept, stop, row_bytes)
+
+
+def _content_lines(text: bytes) -> Iterator[tuple[int, int]]:
+    """Start and stop of the lines that are neither blank nor comments."""
+    start = 0
+    while start < len(text):
+        stop = text.index(b"\n", start) + 1
+        line = text[start : min(stop, start + 200)].strip()
+        if line and not line.startswith(b"#"):
+            yield start, stop
+        start = stop
+
+
+def _targets(
+    n_columns: int, columns: Columns, offset: int
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Where the kernel puts each column, and what the columns kept as text are."""
+    target = np.full(n_columns, -1, np.int64)
+    target[np.array(columns.items, np.int64) + offset] = np.arange(len(columns.items))
+    special = [(columns.chain, CHAIN), (columns.weight, WEIGHT)]
+    kept = [(position + offset, what) for position, what in special if position is not None]
+    if offset:
+        kept.append((0, ROW_NAMES))
+    for slot, (position, _) in enumerate(kept):
+        target[position] = -2 - slot
+    return target, tuple(what for _, what in kept)
+
+
+def _is_whole(row: list[Cell], position: int) -> bool:
+    number = row[position].number if position < len(row) else None
+    return number is not None and number.is_integer()
+
+
+def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
+    special = sorted({CHAIN, WEIGHT} & set(names))
+    if options.transpose and (special or options.var_name):
+        raise InvalidInputError(
+            f"transpose=True was given for a table with {special or 'var_name=...'}; a table of "
+            "named variables has one row per draw."
+        )
+
+
+def _cells(line: bytes, sep: str, name: str) -> list[Cell]:
+    try:
+        return split_line(line.decode(), sep)
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: {error}") from None
+
+
+def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
+    """A row that is one cell with another separator inside: say which option reads it."""
+    bare = re.sub(rb'"[^"]*"', b'""', row).strip().decode(errors="replace")
+    if sep in bare if sep else len(bare.split()) > 1:
+        return
+    choices = {";": "sep=';'", "\t": "sep='\\t'", ",": "format='csv'", " ": "format='txt'"}
+    for other, option in choices.items():
+        if other in bare:
+            came = "blanks" if other == " " else repr(other)
+            raise FileFormatError(
+                f"{name}: cells seem to be separated by {came}, not by "
+                f"{repr(sep) if sep else 'blanks'}. Pass {option}."
+            )
+
+
+def _is_long(names: list[str], rows: list[list[Cell]]) -> bool:
+    """Whether the columns are those of the long format and the first two rows are one draw."""
+    if long_columns(names) is None or len(rows) < 2:
+        return False
+    first, second = rows
+    place = names.index(".draw") - len(names)  # from the end: row names may come first
+    return min(len(first), len(second)) >= -place and first[place].text == second[place].text
+
+
+def _long_layout(names: list[str], offset: int, body: int, row_bytes: int) -> Layout:
+    target = np.arange(len(names) + offset) - offset
+    place = (names.index(".chain"), names.index(".draw"), *(long_columns(names) or (0, 0)))
+    return Layout(target, len(names), None, (), body, row_bytes, place)

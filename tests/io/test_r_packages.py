@@ -1,0 +1,154 @@
+"""Fits and draws as nine R packages save them: read right, by path where it must be, or refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import partita as pt
+from io_r import Atom, Listed, write_rda, write_rds
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
+
+Z = np.array([[1, 1, 2], [3, 1, 1], [2, 2, 2], [1, 2, 3]])
+DRAWS = pt.Draws(Z)
+CHAINS = pt.Draws(Z, chain=[1, 1, 2, 2])
+COLUMNS = ["z[1]", "z[2]", "z[3]"]
+DENSITY = np.random.default_rng(0).random((4, 5))
+
+
+@pytest.fixture
+def read(tmp_path):
+    def from_rds(value, **options):
+        return pt.read_draws(write_rds(tmp_path / "a.rds", value), **options)
+
+    return from_rds
+
+
+def test_rstan_extract(read):
+    """dimnames with names and no column names: list(iterations = NULL, NULL)."""
+    assert read(Atom(Z, {"iterations": None, "": None})) == DRAWS
+    assert read(Atom(Z.astype(float), {"iterations": ["1", "2", "3", "4"], "": None})) == DRAWS
+
+
+def test_bnpmix(read):
+    fit = {"density": DENSITY, "data": Atom([0.5, 1.5, 2.5]), "clust": Z, "group_log": Atom([1, 2])}
+    assert read(Listed(fit, r_class=["BNPdens"])) == DRAWS
+    # The data may be whole numbers too: then only the class tells, or the path does.
+    fit["data"] = np.array([[1, 5], [2, 6], [3, 7]])
+    assert read(Listed(fit, r_class=["BNPdens"])) == DRAWS
+    with pytest.raises(InvalidInputError, match=r"'data', 'clust'.*var_name='data'"):
+        read(Listed(fit))
+    assert read(Listed(fit), var_name="clust") == DRAWS
+    assert read(Listed(fit), var_name="fit$clust") == DRAWS
+    with pytest.raises(InvalidInputError, match=r"nothing at .*It holds: density, data"):
+        read(Listed(fit), var_name="fit$klust")
+
+
+def test_fits_in_rdata(tmp_path):
+    fit = Listed({"density": DENSITY, "clust": Z}, r_class=["BNPdens"])
+    file = write_rda(tmp_path / "a.RData", fit=fit, y=Atom([0.1, 0.2, 0.3]))
+    assert pt.read_draws(file) == DRAWS
+    assert pt.read_draws(file, var_name="fit$clust") == DRAWS
+
+
+def test_dirichletprocess_and_antman(read):
+    vectors = Listed([Atom(row) for row in Z])
+    fit = Listed(
+        {"data": Atom([0.1, 0.2, 0.3]), "labelsChain": vectors, "alphaChain": Atom(DENSITY[0, :4])},
+        r_class=["list", "dirichletprocess", "gaussian"],
+    )
+    assert read(fit) == DRAWS
+    assert read(vectors) == DRAWS
+    antman = Listed({"K": Atom([2, 2, 1, 3]), "CI": vectors}, r_class=["AM_mcmc_output"])
+    assert read(antman) == DRAWS
+    assert read(Listed({"a": {"b": vectors}})) == DRAWS
+    assert read(Listed({"a": {"b": vectors}, "c": Z}), var_name="a$b") == DRAWS
+
+
+def test_posterior(read):
+    cube = np.stack([Z[:2], Z[2:]], axis=1)
+    names = {"iteration": ["1", "2"], "chain": ["1", "2"], "variable": COLUMNS}
+    assert read(Atom(cube, names, r_class=["draws_array", "draws", "array"])) == CHAINS
+    stan = {"iterations": None, "chains": ["chain:1", "chain:2"], "parameters": COLUMNS}
+    assert read(Atom(cube, stan)) == CHAINS
+    assert read(Atom(cube, [None, None, COLUMNS])) == CHAINS
+    with pytest.raises(InvalidInputError, match="dimensions have no names"):
+        read(Atom(cube))
+    rows = {"draw": list("1234"), "variable": COLUMNS}
+    matrix = Atom(Z, rows, r_class=["draws_matrix", "draws"], nchains=np.array([2], np.int32))
+    assert read(matrix) == CHAINS
+    rvar = Listed([], r_class=["rvar"], draws=Atom(Z, {"": list("1234"), "i": None}))
+    rvar.attributes["nchains"] = np.array([2], np.int32)
+    assert read(rvar) == CHAINS
+    mu = Listed([], r_class=["rvar"], draws=Atom(DENSITY))
+    assert read(Listed({"z": rvar, "mu": mu}, r_class=["draws_rvars", "draws"])) == CHAINS
+    chains = [
+        Listed({name: Atom(part[:, i]) for i, name in enumerate(COLUMNS)})
+        for part in (Z[:2], Z[2:])
+    ]
+    draws_list = Listed({"1": chains[0], "2": chains[1]}, r_class=["draws_list", "draws"])
+    found = read(draws_list)
+    assert found.labels.tolist() == DRAWS.labels.tolist()
+    assert found.chain.tolist() == ["1", "1", "2", "2"]
+
+
+def test_nimble_and_coda(read):
+    parts = {"chain1": Atom(Z[:2], [None, COLUMNS]), "chain2": Atom(Z[2:], [None, COLUMNS])}
+    found = read(Listed(parts))
+    assert found.labels.tolist() == DRAWS.labels.tolist()
+    assert found.chain.tolist() == ["chain1", "chain1", "chain2", "chain2"]
+    more = [
+        Atom(np.column_stack([DENSITY[:2, 0], p]), [None, ["alpha", *COLUMNS]]) for p in (Z[:2],)
+    ]
+    assert read(Listed({"samples": Listed(more), "WAIC": Atom([1.5])}), var_name="samples$z") == (
+        pt.Draws(Z[:2], chain=[0, 0])
+    )
+
+
+def test_jags_samples(read):
+    array = np.stack([Z[:2].T, Z[2:].T], axis=2)  # item, iteration, chain
+    assert read(Listed({"z": Atom(array, r_class=["mcarray"])})) == CHAINS
+
+
+def test_text_bit64_and_factors(read):
+    assert read(Atom(np.array([["a", "b"], ["b", "b"]]))) == pt.Draws([[0, 1], [0, 0]])
+    big = np.array([[2**60, 2**60 + 1], [5, 5]])
+    assert read(Atom(big, r_class=["integer64"])) == pt.Draws([[0, 1], [0, 0]])
+    with pytest.raises(InvalidLabelsError, match="missing"):
+        read(Atom(np.array([[1, np.iinfo(np.int64).min]]), r_class=["integer64"]))
+    factor = Atom(np.array([2, 1], np.int32), r_class=["factor"], levels=np.array(["x", "y"]))
+    frame = Listed({"a": factor, "b": factor}, r_class=["data.frame"])
+    assert read(frame) == pt.Draws([[0, 0], [0, 0]], item_names=["a", "b"])
+
+
+def test_mangled_names(read):
+    """read.csv() makes z.1. of z[1]."""
+    columns = {name: Atom(Z[:, i]) for i, name in enumerate(["z.1.", "z.2.", "z.3."])}
+    assert read(Listed(columns, r_class=["data.frame"])) == DRAWS
+
+
+def test_a_whole_file_is_never_called_damaged(read, tmp_path):
+    for value in (
+        Listed({"a": Atom([1.5])}),
+        Listed([]),
+        Atom([1, 2, 3]),
+        Listed([Atom([1]), Z[0]]),
+    ):
+        with pytest.raises((InvalidInputError, InvalidLabelsError)) as caught:
+            read(value)
+        assert "damaged" not in str(caught.value)
+        assert "0 matrices" not in str(caught.value)
+    (tmp_path / "b.rds").write_bytes(b"\x1f\x8bxx")
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.read_draws(tmp_path / "b.rds")
+
+
+def test_items_in_rows(read):
+    wide = Atom(np.ones((6, 8), int), [list("abcdef"), [f"V{i}" for i in range(8)]])
+    with pytest.warns(UserWarning, match="pass transpose=True"):
+        read(wide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(wide, transpose=True).item_names == tuple("abcdef")
