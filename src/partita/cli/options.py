@@ -13,8 +13,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 LOSSES = ("vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear")
 METHODS = ("auto", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
 FORMATS = (
-    *("csv", "tsv", "txt", "cmdstan", "npy", "npz"),
-    *("parquet", "netcdf", "zarr", "rds", "rdata"),
+    *("csv", "tsv", "txt", "coda", "cmdstan", "npy", "npz"),
+    *("parquet", "feather", "netcdf", "zarr", "rds", "rdata"),
 )
 """Names of the library's registries, written out because reading them would load NumPy."""
 

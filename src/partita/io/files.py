@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
-from partita._files import PathLike, atomic_path
-from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from partita._files import FileAccessError, PathLike, atomic_path
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    InvalidLabelsError,
+    MemoryLimitError,
+    NotSupportedError,
+    PartitaError,
+)
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.options import ReadOptions
 from partita.io.registry import Format, find_format
-from partita.io.source import Source, check_file, is_stream
+from partita.io.source import Source, check_file, is_stream, name_of
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike
 
@@ -33,20 +41,22 @@ def read_draws(
     path : path, "-", open file, or a sequence of these
         ``"-"`` is standard input. Several files are several chains of the same items.
     format : str, optional
-        ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``npy``, ``npz``, ``parquet``,
-        ``netcdf``, ``zarr``, ``rds`` or ``rdata``. Told from the suffix when omitted
-        (.csv .csv.gz .tsv .tsv.gz .npy .npz .parquet .pq .nc .nc4 .zarr .rds .RData .rda);
-        csv for open files and standard input.
+        ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``coda`` (a chain beside its
+        index), ``npy``, ``npz``, ``parquet``, ``feather``, ``netcdf``, ``zarr``, ``rds`` or
+        ``rdata``. Told from the suffix when omitted (.csv .tsv .txt .dat, each also packed as
+        .gz .xz .bz2; .npy .npz .parquet .pq .feather .arrow .nc .nc4 .zarr .rds .RData .rda;
+        CODAchain1.txt); csv for open files and standard input.
     transpose : bool
         The file has one row per item and one column per draw.
     var_name : str, optional
         The variable that holds the labels, in files that hold several: ``z`` for the columns
-        ``z.1, z.2, …`` or ``z[1], z[2], …``, for an array of an ArviZ or npz file, or for an
-        object of an RData file. When omitted there must be exactly one that fits.
+        ``z.1, z.2, …`` or ``z[1], z[2], …``, for an array of an ArviZ or npz file, or the path
+        to an object of R, ``fit$clust``. When omitted there must be exactly one that fits.
     header : bool, optional
         Whether the first row of a text file is a header. When omitted it is one if no cell of
-        it is a number, and a draw if all are; where it mixes both, or counts 0, 1, 2, … or
-        1, 2, 3, … as column numbers do, an error asks. Quoted cells are not numbers.
+        it is a number, and a draw if all are; where it mixes both, counts 0, 1, 2, … or
+        1, 2, 3, … as column numbers do, or could be a row of ids, an error asks. Quoted cells
+        are not numbers.
     sep : str, optional
         The character between cells of a text file, if not the format's own.
     strings : bool
@@ -59,11 +69,17 @@ def read_draws(
     Notes
     -----
     Text is UTF-8. Blank lines and lines that start with ``#`` are passed over. Under a header,
-    the columns ``.chain`` and ``.weight`` are the chain and weight of each draw; a first column
-    with an empty heading, or one without any heading, holds row names (as R and pandas write
-    them). A table with a column ``lp__`` or columns named like ``z[1]`` is a table of variables:
-    one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
-    first draw. In npz files the array ``labels`` is read, or else the only matrix. Pickled
+    the columns ``.chain`` (or ``chain``) and ``.weight`` are the chain and weight of each draw;
+    columns such as ``.draw``, ``iter`` and ``Iteration`` number the draws and are passed over,
+    others that count them are refused; a first column with an empty heading, or one without any
+    heading, holds row names (as R and pandas write them). tidybayes' long format (``.chain``,
+    ``.iteration``, ``.draw``, an index, the label) is one row per draw and item. Warm-up that
+    Stan's comments announce (``save_warmup``) is left out, with a warning. A table with a column
+    ``lp__`` or columns named like ``z[1]`` is a table of variables: one of them is read, chosen
+    by ``var_name`` or as the only indexed one that is whole in its first draw. In npz files the
+    array ``labels`` is read, or else the only matrix. In R's files the only object that can be
+    draws is: a matrix, a data frame, an array of chains, a list of label vectors or of chains,
+    the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
     objects are never loaded.
 
     Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte
@@ -102,8 +118,31 @@ def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
         path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    draws: Draws = chosen.reader()(path, options)
+    with _boundary(path, chosen.name):
+        draws: Draws = chosen.reader()(path, options)
     return draws
+
+
+@contextmanager
+def _boundary(path: Source, format: str) -> Iterator[None]:
+    """Any failure of a reading library as an error of ours that names the file."""
+    try:
+        yield
+    except (PartitaError, BrokenPipeError):
+        raise
+    except MemoryError as error:
+        raise MemoryLimitError(
+            f"{name_of(path)} does not fit into memory, or declares sizes that do not fit its "
+            "content. Thin the draws, or write the file again."
+        ) from error
+    except OSError as error:
+        raise FileAccessError(f"{name_of(path)} cannot be read: {error}") from error
+    except Exception as error:
+        raise FileFormatError(
+            f"{name_of(path)} cannot be read as {format} ({type(error).__name__}: "
+            f"{str(error)[:200]}). It may be damaged, or in another format: name that with "
+            "format=...."
+        ) from error
 
 
 def write_draws(

@@ -42,11 +42,12 @@ def _from_objects(ids: NDArray[Any]) -> NDArray[Any]:
     try:
         if all(isinstance(value, (int, np.integer)) for value in listed):
             return np.array(listed, np.int64)
-        return _from_floats(np.array(listed, np.float64))
+        numbers = np.array(listed, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInputError(
             f"chain ids such as {listed[0]!r} are neither whole numbers nor text."
         ) from None
+    return _from_floats(numbers)
 
 
 def _from_floats(numbers: NDArray[np.float64]) -> NDArray[np.int64]:

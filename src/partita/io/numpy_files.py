@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from partita.errors import FileFormatError, InvalidInputError, NotSupportedError
+from partita._memory import require_memory
+from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.collect import collect, rows_per_block
 from partita.io.options import ReadOptions
 from partita.partitions.convert import draws_from_array
@@ -27,7 +29,8 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     if options.var_name is not None:
         raise InvalidInputError("var_name=... was given, but an npy file holds a single array.")
     with _explained(path, "npy"), path.open("rb") as stream:
-        _read_header(stream, path.name)
+        shape, _, dtype = _read_header(stream, path.name)
+        _check_size(path.name, shape, dtype, path.stat().st_size - stream.tell())
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     return draws_from_array(values, transpose=options.transpose)
 
@@ -41,9 +44,13 @@ def read_npz(path: Path, options: ReadOptions) -> Draws:
     """Draws from the array ``labels`` of an npz file, or from its only matrix."""
     with _explained(path, "npz"), zipfile.ZipFile(path) as archive:
         shapes = {}
-        for member in archive.namelist():
+        for member in archive.infolist():
+            if member.flag_bits & 1:
+                raise FileFormatError(f"{path} is encrypted; write it without a password.")
             with archive.open(member) as stream:
-                shapes[member.removesuffix(".npy")] = _read_header(stream, member)[0]
+                shape, _, dtype = _read_header(stream, member.filename)
+                _check_size(member.filename, shape, dtype, member.file_size - stream.tell())
+                shapes[member.filename.removesuffix(".npy")] = shape
         key = _choose_key(shapes, options.var_name, path)
         fields = {
             name: _read_member(archive, name)
@@ -70,7 +77,7 @@ def _explained(path: Path, kind: str) -> Iterator[None]:
     """Errors of NumPy and zipfile as one that says what to do."""
     try:
         yield
-    except (FileFormatError, InvalidInputError, NotSupportedError):
+    except PartitaError:
         raise
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError) as error:
         raise FileFormatError(
@@ -89,6 +96,17 @@ def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, n
             "read. Save the labels as integers: numpy.save(file, labels.astype(int))."
         )
     return shape, fortran, dtype
+
+
+def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], content: int) -> None:
+    """Refuse a header that declares more than the file holds, or than memory does."""
+    size = math.prod(shape) * dtype.itemsize
+    if size > content or any(n < 0 for n in shape):
+        raise FileFormatError(
+            f"{name} is damaged or cut short: it declares an array of {size:,} bytes and holds "
+            f"{content:,}. Copy or write it again."
+        )
+    require_memory(size // 8, f"reading {name}", "Thin the draws before writing them.")
 
 
 def _choose_key(shapes: dict[str, tuple[int, ...]], var_name: str | None, path: Path) -> str:

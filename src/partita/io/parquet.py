@@ -13,7 +13,12 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import rows_per_block
 from partita.io.columns import CHAIN, WEIGHT, placeholder_names
-from partita.io.frames import arrow_values, draws_from_items, draws_from_table
+from partita.io.frames import (
+    arrow_values,
+    draws_from_frame,
+    draws_from_items,
+    draws_from_table,
+)
 from partita.io.options import ReadOptions
 from partita.partitions.draws import Draws
 
@@ -34,6 +39,24 @@ def read(path: Path, options: ReadOptions) -> Draws:
         raise FileFormatError(
             f"{path} is damaged, cut short or no parquet file ({error}). Copy or write it again, "
             "or name its true format with format=...."
+        ) from error
+
+
+def read_feather(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a feather file or an Arrow stream."""
+    arrow = require("pyarrow", extra="parquet", purpose="reading .feather and .arrow files")
+    ipc = require("pyarrow.ipc", extra="parquet")
+    try:
+        with arrow.memory_map(str(path)) as mapped:
+            opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
+            mapped.seek(0)
+            return draws_from_frame(
+                opened(mapped).read_all(), transpose=options.transpose, var_name=options.var_name
+            )
+    except (arrow.ArrowException, OSError) as error:
+        raise FileFormatError(
+            f"{path} is damaged, cut short or no feather or Arrow file ({error}). Copy or write it "
+            "again, or name its true format with format=...."
         ) from error
 
 

@@ -51,18 +51,37 @@ class Format:
         return _load(self.write)
 
 
+_PACKED = ("", ".gz", ".xz", ".bz2")
+
+
+def _packable(*suffixes: str) -> tuple[str, ...]:
+    return tuple(f"{suffix}{packed}" for suffix in suffixes for packed in _PACKED)
+
+
 _FORMATS = (
     Format(
-        "csv", (".csv", ".csv.gz"), "text:read_csv", "text_write:write_csv", text=True, table=True
+        "csv",
+        _packable(".csv"),
+        "text:read_csv",
+        "text_write:write_csv",
+        text=True,
+        table=True,
     ),
     Format(
-        "tsv", (".tsv", ".tsv.gz"), "text:read_tsv", "text_write:write_tsv", text=True, table=True
+        "tsv",
+        _packable(".tsv"),
+        "text:read_tsv",
+        "text_write:write_tsv",
+        text=True,
+        table=True,
     ),
-    Format("txt", (), "text:read_txt", None, text=True),
+    Format("txt", _packable(".txt", ".dat"), "text:read_txt", None, text=True),
+    Format("coda", (), "coda:read", None),
     Format("cmdstan", (), "text:read_cmdstan", None, text=True),
     Format("npy", (".npy",), "numpy_files:read_npy", "numpy_files:write_npy", holds=frozenset()),
     Format("npz", (".npz",), "numpy_files:read_npz", "numpy_files:write_npz"),
     Format("parquet", (".parquet", ".pq"), "parquet:read", "parquet:write", table=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "parquet:read_feather", None),
     Format("netcdf", (".nc", ".nc4"), "arviz_files:read_netcdf", "arviz_files:write_netcdf"),
     Format(
         "zarr",
@@ -94,6 +113,8 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     if path is None:
         return _FORMATS[0]
     file_name = Path(path).name.lower()
+    if file_name.startswith("coda") and "chain" in file_name:
+        return next(each for each in _FORMATS if each.name == "coda")
     for each in _FORMATS:
         if file_name.endswith(each.suffixes):
             return each

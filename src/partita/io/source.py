@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import sys
 import zlib
@@ -17,6 +19,12 @@ from partita.errors import FileFormatError
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
 
+_PACKED: dict[str, Any] = {
+    ".gz": lambda raw: gzip.GzipFile(fileobj=raw),
+    ".xz": lzma.LZMAFile,
+    ".bz2": bz2.BZ2File,
+}
+_LONGEST_LINE = 1 << 28
 _BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
 
 
@@ -41,7 +49,7 @@ def check_file(path: PathLike, *, directory: bool = False) -> Path:
 
 @contextmanager
 def open_bytes(source: Source) -> Iterator[IO[Any]]:
-    """The source opened for reading; a path is closed afterwards, ``.gz`` is unpacked."""
+    """The source opened for reading; a path is closed afterwards, packed text unpacked."""
     if not isinstance(source, (str, os.PathLike)):
         yield source
     elif source == "-":
@@ -49,7 +57,8 @@ def open_bytes(source: Source) -> Iterator[IO[Any]]:
     else:
         path = check_file(source)
         with path.open("rb") as raw:
-            stream: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            opened = _PACKED.get(path.suffix.lower())
+            stream: Any = raw if opened is None else opened(raw)
             yield stream
 
 
@@ -82,6 +91,11 @@ def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
             yield b"".join([*pieces, piece[:cut]])
             pieces.clear()
         pieces.append(piece[cut:])
+        if sum(map(len, pieces)) > _LONGEST_LINE:
+            raise FileFormatError(
+                f"{name} has a line of more than {_LONGEST_LINE >> 20} MiB; expected one draw in "
+                "each line. Name its true format with format=...."
+            )
     if any(pieces):
         yield b"".join([*pieces, b"\n"])
 
@@ -89,7 +103,7 @@ def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
 def _read_block(stream: IO[Any], name: str) -> bytes:
     try:
         piece: str | bytes = stream.read(_BLOCK_BYTES)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise FileFormatError(
             f"{name} is damaged or cut short ({error}). Copy or write it again."
         ) from error

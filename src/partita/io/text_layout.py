@@ -126,7 +126,7 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
     bare = re.sub(rb'"[^"]*"', b'""', row).strip().decode(errors="replace")
     if sep in bare if sep else len(bare.split()) > 1:
         return
-    choices = {";": "sep=';'", "\t": "sep='\\t'", ",": "format='csv'", " ": "format='txt'"}
+    choices = {";": "sep=';'", "\t": "format='tsv'", ",": "format='csv'", " ": "format='txt'"}
     for other, option in choices.items():
         if other in bare:
             came = "blanks" if other == " " else repr(other)

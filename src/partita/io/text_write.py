@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,13 +33,17 @@ def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
         lines = _lines(draws, sep, status)
         if not isinstance(target, Path):
             target.writelines(lines)
-        elif target.suffix == ".gz":
-            # No time stamp and no name inside: equal draws give equal files.
-            with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                packed.writelines(lines)
         else:
-            with target.open("wb") as stream:
+            with target.open("wb") as raw, _packed(raw, target.suffix.lower()) as stream:
                 stream.writelines(lines)
+
+
+def _packed(raw: IO[bytes], suffix: str) -> Any:
+    if suffix == ".gz":  # no time stamp and no name inside: equal draws give equal files
+        return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw, "wb")
+    return bz2.BZ2File(raw, "wb") if suffix == ".bz2" else nullcontext(raw)
 
 
 def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:

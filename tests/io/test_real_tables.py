@@ -1,0 +1,312 @@
+"""Tables as people's programs write them: each column is what it is, or the file is refused."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+import partita as pt
+from partita._files import FileMissingError
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+)
+
+Z = np.array([[1, 1, 2], [3, 1, 1], [2, 2, 2], [1, 2, 3]])
+NAMED = pt.Draws(Z, item_names=list("abc"))
+CHAINS = pt.Draws(Z, chain=[1, 1, 2, 2])
+LABELS = "a,b,c\n1,1,2\n3,1,1\n2,2,2\n1,2,3\n"
+
+
+def read(text, **options):
+    return pt.read_draws(io.StringIO(text), **options)
+
+
+def with_column(name, values, columns="abc"):
+    frame = pd.DataFrame(Z, columns=list(columns))
+    frame.insert(0, name, values)
+    return frame
+
+
+def both_ways(frame, **options):
+    """The same draws from the frame in memory and from its text, or the same refusal."""
+    from_text = pt.read_draws(io.StringIO(frame.to_csv(index=False)), **options)
+    assert pt.as_draws(frame, **options) == from_text
+    assert pt.as_draws(pl.from_pandas(frame), **options) == from_text
+    return from_text
+
+
+# ------------------------------------------------------------------- columns that are no items
+
+
+@pytest.mark.parametrize("name", ["iter", "Iteration", "ITER", "draw", ".draw", ".iteration"])
+def test_columns_that_number_the_draws(name):
+    assert both_ways(with_column(name, [1, 2, 3, 4])) == NAMED
+
+
+@pytest.mark.parametrize("name", ["chain", "Chain", "CHAIN", ".chain"])
+def test_chains_are_kept(name):
+    expected = pt.Draws(Z, chain=[1, 1, 2, 2], item_names=list("abc"))
+    assert both_ways(with_column(name, [1, 1, 2, 2])) == expected
+    indexed = with_column(name, [1, 1, 2, 2])
+    indexed.columns = [name, "z[1]", "z[2]", "z[3]"]
+    assert both_ways(indexed) == CHAINS
+
+
+@pytest.mark.parametrize("name", ["K", "lp", "n_clusters", "logpost", "deviance"])
+def test_quantities_beside_the_labels_are_refused(name):
+    frame = with_column(name, [2, 2, 1, 3])
+    frame.columns = [name, "item1", "item2", "item3"]
+    for value in (frame, pl.from_pandas(frame)):
+        with pytest.raises(InvalidInputError, match=f"column {name!r} has the name of a quantity"):
+            pt.as_draws(value)
+    with pytest.raises(InvalidInputError, match=f"column {name!r} has the name of a quantity"):
+        read(frame.to_csv(index=False))
+
+
+def test_items_named_by_letters_may_include_k():
+    assert pt.as_draws(pd.DataFrame(Z, columns=["j", "k", "l"])).item_names == ("j", "k", "l")
+
+
+def test_a_column_that_counts_is_no_item():
+    labels = np.tile(Z, (3, 1))
+    for first in (0, 1):
+        frame = pd.DataFrame(labels, columns=list("abc"))
+        frame.insert(1, "t", range(first, 12 + first))
+        with pytest.raises(InvalidLabelsError, match=rf"'t' counts {first}, {first + 1}, … down"):
+            pt.as_draws(frame)
+        with pytest.raises(InvalidLabelsError, match="numbers the draws"):
+            read(frame.to_csv(index=False))
+    # Three rows of it, and rows that all count, prove nothing.
+    assert read("1,1,1\n2,1,1\n3,1,1\n", header=False).n_items == 3
+    assert read("\n".join(f"{i},{i}" for i in range(20)), header=False).n_items == 2
+
+
+@pytest.mark.parametrize("header", [".chain,.chain,a", ".weight,.weight,a", "Chain,.chain,a"])
+def test_two_columns_for_one_thing(header):
+    with pytest.raises(InvalidInputError, match="would all be the same"):
+        read(f"{header}\n1,1,0\n")
+
+
+def test_repeated_headings():
+    with pytest.raises(InvalidInputError, match=r"'z\[1\]' stands over several columns"):
+        read("z[1],z[1],z[2]\n1,1,2\n")
+
+
+def test_numeric_ids_of_items_are_no_draw():
+    text = "1990,1991,1992\n1,1,2\n2,1,1\n"
+    with pytest.raises(FileFormatError, match=r"all different \(1990, 1991, …\)"):
+        read(text)
+    assert read(text, header=True).item_names == ("1990", "1991", "1992")
+    assert read(text, header=False).n_draws == 3
+
+
+# --------------------------------------------------------------------------------- ids
+
+
+@pytest.mark.parametrize("ids", [[1, None, 2, 2], [1.5, 1.2, 2, 2], [np.inf, 1, 2, 2]])
+def test_ids_that_are_none(ids):
+    for dtype in ("float64", "object"):
+        frame = with_column(".chain", pd.Series(ids, dtype=dtype))
+        with pytest.raises(InvalidInputError, match="chain id of draw"):
+            pt.as_draws(frame)
+        with pytest.raises(InvalidInputError, match="chain id"):
+            read(frame.to_csv(index=False))
+    frame = with_column(".chain", pd.array([1, pd.NA, 2, 2], dtype="Int64"))
+    with pytest.raises(InvalidInputError, match="chain id of draw 1 is missing"):
+        pt.as_draws(frame)
+
+
+def test_weights_that_are_none():
+    frame = with_column(".weight", pd.array([1, pd.NA, 2, 2], dtype="Int64"))
+    with pytest.raises(InvalidWeightsError, match=r"missing|nan"):
+        pt.as_draws(frame)
+
+
+def test_empty_chains():
+    with pytest.raises(InvalidInputError, match="chain id of draw 0 reads ''"):
+        read(".chain,a,b\n,1,1\n,1,2\n")
+    assert read('.chain,a\n"NA",1\n"x",1\n').chain.tolist() == ["NA", "x"]
+
+
+# ------------------------------------------------------------------------- the long format
+
+
+def long_table():
+    rows = [(1 + t // 2, 1 + t % 2, 1 + t, 1 + i, Z[t, i]) for t in range(4) for i in range(3)]
+    return pd.DataFrame(rows, columns=[".chain", ".iteration", ".draw", "i", "z"])
+
+
+def test_tidybayes():
+    assert both_ways(long_table()) == CHAINS
+    shuffled = long_table().sort_values(["i", ".draw"])
+    shuffled = pd.concat([shuffled.iloc[[0, 4]], shuffled.drop(shuffled.index[[0, 4]])])
+    assert pt.as_draws(long_table().sample(frac=1, random_state=3).sort_values(".draw")) == CHAINS
+    named = long_table()
+    named["i"] = named["i"].map({1: "x", 2: "y", 3: "a"})
+    assert pt.as_draws(named).item_names == ("x", "y", "a")
+
+
+def test_long_tables_with_holes_are_refused():
+    for frame in (long_table().iloc[:-1], pd.concat([long_table(), long_table().iloc[-1:]])):
+        with pytest.raises(InvalidLabelsError, match="one row for each item in each draw"):
+            pt.as_draws(frame)
+        with pytest.raises(InvalidLabelsError, match="one row for each item in each draw"):
+            read(frame.to_csv(index=False))
+
+
+# ---------------------------------------------------------------------------- warm-up
+
+
+STAN = {
+    "cmdstan": "# num_samples = 4\n# num_warmup = {w}\n# save_warmup = {s}\n# thin = {t} (D)\n",
+    "cmdstan now": "# num_samples = 4\n# num_warmup = {w}\n# save_warmup = true\n# thin = {t}\n",
+    "rstan": "# iter={n}\n# warmup={w}\n# save_warmup={s}\n# thin={t}\n",
+}
+
+
+@pytest.mark.parametrize("spelling", STAN)
+def test_warmup_is_left_out(spelling):
+    comments = STAN[spelling].format(w=3, s=1, t=1, n=7)
+    body = "lp__,z.1,z.2\n" + "-1,1,1\n" * 3 + "-1,1,2\n" * 4
+    with pytest.warns(UserWarning, match="first 3 draws are warm-up and were left out"):
+        assert read(comments + body).n_clusters.tolist() == [2, 2, 2, 2]
+    # Four rows: the warm-up has gone already.
+    assert read(comments + "lp__,z.1,z.2\n" + "-1,1,2\n" * 4).n_draws == 4
+    with pytest.raises(FileFormatError, match="no posterior draw"):
+        read(comments + "lp__,z.1,z.2\n" + "-1,1,2\n" * 2)
+
+
+def test_warmup_that_was_not_saved():
+    comments = STAN["rstan"].format(w=3, s=0, t=1, n=7)
+    assert read(comments + "lp__,z.1\n" + "-1,1\n" * 7).n_draws == 7
+
+
+# ------------------------------------------------------------------- items in rows, comments
+
+
+def test_items_in_rows_are_pointed_out():
+    text = "," + ",".join(f"d{i}" for i in range(9)) + "\n"
+    text += "".join(f"{name}" + ",1" * 9 + "\n" for name in "abcdef")
+    with pytest.warns(
+        UserWarning, match=r"named 'a', 'b', … and 9 columns.*transpose=True".replace("…", "…,")
+    ):
+        read(text)
+    assert read(text, transpose=True).item_names == tuple("abcdef")
+    frame = pd.DataFrame(np.ones((6, 9), int), index=list("abcdef"), columns=list("ABCDEFGHI"))
+    with pytest.warns(UserWarning, match="transpose=True"):
+        pt.as_draws(frame)
+    numbered = text.replace("a,", "1,").replace("b,", "2,")
+    assert read(numbered).n_items == 9  # R's row names of draws only count
+
+
+def test_a_row_is_not_taken_for_a_comment():
+    text = ",d1,d2\nA,1,1\n#B,1,2\nC,2,2\n"
+    with pytest.raises(FileFormatError, match="a row starts with '#B'"):
+        read(text, transpose=True)
+    quoted = text.replace("#B", '"#B"')
+    assert read(quoted, transpose=True).item_names == ("A", "#B", "C")
+    assert read(text.replace("#B,1,2", "# a remark"), transpose=True).item_names == ("A", "C")
+
+
+# ------------------------------------------------------------------------- other text
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        (LABELS.replace(",", ";"), "sep=';'"),
+        ('"a";"b"\n1;1\n', "sep=';'"),
+        (LABELS.replace(",", "\t"), "format='tsv'"),
+        (LABELS.replace(",", " "), "format='txt'"),
+    ],
+)
+def test_other_separators_name_their_option(text, option):
+    with pytest.raises(FileFormatError) as caught:
+        read(text)
+    assert f"Pass {option}." in str(caught.value)
+    with pytest.raises(FileFormatError, match="Pass format='csv'"):
+        read(LABELS, format="txt")
+
+
+def test_write_csv2():
+    text = '"";".weight";"a";"b"\n"1";0,25;1;1\n"2";0,75;1;2\n'
+    expected = pt.Draws([[0, 0], [0, 1]], weights=[0.25, 0.75], item_names=["a", "b"])
+    assert read(text, sep=";") == expected
+
+
+@pytest.mark.parametrize("suffix", ["txt", "dat", "txt.gz"])
+def test_blank_separated_files(tmp_path, suffix):
+    np.savetxt(tmp_path / f"a.{suffix}", Z, fmt="%d")
+    assert pt.read_draws(tmp_path / f"a.{suffix}") == pt.Draws(Z)
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_packed_text(tmp_path, suffix, pack):
+    path = tmp_path / f"a.csv.{suffix}"
+    path.write_bytes(pack(LABELS.encode()))
+    assert pt.read_draws(path) == NAMED
+    path.write_bytes(pack(LABELS.encode())[:-8])
+    with pytest.raises(FileFormatError, match="damaged or cut short"):
+        pt.read_draws(path)
+    pt.write_draws(NAMED, path, overwrite=True)
+    assert pt.read_draws(path) == NAMED
+
+
+def test_feather_and_arrow(tmp_path):
+    frame = pd.DataFrame(Z, columns=list("abc"))
+    pyarrow.feather.write_feather(frame, tmp_path / "a.feather")
+    assert pt.read_draws(tmp_path / "a.feather") == NAMED
+    table = pa.Table.from_pandas(frame)
+    with (
+        pa.OSFile(str(tmp_path / "a.arrow"), "wb") as sink,
+        pa.ipc.new_stream(sink, table.schema) as w,
+    ):
+        w.write_table(table)
+    assert pt.read_draws(tmp_path / "a.arrow") == NAMED
+    content = (tmp_path / "a.feather").read_bytes()
+    (tmp_path / "a.feather").write_bytes(content[: len(content) // 2])
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.read_draws(tmp_path / "a.feather")
+
+
+def coda(folder, values, names, number):
+    """As JAGS writes them: one variable after the other, iterations from 1001."""
+    rows = [f"{1001 + t}  {value}" for column in values.T for t, value in enumerate(column)]
+    (folder / f"CODAchain{number}.txt").write_text("\n".join(rows) + "\n")
+    n = len(values)
+    index = [f"{name} {1 + i * n} {(i + 1) * n}" for i, name in enumerate(names)]
+    (folder / "CODAindex.txt").write_text("\n".join(index) + "\n")
+
+
+def test_coda(tmp_path):
+    names = ["alpha", "z[1]", "z[2]", "z[3]"]
+    alpha = np.array([0.5, 0.7, 0.1, 0.3])
+    for number, rows in ((1, slice(0, 2)), (2, slice(2, 4))):
+        coda(tmp_path, np.column_stack([alpha, Z])[rows], names, number)
+    files = [tmp_path / "CODAchain1.txt", tmp_path / "CODAchain2.txt"]
+    assert pt.read_draws(files).labels.tolist() == pt.Draws(Z).labels.tolist()
+    assert pt.read_draws(files).n_chains == 2
+    assert pt.read_draws(files[0], var_name="z") == pt.Draws(Z[:2])
+    (tmp_path / "x.out").write_bytes(files[0].read_bytes())
+    (tmp_path / "x.ind").write_bytes((tmp_path / "CODAindex.txt").read_bytes())
+    assert pt.read_draws(tmp_path / "x.out", format="coda") == pt.Draws(Z[:2])
+    (tmp_path / "CODAindex.txt").write_text("alpha 1 3\nz[1] 4 900\n")
+    with pytest.raises(FileFormatError, match="do not fit"):
+        pt.read_draws(files[0])
+    (tmp_path / "CODAindex.txt").write_text("alpha one two\n")
+    with pytest.raises(FileFormatError, match="line 1: expected a name"):
+        pt.read_draws(files[0])
+    (tmp_path / "CODAindex.txt").unlink()
+    with pytest.raises(FileMissingError, match="has no index beside it"):
+        pt.read_draws(files[0])
