@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "Distance, cross table and meet of two clusterings.",
     "convert": "Draws from one file format into another.",
     "reproduce": "Recompute the numbers of the paper.",
+    "warmup": "Compile for this machine ahead of the first run.",
     "completion": "Print the script that completes commands in a shell.",
 }
 """Command to the line that describes it; each is a module of this package with a ``command``."""

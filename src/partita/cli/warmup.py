@@ -1,0 +1,33 @@
+"""``partita warmup``: compile ahead, so that the first answer comes at once."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from partita.cli.options import debug_option
+from partita.cli.precompile import PARTS
+from partita.cli.show import say
+
+
+@click.command(
+    short_help="Compile for this machine ahead of the first run.",
+    epilog="""\b
+Examples:
+  $ partita warmup
+  $ partita warmup summarize fit""",
+)
+@click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
+@debug_option
+def command(parts: tuple[str, ...]) -> None:
+    """Compile the kernels of PARTS (summarize, losses, fit; all by default) for this machine.
+
+    It takes up to a few minutes once; afterwards every run starts at once. What is compiled
+    already is only loaded.
+    """
+    for part in parts or tuple(PARTS):
+        start = time.monotonic()
+        say(f"compiling {part} …")
+        PARTS[part]()
+        say(f"  ready after {time.monotonic() - start:.0f} s")
