@@ -1,0 +1,126 @@
+"""Least cost of a group of draws that at most n partitions must serve, by subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import kernel
+
+
+@kernel
+def cover_values(
+    d: NDArray[np.float64], mass: NDArray[np.float64], value: NDArray[np.float64]
+) -> None:
+    """Fill value[S], S a bit mask: the largest total of disjoint pairs and triangles inside S.
+
+    A pair counts its distance, a triangle half its perimeter, each times the
+    smallest mass in it: what draws that share one partition cost at least.
+    """
+    m = mass.size
+    value[0] = 0.0
+    for subset in range(1, 1 << m):
+        i = 0
+        while not (subset >> i) & 1:
+            i += 1
+        rest = subset ^ (1 << i)
+        best = value[rest]
+        for j in range(i + 1, m):
+            if not (rest >> j) & 1:
+                continue
+            without = rest ^ (1 << j)
+            lighter = min(mass[i], mass[j])
+            best = max(best, value[without] + lighter * d[i, j])
+            for k in range(j + 1, m):
+                if (without >> k) & 1:
+                    half = 0.5 * (d[i, j] + d[j, k] + d[i, k])
+                    lightest = min(lighter, mass[k])
+                    best = max(best, value[without ^ (1 << k)] + lightest * half)
+        value[subset] = best
+
+
+@kernel
+def split_value(
+    cover: NDArray[np.float64],
+    m: int,
+    n: int,
+    least: NDArray[np.float64],
+    finer: NDArray[np.float64],
+) -> float:
+    """Min over splits of all m draws into at most n blocks of the sum of the blocks' covers.
+
+    ``least`` and ``finer`` are scratch of 2^m cells. With r blocks, the block
+    of a subset's first draw is tried in every way: 3^m / 2 for each r < n.
+    """
+    whole = (1 << m) - 1
+    least[:] = cover[: whole + 1]
+    for r in range(2, n + 1):
+        first = whole if r == n else 1
+        finer[0] = 0.0
+        for subset in range(first, whole + 1):
+            low = subset & -subset
+            rest = subset ^ low
+            best = least[subset]
+            part = rest  # the subset of the rest that leaves the first draw's block
+            while part > 0:
+                best = min(best, cover[subset ^ part] + least[part])
+                part = (part - 1) & rest
+            finer[subset] = best
+        if r < n:
+            least[:] = finer
+    return finer[whole] if n > 1 else cover[whole]
+
+
+@kernel
+def groups_value(
+    d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n: int
+) -> float:
+    """Sum of the least costs of consecutive groups of ``size`` draws; the last may be smaller."""
+    cover = np.empty(1 << size)
+    least = np.empty(1 << size)
+    finer = np.empty(1 << size)
+    total = 0.0
+    for start in range(0, mass.size, size):
+        stop = min(start + size, mass.size)
+        m = stop - start
+        if m <= n:
+            continue
+        cover_values(d[start:stop, start:stop], mass[start:stop], cover)
+        total += split_value(cover, m, n, least[: 1 << m], finer[: 1 << m])
+    return total
+
+
+@kernel
+def exchange(
+    gain: NDArray[np.float64], group: NDArray[np.int64], n_groups: int, passes: int
+) -> None:
+    """Exchange draws between groups while that raises the sum of ``gain`` within groups."""
+    m = group.size
+    attached = np.zeros((m, n_groups))
+    for i in range(m):
+        for j in range(m):
+            attached[i, group[j]] += gain[i, j]
+    for _ in range(passes):
+        moved = False
+        for i in range(m):
+            a = group[i]
+            best, partner = 1e-12, -1
+            for j in range(m):
+                b = group[j]
+                if b == a:
+                    continue
+                more = attached[i, b] + attached[j, a] - attached[i, a] - attached[j, b]
+                more -= 2.0 * gain[i, j]
+                if more > best:
+                    best, partner = more, j
+            if partner < 0:
+                continue
+            b = group[partner]
+            for j in range(m):
+                change = gain[j, partner] - gain[j, i]
+                attached[j, a] += change
+                attached[j, b] -= change
+            group[i], group[partner] = b, a
+            moved = True
+        if not moved:
+            return

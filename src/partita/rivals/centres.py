@@ -1,0 +1,96 @@
+"""Lloyd's steps: regions of draws, and the best partition of each region by the point search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.rivals.parts import part_of
+from partita.rivals.pool import GAIN, Pool, Set
+from partita.search.descent import Walker
+from partita.search.problem import problem_from_draws
+
+_COOLING = 0.6 ** np.arange(6)
+"""Temperatures of the soft steps, in units of the first."""
+
+_NEGLIGIBLE = 1e-3
+"""A draw of which a region holds a smaller share than this is left out of its centre."""
+
+_STEPS = 30
+"""Most Lloyd steps of one descent; two or three are usual."""
+
+Stop = Callable[[], bool]
+
+
+def centre(
+    draws: Draws, loss: Loss, start: Labels, rng: np.random.Generator, kicks: int, stop: Stop
+) -> Labels:
+    """A partition of locally lowest expected loss, downhill from ``start``."""
+    walker = Walker(problem_from_draws(draws, loss), start, rng, stop=stop)
+    walker.sweep()
+    if kicks:
+        walker.kick(kicks)
+    return walker.labels
+
+
+class Lloyd:
+    """Alternates regions and centres on the draws of a pool, to which every centre is added."""
+
+    def __init__(
+        self, pool: Pool, rng: np.random.Generator, stop: Stop, n_jobs: int | None = 1
+    ) -> None:
+        self.pool = pool
+        self._rng = rng
+        self._stop = stop
+        self._n_jobs = n_jobs
+
+    def descend(self, members: Sequence[int], kicks: int = 0) -> tuple[Set, float]:
+        """Hard steps, until they help no more; draws as near to two go to the first."""
+        current = tuple(members)
+        value = self.pool.value(current)
+        for _ in range(_STEPS):
+            nearest = self.pool.distances(current).argmin(axis=0)
+            shares = np.equal.outer(np.arange(len(current)), nearest).astype(np.float64)
+            moved = self._recentred(current, shares, kicks)
+            if len(set(moved)) < len(moved):
+                break
+            new = self.pool.value(moved)
+            if new >= value - GAIN or self._stop():
+                break
+            current, value = moved, new
+        return tuple(sorted(current)), value
+
+    def cool(self, members: Sequence[int], temperature: float) -> Set:
+        """Soft steps: regions overlap by exp(−distance/temperature), less and less."""
+        current = tuple(members)
+        for t in temperature * _COOLING:
+            distances = self.pool.distances(current)
+            shares = np.exp((distances.min(axis=0) - distances) / t)
+            current = self._recentred(current, shares / shares.sum(axis=0), 0)
+            if self._stop():
+                break
+        return current
+
+    def _recentred(self, members: Set, shares: NDArray[np.float64], kicks: int) -> Set:
+        """The centre of each region; one that has no draws goes to the draw farthest from all."""
+        draws, weights = self.pool.draws, self.pool.weights
+        distances = self.pool.distances(members)
+        generators = self._rng.spawn(len(members))
+
+        def moved(region: int) -> Labels:
+            mine = np.flatnonzero(shares[region] > _NEGLIGIBLE)
+            if mine.size == 0:
+                farthest = int(distances.min(axis=0).argmax())
+                return draws.rows(farthest, farthest + 1)[0]
+            mass = weights[mine] * shares[region, mine]
+            part = part_of(draws, mine, mass)
+            start = self.pool.rows[members[region]]
+            return centre(part, self.pool.loss, start, generators[region], kicks, self._stop)
+
+        return tuple(self.pool.add(row) for row in run(moved, range(len(members)), self._n_jobs))

@@ -1,0 +1,159 @@
+"""The search for n partitions that together lie nearest to the draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita.losses.base import Loss
+from partita.losses.evaluate import pairwise_distances
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.rivals.centres import Lloyd, Stop
+from partita.rivals.parts import sampled
+from partita.rivals.pool import GAIN, Pool, Set, greedy, spread
+
+_SAMPLE_LABELS = 80_000
+_MOST_DRAWS, _FEWEST_DRAWS = 400, 100
+"""A sample that is explored has about so many labels, within limits on its draws."""
+
+_POLISHED_LABELS = 10_000_000
+"""Labels of the draws on which the best sets are polished; a sample where there are more."""
+
+_RANDOM = 4
+"""Centres of random starts on a sample, about; at least one start. A smaller n affords more."""
+
+_SOFTNESS = 0.1
+"""First temperature of the soft steps, in units of the mean distance to the nearest centre."""
+
+_SWAPPED = 8
+"""Best sets of the samples that are improved by exchanges before some of them descend."""
+
+_KICKED = 8
+"""Items forced out of their clusters in the last descents."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a search tries."""
+
+    samples: int
+    """Samples of the draws that are explored, each from greedy medoids and a random start."""
+    polished: int
+    """Centres of the different sets that are improved on all draws, about."""
+
+
+FULL = Effort(samples=6, polished=16)
+QUICK = Effort(samples=2, polished=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best set of a search, the starts that reached it, and the limits that were binding."""
+
+    rows: NDArray[np.int32]
+    agreed: int
+    n_starts: int
+    limits: tuple[str, ...]
+
+
+def quantise(
+    draws: Draws,
+    n: int,
+    loss: Loss,
+    *,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Stop,
+    n_jobs: int | None,
+    say: Callable[[str], None],
+) -> Found:
+    """Explore samples of the distinct draws from several starts, and polish the best sets on all.
+
+    Every centre that ended a walk on a sample joins one pool; sets are
+    combined from it by exchanges before they descend on all draws.
+    """
+    say(f"{n} representatives: exploring")
+    seeds = rng.spawn(effort.samples + 1)
+    size = int(np.clip(_SAMPLE_LABELS // draws.n_items, _FEWEST_DRAWS, _MOST_DRAWS))
+    size = max(size, 4 * n)
+    whole = draws.n_draws <= size
+
+    def explored(number: int) -> list[list[Labels]]:
+        return _explored(
+            draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
+        )
+
+    walks = run(explored, range(effort.samples), n_jobs)
+    say(f"{n} representatives: polishing")
+    most = max(size, _POLISHED_LABELS // draws.n_items)
+    limits = ()
+    if draws.n_draws > most:
+        limits = (f"the search saw {most:,} of {draws.n_draws:,} distinct draws",)
+    pool = Pool(sampled(draws, most, seeds[-1]), loss, n_jobs)
+    lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
+    starts = [pool.add_all(rows) for ends in walks for rows in ends]
+    best, values = _polished(pool, lloyd, starts, n, effort.polished, stop)
+    agreed = sum(v <= pool.value(best) + GAIN for v in values)
+    return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
+
+
+def _explored(
+    draws: Draws,
+    n: int,
+    loss: Loss,
+    size: int,
+    rng: np.random.Generator,
+    stop: Stop,
+    *,
+    greedily: bool,
+) -> list[list[Labels]]:
+    """Where walks on one sample end: hard and soft, from greedy medoids and from a random start."""
+    sample = sampled(draws, size, rng)
+    pool = Pool(sample, loss)
+    lloyd = Lloyd(pool, rng, stop)
+    rows = sample.rows(0, sample.n_draws)
+    apart = pairwise_distances(sample, loss=loss, n_jobs=1)
+    chosen = [spread(apart, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
+    if greedily:
+        chosen.insert(0, greedy(apart, pool.weights, n))
+    ends: list[Set] = []
+    for start in chosen:
+        if stop() and ends:
+            break
+        members = [pool.add(rows[i]) for i in start]
+        hard, value = lloyd.descend(members)
+        soft, _ = lloyd.descend(lloyd.cool(members, _SOFTNESS * max(value, GAIN)))
+        best = min((hard, soft), key=pool.value)
+        kicked, _ = lloyd.descend(pool.swapped(best)[0], _KICKED)
+        ends += [hard, soft, kicked]
+    return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
+
+
+def _polished(
+    pool: Pool, lloyd: Lloyd, starts: list[Set], n: int, most: int, stop: Stop
+) -> tuple[Set, list[float]]:
+    """The best set after descents on all draws, and the value that each descent reached."""
+    everything = pool.distances(range(len(pool.rows)))
+    sets = [s for s in starts if len(s) == n]
+    if len(pool.rows) >= n:
+        sets.append(tuple(sorted(greedy(everything, pool.weights, n))))
+    sets = sorted(dict.fromkeys(sets), key=pool.value)
+    sets += [pool.swapped(s)[0] for s in sets[:_SWAPPED]]
+    ranked = sorted(dict.fromkeys(sets), key=pool.value)
+    ends = []
+    for members in ranked[: max(1, most // n)]:
+        ends.append(lloyd.descend(members))
+        if stop():
+            break
+    best, value = min(ends, key=lambda end: end[1])
+    while not stop():
+        again, lower = lloyd.descend(pool.swapped(best)[0], _KICKED)
+        if lower >= value - GAIN:
+            break
+        best, value = again, lower
+    return best, [end[1] for end in ends]
