@@ -20,6 +20,7 @@ SAID = {
     "arviz": "trees in and out",
     "anndata": "annotated data in and out",
     "summary": "everything in one object",
+    "rivals": "several answers, p-values, modes",
     "search": "point estimates and proofs",
     "samplers": "mixtures that produce draws",
     "credible": "balls, items, clusters",

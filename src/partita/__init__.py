@@ -82,6 +82,10 @@ _HOME = {
     "FiniteMixture": "samplers.finite_mixture",
     "Gamma": "samplers.priors",
     "concentration_for": "samplers.concentration",
+    "explain": "losses.explain",
+    "Explanation": "losses.explain",
+    "representatives": "rivals.representatives",
+    "Representatives": "rivals.result",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""

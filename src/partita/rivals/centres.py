@@ -87,7 +87,8 @@ class Lloyd:
             mine = np.flatnonzero(shares[region] > _NEGLIGIBLE)
             if mine.size == 0:
                 farthest = int(distances.min(axis=0).argmax())
-                return draws.rows(farthest, farthest + 1)[0]
+                row: Labels = draws.rows(farthest, farthest + 1)[0]
+                return row
             mass = weights[mine] * shares[region, mine]
             part = part_of(draws, mine, mass)
             start = self.pool.rows[members[region]]

@@ -37,4 +37,5 @@ def systematic(
     """Positions of a systematic sample, in order; a heavy draw may come several times."""
     edges = np.cumsum(probabilities)
     points = (np.arange(size) + rng.random()) / size * edges[-1]
-    return np.minimum(np.searchsorted(edges, points), probabilities.size - 1)
+    index: NDArray[np.int64] = np.searchsorted(edges, points)
+    return np.minimum(index, probabilities.size - 1)

@@ -78,10 +78,10 @@ class Pool:
                 gone = np.minimum(masses[:, left], second[left]) - stay[:, left]
                 values[out] = gone.sum(axis=1)
             values += stay.sum(axis=1)
-            out, incoming = np.unravel_index(int(values.argmin()), values.shape)
-            if values[out, incoming] >= value - GAIN:
+            place, incoming = np.unravel_index(int(values.argmin()), values.shape)
+            if values[place, incoming] >= value - GAIN:
                 return tuple(sorted(current)), value
-            current[out], value = int(incoming), float(values[out, incoming])
+            current[place], value = int(incoming), float(values[place, incoming])
 
 
 def greedy(distances: NDArray[np.float64], weights: NDArray[np.float64], n: int) -> list[int]:

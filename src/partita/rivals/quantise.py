@@ -33,6 +33,10 @@ _SOFTNESS = 0.1
 _SWAPPED = 8
 """Best sets of the samples that are improved by exchanges before some of them descend."""
 
+_CHEAP_LABELS = 800_000
+_CHEAPER = 4
+"""Where all draws have fewer labels than this, more sets are polished: up to so many times."""
+
 _KICKED = 8
 """Items forced out of their clusters in the last descents."""
 
@@ -59,6 +63,7 @@ class Found:
     agreed: int
     n_starts: int
     limits: tuple[str, ...]
+    lower_bound: float | None = None
 
 
 def quantise(
@@ -91,13 +96,15 @@ def quantise(
     walks = run(explored, range(effort.samples), n_jobs)
     say(f"{n} representatives: polishing")
     most = max(size, _POLISHED_LABELS // draws.n_items)
-    limits = ()
+    limits: tuple[str, ...] = ()
     if draws.n_draws > most:
         limits = (f"the search saw {most:,} of {draws.n_draws:,} distinct draws",)
     pool = Pool(sampled(draws, most, seeds[-1]), loss, n_jobs)
     lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
     starts = [pool.add_all(rows) for ends in walks for rows in ends]
-    best, values = _polished(pool, lloyd, starts, n, effort.polished, stop)
+    labels = pool.draws.n_draws * draws.n_items
+    most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
+    best, values = _polished(pool, lloyd, starts, n, max(1, most_sets), stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
     return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
 
@@ -143,10 +150,10 @@ def _polished(
     if len(pool.rows) >= n:
         sets.append(tuple(sorted(greedy(everything, pool.weights, n))))
     sets = sorted(dict.fromkeys(sets), key=pool.value)
-    sets += [pool.swapped(s)[0] for s in sets[:_SWAPPED]]
+    sets += [pool.swapped(s)[0] for s in sets[: max(_SWAPPED, most)]]
     ranked = sorted(dict.fromkeys(sets), key=pool.value)
     ends = []
-    for members in ranked[: max(1, most // n)]:
+    for members in ranked[:most]:
         ends.append(lloyd.descend(members))
         if stop():
             break

@@ -103,7 +103,8 @@ class Representatives:
     @property
     def n_clusters(self) -> NDArray[np.int64]:
         """Number of clusters of each representative."""
-        return self.labels.max(axis=1).astype(np.int64) + 1
+        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
+        return most + 1
 
     @property
     def gap(self) -> float | None:
@@ -163,7 +164,7 @@ class Representatives:
             "n_clusters": self.n_clusters,
             "expected_loss": self.expected_loss,
             "radius": self.radius,
-            **{f"chain_{c}": s for c, s in zip(self.chain_names, self.chains.T.T, strict=True)},
+            **{f"chain_{c}": s for c, s in zip(self.chain_names, self.chains, strict=True)},
         }
         index = pandas.RangeIndex(self.n, name="representative")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
@@ -175,8 +176,9 @@ class Representatives:
         if self.gap is None:
             return "no lower bound"
         if self.gap == 0.0:
-            return f"proven: no {self.n} partitions are nearer to these draws"
-        return f"no {self.n} partitions are below {self.lower_bound:.4g}: gap at most {100 * self.gap:.2g}%"
+            return "proven: no others of their number are nearer to these draws"
+        none = "no partition is" if self.n == 1 else f"no {self.n} partitions are"
+        return f"{none} below {self.lower_bound:.4g}: gap at most {100 * self.gap:.2g}%"
 
     def _facts(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
@@ -209,7 +211,7 @@ class Representatives:
         return f"{crossing} of {owners.size} visit several representatives"
 
     def _table(self) -> list[tuple[str, ...]]:
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for r in range(self.n):
             sizes = np.bincount(self.labels[r])
             shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
@@ -231,8 +233,10 @@ class Representatives:
         head = ("", "mass", "sizes of clusters", "mean loss", f"{100 * self.prob:g}% radius")
         rows = self._table()
         wide = max(len(head[2]), *(len(row[2]) for row in rows))
-        for row in (head, *rows):
-            lines.append(f"{row[0]:>3}{row[1]:>8}  {row[2]:<{wide}}{row[3]:>11}{row[4]:>13}")
+        lines += [
+            f"{row[0]:>3}{row[1]:>8}  {row[2]:<{wide}}{row[3]:>11}{row[4]:>13}"
+            for row in (head, *rows)
+        ]
         for number in range(1, self.n):
             text = f"{number} differs from 0: {self.explain(number).in_words()}"
             lines += wrap(text, 80, subsequent_indent="    ")

@@ -68,13 +68,11 @@ def split_value(
             finer[subset] = best
         if r < n:
             least[:] = finer
-    return finer[whole] if n > 1 else cover[whole]
+    return float(finer[whole] if n > 1 else cover[whole])
 
 
 @kernel
-def groups_value(
-    d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n: int
-) -> float:
+def groups_value(d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n: int) -> float:
     """Sum of the least costs of consecutive groups of ``size`` draws; the last may be smaller."""
     cover = np.empty(1 << size)
     least = np.empty(1 << size)

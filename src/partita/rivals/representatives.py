@@ -1,0 +1,313 @@
+"""The front door for several representative partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._progress import Status
+from partita.credible.levels import clean_prob, find_levels, tie_tolerance
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.losses.base import Loss
+from partita.losses.registry import as_loss
+from partita.partitions.convert import as_draws
+from partita.partitions.draws import Draws
+from partita.partitions.labels import by_size, canonical
+from partita.partitions.types import DrawsLike
+from partita.rivals.curve import HeldOutCurve, halves, is_flat, mean_and_error
+from partita.rivals.group_bound import GROUPINGS, group_bound
+from partita.rivals.parts import part_of
+from partita.rivals.quantise import FULL, QUICK, Effort, Found, quantise
+from partita.rivals.result import Representatives
+from partita.search.estimate import estimate
+from partita.search.task import Clock
+
+if TYPE_CHECKING:
+    from numpy.random import Generator, SeedSequence
+
+
+def representatives(
+    draws: DrawsLike,
+    n: int | None = None,
+    *,
+    loss: str | Loss = "vi",
+    n_max: int = 8,
+    prob: float = 0.95,
+    bound: Literal["fast", "tight"] | None = "fast",
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: int | SeedSequence | Generator | None = None,
+) -> Representatives:
+    r"""Find n partitions that together lie nearest to the draws, and prove how near any n can be.
+
+    .. math:: W_n = \min_{\rho_1, \dots, \rho_n} \sum_m w_m \min_l d(c_m, \rho_l)
+
+    With n = 1 this is :func:`estimate`. Choose it when one estimate may hide
+    a rival: chains that disagree, several modes, a wide ball. Each draw
+    belongs to its nearest representative, so the representatives come with the
+    posterior mass of their regions.
+
+    Parameters
+    ----------
+    draws : Draws, array_like or path
+        Anything :func:`as_draws` accepts. Equal draws are merged first.
+    n : int, optional
+        Number of representatives. When omitted it is chosen by a held-out
+        curve: representatives are found on one half of the draws (blocks of
+        neighbouring draws of each chain take turns) and judged on the other;
+        the smallest n within one standard error of the best is kept.
+    loss : str or Loss, default "vi"
+        A metric: "vi", "binder", "nvi", "id" or "nid".
+    n_max : int, default 8
+        Most representatives to try when n is omitted.
+    prob : float, default 0.95
+        Mass of each region that its credible ball holds.
+    bound : "fast", "tight" or None
+        How hard to prove a lower bound of W.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+    n_jobs : int, optional
+        Threads, every core by default. The answer does not depend on it.
+    progress : bool, optional
+        Show progress; by default on a terminal, after two seconds.
+    rng : int, SeedSequence or Generator, optional
+        The same rng gives the same answer. A fixed one by default.
+
+    Returns
+    -------
+    Representatives
+
+    Notes
+    -----
+    The search takes greedy medoids and random starts on samples of the draws,
+    moves them by hard and by softened Lloyd steps whose centres are walked
+    downhill by the engine of :func:`estimate`, exchanges centres over a pool
+    of all that were seen, and ends on all draws: O(n · pool · M) and a few
+    sweeps of O(M N K). The lower bound splits groups of about ten draws among
+    at most n partitions in every way; for n ≥ 5 it is loose.
+
+    References
+    ----------
+    Balocchi, C. and Wade, S. (2025), Understanding uncertainty in Bayesian
+    cluster analysis, who call the partitions particles and W the Wasserstein
+    distance.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1],
+    ...          [0, 0, 1, 1, 1, 1], [0, 1, 1, 2, 2, 2]]
+    >>> rivals = pt.representatives(draws, n=2)
+    >>> round(rivals.distance, 4), rivals.weights
+    (0.3333, array([0.8, 0.2]))
+    """
+    posterior = as_draws(draws)
+    measure = _metric(loss)
+    level = clean_prob(prob)
+    if bound is not None and bound not in GROUPINGS:
+        raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidInputError(
+            f"time_limit={time_limit!r}; expected a positive number of seconds."
+        )
+    index, mass = posterior.unique_index()
+    distinct = posterior.merged(index, mass)
+    generator = np.random.default_rng(0 if rng is None else rng)
+    clock = Clock(time_limit)
+    with Status("representatives", progress) as status:
+        search = _Search(measure, generator, clock, n_jobs, status, bound)
+        curve = None
+        if n is None:
+            curve = search.curve(posterior, _clean(n_max, "n_max", None))
+            number = curve.chosen
+        else:
+            number = _clean(n, "n", distinct.n_draws)
+        found = search.best(distinct, number, FULL)
+        nearest = _nearest(distinct, found.rows, measure, n_jobs)
+        status.say("proving a lower bound")
+        lower = found.lower_bound
+        if number > 1:
+            lower = _proof(distinct, number, measure, nearest[1], bound, n_jobs)
+        return _result(posterior, index, found, nearest, lower, level, curve, measure, clock)
+
+
+class _Search:
+    """One search with its clock: the same calls for the curve and for the answer."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        rng: Generator,
+        clock: Clock,
+        n_jobs: int | None,
+        status: Status,
+        bound: Literal["fast", "tight"] | None,
+    ) -> None:
+        self._loss = loss
+        self._rng = rng
+        self._clock = clock
+        self._n_jobs = n_jobs
+        self._status = status
+        self._bound = bound
+
+    def best(self, draws: Draws, n: int, effort: Effort) -> Found:
+        """The best n partitions for some distinct draws; after Ctrl-C, the best so far."""
+        if n == 1:
+            bound = self._bound if effort is FULL else None
+            one = estimate(draws, loss=self._loss, bound=bound, n_jobs=self._n_jobs, rng=self._rng)
+            rows = canonical(one.labels)[None, :]
+            return Found(rows, 1, 1, one.search.limits, one.lower_bound)
+        return quantise(
+            draws,
+            n,
+            self._loss,
+            effort=effort,
+            rng=self._rng,
+            stop=self._clock.is_up,
+            n_jobs=self._n_jobs,
+            say=self._status.say,
+        )
+
+    def curve(self, draws: Draws, n_max: int) -> HeldOutCurve:
+        """Distances on both halves for n = 1, 2, … while more representatives help."""
+        fit, held, block = halves(draws)
+        if held.size == 0:
+            return _curve([(1, 0.0, 0.0, 0.0)], ended=True)
+        seen, unseen = part_of(draws, fit).unique(), part_of(draws, held)
+        rows: list[tuple[int, float, float, float]] = []
+        most = min(n_max, seen.n_draws)
+        for n in range(1, most + 1):
+            found = self.best(seen, n, QUICK).rows
+            fitted = float((seen.probabilities * self._to_nearest(found, seen)).sum())
+            distances = self._to_nearest(found, unseen)
+            rows.append((n, fitted, *mean_and_error(distances, unseen.probabilities, block)))
+            if is_flat([r[2] for r in rows], [r[3] for r in rows]) or self._clock.is_up():
+                break
+        ended = is_flat([r[2] for r in rows], [r[3] for r in rows]) or len(rows) == seen.n_draws
+        return _curve(rows, ended=ended)
+
+    def _to_nearest(self, rows: NDArray[np.int32], draws: Draws) -> NDArray[np.float64]:
+        distances = [self._loss.distances(row, draws, self._n_jobs) for row in rows]
+        nearest: NDArray[np.float64] = np.min(distances, axis=0)
+        return nearest
+
+
+def _curve(rows: list[tuple[int, float, float, float]], *, ended: bool) -> HeldOutCurve:
+    n, fitted, held_out, error = zip(*rows, strict=True)
+    return HeldOutCurve(
+        np.array(n, np.int64), np.array(fitted), np.array(held_out), np.array(error), ended
+    )
+
+
+def _metric(loss: str | Loss) -> Loss:
+    measure = as_loss(loss)
+    if not measure.is_metric:
+        raise NotSupportedError(
+            f"{measure!r} is no metric, and regions of nearest partitions need one. Losses that "
+            "are: 'vi', 'binder', 'nvi', 'id', 'nid' (with a = 1)."
+        )
+    return measure
+
+
+def _clean(n: int, name: str, distinct: int | None) -> int:
+    whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+    if not whole or n < 1:
+        raise InvalidInputError(f"{name}={n!r}; expected a whole number of at least 1.")
+    if distinct is not None and n > distinct:
+        raise InvalidInputError(
+            f"{name}={n}, but there are only {distinct} different draws; give at most {distinct}."
+        )
+    return int(n)
+
+
+def _nearest(
+    draws: Draws, rows: NDArray[np.int32], loss: Loss, n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Region of each distinct draw, and its distance; ties by the rule of ``Representatives``."""
+    distances = np.array([loss.distances(row, draws, n_jobs) for row in rows])
+    expected = (distances * draws.probabilities).sum(axis=1)
+    names = [row.tobytes() for row in rows.astype(">i4")]
+    order = np.array(sorted(range(len(rows)), key=lambda r: (expected[r], names[r])))
+    # The first, in this order, of those within rounding of the nearest.
+    close = distances[order] <= distances.min(axis=0) + tie_tolerance(loss)
+    region = order[close.argmax(axis=0)]
+    return region, distances[region, np.arange(draws.n_draws)]
+
+
+def _proof(
+    draws: Draws,
+    n: int,
+    loss: Loss,
+    to_nearest: NDArray[np.float64],
+    bound: str | None,
+    n_jobs: int | None,
+) -> float | None:
+    """The lower bound, never above the value it bounds, which rounding might make it."""
+    if bound is None:
+        return None
+    value = float((draws.probabilities * to_nearest).sum())
+    return min(group_bound(draws, n, loss, to_nearest, GROUPINGS[bound], n_jobs), value)
+
+
+def _result(
+    posterior: Draws,
+    index: NDArray[np.int64],
+    found: Found,
+    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
+    lower: float | None,
+    prob: float,
+    curve: HeldOutCurve | None,
+    loss: Loss,
+    clock: Clock,
+) -> Representatives:
+    weights = posterior.probabilities
+    n = len(found.rows)
+    region, distances = nearest[0][index], nearest[1][index]
+    mass = np.bincount(region, weights=weights, minlength=n).astype(np.float64)
+    order = np.lexsort(([row.tobytes() for row in found.rows.astype(">i4")], -mass))
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    region, mass = rank[region], mass[order]
+    names, number = np.unique(_chains(posterior), return_inverse=True)
+    table = np.zeros((names.size, n))
+    np.add.at(table, (number, region), weights)
+    within = np.bincount(region, weights=weights * distances, minlength=n)
+    return Representatives(
+        labels=by_size(found.rows[order]),
+        weights=mass,
+        distance=float((weights * distances).sum()),
+        lower_bound=lower,
+        assignment=region,
+        distances=distances,
+        expected_loss=np.divide(within, mass, out=np.zeros(n), where=mass > 0),
+        radius=np.array([_radius(posterior, region == r, distances, prob, loss) for r in range(n)]),
+        prob=prob,
+        chains=table / table.sum(axis=1, keepdims=True),
+        chain_names=tuple(names.tolist()),
+        curve=curve,
+        limits=found.limits,
+        interrupted=clock.interrupted,
+        loss=loss,
+        draws=posterior,
+    )
+
+
+def _chains(draws: Draws) -> NDArray[Any]:
+    return np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+
+
+def _radius(
+    draws: Draws,
+    mine: NDArray[np.bool_],
+    distances: NDArray[np.float64],
+    prob: float,
+    loss: Loss,
+) -> float:
+    rows = np.flatnonzero(mine)
+    if rows.size == 0:
+        return 0.0
+    levels = find_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
+    return float(levels.value[levels.at(prob)])

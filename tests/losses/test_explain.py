@@ -1,0 +1,79 @@
+"""What turns one partition into another: the data, the words, and laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partita as pt
+
+
+def test_the_same_partition_has_no_changes():
+    told = pt.explain([0, 0, 1], ["b", "b", "a"])
+    assert told.changes == ()
+    assert str(told) == "they are the same partition"
+
+
+def test_a_merge_a_split_and_a_move():
+    a = [0] * 9 + [1] * 6 + [2] * 3
+    merged = [0] * 9 + [1] * 6 + [0] * 3
+    told = pt.explain(a, merged)
+    assert [(c.kind, c.origin, c.target, c.share) for c in told.changes] == [("merge", 2, 0, 1.0)]
+    assert "cluster 2 (items 15, 16 and 17) joins cluster 0" in str(told)
+    back = pt.explain(merged, a)
+    assert [(c.kind, c.target) for c in back.changes] == [("split", None)]
+    assert "leave cluster 0 and form a cluster of their own" in str(back)
+    moved = [0] * 8 + [1] * 7 + [2] * 3
+    told = pt.explain(a, moved, item_names=[f"gene {i}" for i in range(18)])
+    assert str(told).startswith("item gene 8 moves from cluster 0 to cluster 1 (all of 0.")
+
+
+def test_the_largest_share_comes_first():
+    a = np.repeat([0, 1, 2], [20, 10, 6])
+    b = a.copy()
+    b[[0]] = 1
+    b[[30, 31, 32]] = 0
+    told = pt.explain(a, b)
+    assert [c.items.tolist() for c in told.changes] == [[30, 31, 32], [0]]
+    assert told.changes[0].share > told.changes[1].share
+    assert told.to_frame()["n_items"].tolist() == [3, 1]
+    assert "of their own" not in told._repr_html_()
+
+
+def test_clusters_are_named_by_size():
+    told = pt.explain([5, 5, 7, 7, 7, 7, 9, 9, 9], [5, 5, 7, 7, 7, 7, 9, 9, 5])
+    assert [(c.origin, c.target) for c in told.changes] == [(1, 2)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.tuples(
+            *[st.lists(st.integers(0, 3), min_size=n, max_size=n) for _ in range(2)]
+        )
+    ),
+    st.sampled_from(["vi", "binder"]),
+)
+def test_changes_account_for_every_item_that_moves(pair, loss):
+    """Putting every block where it goes turns a into b, and shares sum to one."""
+    a, b = (np.array(x) for x in pair)
+    told = pt.explain(a, b, loss=loss)
+    assert told.distance == pt.distance(a, b, loss=loss)
+    moved = [c.items for c in told.changes]
+    assert sum(x.size for x in moved) == np.unique(np.concatenate([[], *moved])).size
+    if told.changes:
+        assert sum(c.share for c in told.changes) == pytest.approx(1.0)
+        assert all(c.share >= 0.0 for c in told.changes)
+    stays = np.setdiff1d(np.arange(a.size), np.concatenate([[], *moved]).astype(int))
+    # Items that stay are together in a exactly when they are in b.
+    same = [np.equal.outer(x[stays], x[stays]) for x in (a, b)]
+    np.testing.assert_array_equal(*same)
+    for block in moved:
+        assert np.unique(a[block]).size == np.unique(b[block]).size == 1
+    # As many items as possible stay: the best one-to-one matching of clusters.
+    from scipy.optimize import linear_sum_assignment
+
+    table = pt.cross_table(a, b)
+    assert stays.size == table[linear_sum_assignment(table, maximize=True)].sum()

@@ -1,0 +1,64 @@
+"""Slow twins of ``rivals``: every set, every split, every pair is listed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import exp
+
+import numpy as np
+
+
+def best_sets(distances, weights, n, tie=1e-10):
+    """Lowest mean distance to the nearest of n rows, and every set that reaches it."""
+    values = {
+        chosen: float(np.dot(weights, np.min([distances[c] for c in chosen], axis=0)))
+        for chosen in combinations(range(len(distances)), n)
+    }
+    lowest = min(values.values())
+    return lowest, [chosen for chosen, value in values.items() if value <= lowest + tie]
+
+
+def cover(d, mass, block):
+    """Largest total of disjoint pairs and triangles inside a block."""
+    if len(block) < 2:
+        return 0.0
+    first, rest = block[0], block[1:]
+    best = cover(d, mass, rest)
+    for size in (1, 2):
+        for others in combinations(rest, size):
+            members = (first, *others)
+            length = sum(d[i][j] for i, j in combinations(members, 2)) / size
+            left = tuple(i for i in rest if i not in others)
+            best = max(best, min(mass[i] for i in members) * length + cover(d, mass, left))
+    return best
+
+
+def splits(items, n):
+    """Every way to divide items among at most n blocks."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for blocks in splits(rest, n):
+        for k in range(len(blocks)):
+            yield [*blocks[:k], (first, *blocks[k]), *blocks[k + 1 :]]
+        if len(blocks) < n:
+            yield [(first,), *blocks]
+
+
+def group_cost(d, mass, n):
+    """Least total cover over all splits of a group into at most n blocks."""
+    everyone = tuple(range(len(mass)))
+    return min(sum(cover(d, mass, block) for block in s) for s in splits(everyone, n))
+
+
+def conformal_p(distances, to_draws, rate, tie=1e-9):
+    """Full conformal p-value of a partition from its definition: everyone is scored anew."""
+    m = len(to_draws)
+    own = sum(exp(-rate * t) for t in to_draws)
+    at_most = 0
+    for i in range(m):
+        score = sum(exp(-rate * distances[i][j]) for j in range(m) if j != i)
+        score += exp(-rate * to_draws[i])
+        at_most += score <= own + tie * max(1.0, abs(own))
+    return (1 + at_most) / (m + 1)

@@ -1,0 +1,238 @@
+"""Representatives: the right sets where all can be listed, proofs that hold, and the paper's draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import rivals as twin
+from stored import PAPER_DRAWS, needs_paper_draws
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.rivals.curve import halves, mean_and_error
+
+FIVE = [[int(c) for c in row] for row in "112233 112223 111222 112222 122333".split()]
+
+KNOWN = {
+    ("vi", 1): 0.6754887502,
+    ("vi", 2): 1 / 3,
+    ("vi", 3): 0.2,
+    ("binder", 1): 7 / 45,
+    ("binder", 2): 4 / 45,
+    ("binder", 3): 1 / 18,
+}
+
+
+@pytest.fixture(scope="module")
+def all_six() -> np.ndarray:
+    return np.array(list(pt.all_partitions(6)))
+
+
+@pytest.mark.parametrize(("loss", "n"), KNOWN)
+def test_known_values(loss, n):
+    found = pt.representatives(FIVE, n=n, loss=loss)
+    assert found.distance == pytest.approx(KNOWN[loss, n], abs=1e-9)
+    assert found.lower_bound is not None
+    assert found.lower_bound <= found.distance
+
+
+def test_two_sets_are_optimal_and_one_of_them_is_found(all_six):
+    apart = pt.pairwise_distances(all_six, FIVE)
+    lowest, sets = twin.best_sets(apart, np.full(5, 0.2), 2)
+    assert lowest == pytest.approx(1 / 3)
+    assert len(sets) == 2
+    found = {row.tobytes() for row in pt.canonical(pt.representatives(FIVE, n=2).labels)}
+    assert found in [{pt.canonical(all_six[i]).tobytes() for i in chosen} for chosen in sets]
+
+
+def random_draws(seed: int, *, weighted: bool) -> pt.Draws:
+    """Draws of five items around two partitions."""
+    rng = np.random.default_rng(seed)
+    modes = rng.integers(0, 3, (2, 5))
+    labels = modes[rng.integers(0, 2, 9)]
+    noise = rng.random(labels.shape) < 0.3
+    labels = np.where(noise, rng.integers(0, 4, labels.shape), labels)
+    return pt.Draws(labels, weights=rng.gamma(0.7, size=9) + 0.01 if weighted else None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("loss", ["vi", "binder", "nid"])
+def test_enumeration(seed, loss):
+    """Every set of n partitions of five items: the search finds the best, the bound is below it."""
+    draws = random_draws(seed, weighted=bool(seed % 2))
+    everything = np.array(list(pt.all_partitions(5)))
+    apart = pt.pairwise_distances(everything, draws, loss=loss)
+    for n in (2, 3):
+        if n > draws.unique().n_draws:
+            continue
+        lowest, _ = twin.best_sets(apart, draws.probabilities, n)
+        found = pt.representatives(draws, n=n, loss=loss)
+        assert found.distance == pytest.approx(lowest, abs=1e-9)
+        tight = pt.representatives(draws, n=n, loss=loss, bound="tight")
+        for bound in (found.lower_bound, tight.lower_bound):
+            assert bound is not None
+            assert bound <= lowest + 1e-12
+
+
+def test_group_programme_agrees_with_listing():
+    from partita.kernels.rivals.groups import groups_value
+
+    rng = np.random.default_rng(1)
+    for m in (3, 5, 6):
+        points = rng.random((m, 2))
+        d = np.sqrt(np.square(points[:, None] - points[None]).sum(axis=2))
+        mass = rng.random(m)
+        for n in (1, 2, 3):
+            assert groups_value(d, mass, m, n) == pytest.approx(twin.group_cost(d, mass, n))
+
+
+def test_exchange_raises_the_sum_within_groups():
+    from partita.kernels.rivals.groups import exchange
+
+    rng = np.random.default_rng(2)
+    gain = rng.random((12, 12))
+    gain += gain.T
+    np.fill_diagonal(gain, 0.0)
+    group = np.arange(12, dtype=np.int64) // 4
+
+    def within() -> float:
+        return float(gain[np.equal.outer(group, group)].sum())
+
+    before = within()
+    exchange(gain, group, 3, 5)
+    assert within() > before
+    assert np.bincount(group).tolist() == [4, 4, 4]
+
+
+@needs_paper_draws
+def test_the_bound_on_every_tenth_galaxy_draw():
+    labels = np.load(PAPER_DRAWS / "galaxy.npz")["labels"][::10]
+    found = pt.representatives(labels, n=2)
+    assert found.distance < 0.895
+    assert found.lower_bound is not None
+    assert found.lower_bound > 0.757
+
+
+@needs_paper_draws
+@pytest.mark.parametrize(("n", "known"), [(2, 0.9053688), (5, 0.8615849)])
+def test_the_galaxies(n, known):
+    labels = np.load(PAPER_DRAWS / "galaxy.npz")["labels"]
+    found = pt.representatives(labels, n=n, bound=None)
+    assert found.distance < known + 5e-8
+    # An independent recomputation of everything that is reported.
+    apart = pt.pairwise_distances(found.labels, labels)
+    assert found.distance == pytest.approx(apart.min(axis=0).mean())
+    np.testing.assert_allclose(found.distances, apart.min(axis=0), atol=1e-10)
+    np.testing.assert_allclose(apart[found.assignment, np.arange(10_000)], found.distances)
+    np.testing.assert_allclose(np.bincount(found.assignment) / 10_000, found.weights)
+    assert (np.diff(found.weights) <= 0).all()
+    for r in range(n):
+        mine = apart[r, found.assignment == r]
+        assert found.expected_loss[r] == pytest.approx(mine.mean())
+        assert np.mean(mine <= found.radius[r] + 1e-9) >= 0.95
+        assert np.mean(mine < found.radius[r] - 1e-9) < 0.95
+
+
+def two_modes(per_chain: int = 60) -> pt.Draws:
+    """Four chains of noisy copies: three of one partition, one of another."""
+    rng = np.random.default_rng(0)
+    modes = np.array([np.repeat([0, 1, 2], 6), np.tile([0, 1, 2], 6)])
+    chain = np.repeat(np.arange(4), per_chain)
+    labels = modes[(chain == 3).astype(int)]
+    redrawn = rng.random(labels.shape) < 0.05
+    return pt.Draws(np.where(redrawn, rng.integers(0, 3, labels.shape), labels), chain=chain)
+
+
+def test_chains_in_different_modes():
+    found = pt.representatives(two_modes())
+    assert found.n == 2
+    assert found.curve is not None
+    np.testing.assert_allclose(found.weights, [0.75, 0.25])
+    np.testing.assert_allclose(found.chains, [[1, 0], [1, 0], [1, 0], [0, 1]])
+    assert found.owners is not None
+    assert found.owners.tolist() == [0, 0, 0, 1]
+    assert found.chains_are_separate
+    assert "chains 0, 1, 2 to 0; chain 3 to 1" in " ".join(str(found).split())
+    assert found.region(1).n_draws == 60
+    np.testing.assert_allclose(found.similarity(1), pt.similarity(two_modes().select_chains(3)))
+
+
+def test_one_is_enough_for_noise_around_one_truth():
+    rng = np.random.default_rng(3)
+    truth = np.repeat([0, 1, 2], 8)
+    labels = np.where(rng.random((400, 24)) < 0.05, rng.integers(0, 3, (400, 24)), truth)
+    found = pt.representatives(labels)
+    assert found.n == 1
+    assert "One representative is enough" in str(found)
+    best = pt.estimate(labels)
+    assert found.distance == pytest.approx(best.expected_loss)
+    assert found.lower_bound == pytest.approx(best.lower_bound)
+
+
+def test_the_answer_depends_on_the_rng_alone():
+    draws = two_modes(20)
+    first, again = (pt.representatives(draws, n=3, n_jobs=jobs, rng=4) for jobs in (1, 2))
+    np.testing.assert_array_equal(first.labels, again.labels)
+    np.testing.assert_array_equal(first.assignment, again.assignment)
+    assert first.lower_bound == again.lower_bound
+
+
+def test_weights_stand_for_repeated_draws():
+    counts = [3, 1, 2, 5, 1]
+    repeated = pt.representatives(np.repeat(FIVE, counts, axis=0), n=2)
+    weighted = pt.representatives(pt.Draws(FIVE, weights=counts), n=2)
+    np.testing.assert_array_equal(repeated.labels, weighted.labels)
+    np.testing.assert_allclose(repeated.weights, weighted.weights)
+    assert repeated.distance == pytest.approx(weighted.distance)
+    assert repeated.lower_bound == pytest.approx(weighted.lower_bound)
+
+
+def test_ties_go_to_the_smaller_expected_loss():
+    """The third draw lies halfway between two of one and one of the other."""
+    a, between, b = [0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 3]
+    draws = [a, a, a, b, b, between]
+    found = pt.representatives(draws, n=2)
+    assert found.distance == pytest.approx(1 / 6)
+    assert found.assignment.tolist() == [0, 0, 0, 1, 1, 0]
+
+
+def test_halves_hold_every_chain_and_neighbours_stay_together():
+    draws = two_modes()
+    fit, held, block = halves(draws)
+    assert sorted([*fit, *held]) == list(range(240))
+    assert draws.chain is not None
+    for rows in (fit, held):
+        assert np.bincount(draws.chain[rows]).min() >= 25
+    assert all(np.ptp(held[block == b]) == (block == b).sum() - 1 for b in np.unique(block))
+
+
+def test_error_of_the_mean_is_that_of_block_means():
+    rng = np.random.default_rng(0)
+    values, block = rng.random(60), np.arange(60) // 6
+    mean, error = mean_and_error(values, np.full(60, 1 / 60), block)
+    means = values.reshape(10, 6).mean(axis=1)
+    assert mean == pytest.approx(values.mean())
+    assert error == pytest.approx(means.std(ddof=1) / np.sqrt(10))
+
+
+def test_refusals():
+    with pytest.raises(NotSupportedError, match="no metric"):
+        pt.representatives(FIVE, n=2, loss="omari")
+    with pytest.raises(InvalidInputError, match="only 5 different draws"):
+        pt.representatives(FIVE, n=6)
+    with pytest.raises(InvalidInputError, match="at least 1"):
+        pt.representatives(FIVE, n=0)
+    with pytest.raises(UnknownNameError, match="bound"):
+        pt.representatives(FIVE, n=2, bound="quick")
+    with pytest.raises(InvalidInputError, match="numbered 0 … 1"):
+        pt.representatives(FIVE, n=2).explain(2)
+
+
+def test_what_it_prints():
+    found = pt.representatives(FIVE, n=2)
+    assert "differs from 0:" in str(found)
+    assert repr(found).startswith("<Representatives: 2 of 5 draws")
+    assert "<table>" in found._repr_html_()
+    frame = found.to_frame()
+    assert frame["weight"].sum() == pytest.approx(1.0)
+    assert list(frame.columns) == ["weight", "n_clusters", "expected_loss", "radius"]
