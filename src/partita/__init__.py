@@ -86,6 +86,10 @@ _HOME = {
     "Explanation": "losses.explain",
     "representatives": "rivals.representatives",
     "Representatives": "rivals.result",
+    "p_value": "rivals.conformal",
+    "PValue": "rivals.conformal",
+    "conformal_set": "rivals.conformal",
+    "ConformalSet": "rivals.conformal",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""

@@ -82,7 +82,7 @@ def halves(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     first = 0
     for name in np.unique(chain):
         rows = np.flatnonzero(chain == name)
-        pieces = 2 * min(BLOCKS // 2, max(1, rows.size // 2))
+        pieces = 2 * min(BLOCKS // 2, max(1, rows.size // 8))
         block[rows] = first + np.arange(rows.size) * pieces // rows.size
         first += pieces
     held = np.flatnonzero(block % 2 == 1)

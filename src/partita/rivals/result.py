@@ -164,8 +164,10 @@ class Representatives:
             "n_clusters": self.n_clusters,
             "expected_loss": self.expected_loss,
             "radius": self.radius,
-            **{f"chain_{c}": s for c, s in zip(self.chain_names, self.chains, strict=True)},
         }
+        if self.draws.chain is not None:
+            shares = zip(self.chain_names, self.chains, strict=True)
+            columns |= {f"chain_{name}": share for name, share in shares}
         index = pandas.RangeIndex(self.n, name="representative")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
         return frame

@@ -1,0 +1,88 @@
+"""Fewer draws that may pass for exchangeable, and what was done to get them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partita.diagnostics.functionals import functionals
+from partita.partitions.chains import by_chain
+from partita.partitions.draws import Draws
+from partita.rivals.parts import systematic
+
+_MIN_DRAWS = 8
+"""Draws per chain below which correlation cannot be estimated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """Draws thinned to about their effective number.
+
+    Attributes
+    ----------
+    draws : Draws
+        Unweighted.
+    effective : float
+        Effective number of the draws given.
+    said : str
+        What was done, in one sentence.
+    """
+
+    draws: Draws
+    effective: float
+    said: str
+
+
+def thinned(draws: Draws, max_draws: int) -> Thinned:
+    """About as many draws as the given ones are worth, and no more than ``max_draws``.
+
+    Chains are thinned by the least effective number of three functionals
+    (number of clusters, entropy, largest cluster); weighted draws are taken by
+    a systematic sample of Kish's effective number.
+    """
+    if draws.weights is not None:
+        effective = 1.0 / float(np.square(draws.weights).sum())
+        size = max(1, min(max_draws, round(effective)))
+        rows = systematic(draws.weights, size, np.random.default_rng(0))
+        said = f"{size:,} of {draws.n_draws:,} weighted draws, a systematic sample"
+        return Thinned(_unweighted(draws, rows), effective, said)
+    effective = effective_draws(draws)
+    by_correlation = round(draws.n_draws / effective)
+    step = max(1, by_correlation, -(-draws.n_draws // max_draws))
+    if step == 1:
+        return Thinned(draws, effective, f"all {draws.n_draws:,} draws")
+    kept = draws.thin(step)
+    reason = "their effective number" if step == by_correlation else f"max_draws={max_draws:,}"
+    said = f"every {_ordinal(step)} of {draws.n_draws:,} draws ({kept.n_draws:,}), for {reason}"
+    return Thinned(kept, effective, said)
+
+
+def effective_draws(draws: Draws) -> float:
+    """The least effective number of draws over label-invariant functionals, at most all of them."""
+    from arviz_stats.base import array_stats
+
+    least = float(draws.n_draws)
+    for column in functionals(draws).values():
+        chains = by_chain(draws, column)
+        if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
+            continue
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = float(array_stats.ess(chains, method="mean"))
+        if np.isfinite(found):
+            least = min(least, found)
+    return max(1.0, least)
+
+
+def _unweighted(draws: Draws, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Draws:
+    return Draws._from_canonical(
+        np.ascontiguousarray(draws.labels[rows]),
+        draws.n_clusters[rows],
+        chain=None if draws.chain is None else draws.chain[rows],
+        item_names=draws.item_names,
+    )
+
+
+def _ordinal(number: int) -> str:
+    tail = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{tail}"
