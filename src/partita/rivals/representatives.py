@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 def representatives(
     draws: DrawsLike,
-    n: int | None = None,
     *,
+    n: int | None = None,
     loss: str | Loss = "vi",
     n_max: int = 8,
     prob: float = 0.95,
