@@ -15,6 +15,7 @@ from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.noise import NoiseRule
 from partita.partitions.similarity import similarity as similarity_of
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
@@ -31,6 +32,7 @@ def summarize(
     key_added: str = "partita",
     loss: str | Loss = "vi",
     prob: float = 0.95,
+    noise: NoiseRule | None = None,
     similarity: bool = False,
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
@@ -55,6 +57,8 @@ def summarize(
     key_added : str, default "partita"
     loss, prob, method, bound, max_clusters, time_limit, rng, n_jobs, progress
         As in :func:`partita.summarize`.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, such as −1, and what it means; see :func:`partita.as_draws`.
     similarity : bool, default False
         Keep the posterior similarity matrix too: N² numbers of 4 bytes.
     copy : bool, default False
@@ -94,7 +98,7 @@ def summarize(
     """
     target = adata.copy() if copy else adata
     summary = summary_of(
-        _draws_of_cells(target, draws),
+        _draws_of_cells(target, draws, noise),
         loss=loss,
         prob=prob,
         method=method,
@@ -153,16 +157,16 @@ def attach(
         del adata.obsp[matrix]
 
 
-def _draws_of_cells(adata: Any, given: Any) -> Any:
+def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
     """Draws of as many items as there are cells, in their order; sampler output as it is."""
     if isinstance(given, str) and given in adata.obsm:
-        return as_draws(_dense(adata.obsm[given]), transpose=True)
+        return as_draws(_dense(adata.obsm[given]), transpose=True, noise=noise)
     if isinstance(given, str) and not os.path.exists(given):
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
         raise InvalidInputError(
             f"draws={given!r} is neither a key of adata.obsm ({keys}) nor a file."
         )
-    clean = as_draws(given)
+    clean = as_draws(given, noise=noise)
     if clean.n_items != adata.n_obs:
         turned = " The array has one row per cell: pass its transpose." * (
             clean.n_draws == adata.n_obs

@@ -159,7 +159,7 @@ def test_object_arrays_are_never_unpickled(tmp_path):
 
 
 def test_npy(tmp_path):
-    labels = rng.integers(-5, 5, (40, 6))
+    labels = rng.integers(0, 10, (40, 6))
     for values in (labels, np.asfortranarray(labels), labels.astype(">i2"), labels.astype("f4")):
         np.save(tmp_path / "a.npy", values)
         assert pt.read_draws(tmp_path / "a.npy") == pt.Draws(labels)
@@ -178,7 +178,7 @@ def test_npy(tmp_path):
 
 
 def test_npz(tmp_path, monkeypatch):
-    labels = rng.integers(-5, 5, (40, 6))
+    labels = rng.integers(0, 10, (40, 6))
     monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 50)
     for save in (np.savez, np.savez_compressed):
         save(tmp_path / "a.npz", x=labels, y=labels[0])

@@ -46,6 +46,20 @@ jobs_option = click.option(
 )
 
 
+def _noise(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[int | str, str] | None:
+    if value is None:
+        return None
+    label, colon, meaning = value.rpartition(":")
+    if not colon or meaning not in ("singletons", "cluster"):
+        raise click.BadParameter(
+            f"{value!r}; expected LABEL:singletons (each such item is alone) or LABEL:cluster "
+            "(they form one cluster), such as -1:singletons."
+        )
+    return (int(label) if label.lstrip("-").isdigit() else label), meaning
+
+
 def read_options(function: F) -> F:
     """How files of draws are read."""
     return _all(
@@ -67,6 +81,12 @@ def read_options(function: F) -> F:
         ),
         click.option("--sep", metavar="CHAR", help="What separates cells of text."),
         click.option("--strings", is_flag=True, help="Labels are text, not numbers."),
+        click.option(
+            "--noise",
+            metavar="LABEL:MEANING",
+            callback=_noise,
+            help="A label that marks noise and what it means: -1:singletons or -1:cluster.",
+        ),
         click.option(
             "--burn-in",
             type=click.IntRange(0),

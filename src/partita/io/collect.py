@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidLabelsError
-from partita.partitions.arrays import first_appearance, integers
+from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
+from partita.partitions.noise import whole_labels
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""
@@ -49,13 +50,10 @@ class Collector:
 
         if not block.shape[0]:
             return
-        if block.dtype != np.int64:
-            block = integers(block, "draws", first_draw=self.n_rows)
-        # The kernel would compile anew for another memory order or a read-only array.
-        whole = np.require(block, np.int64, ["C", "W"])
-        self._watch_counting(whole)
+        block = whole_labels(block, "draws", first_draw=self.n_rows)
+        self._watch_counting(block)
         canonical = np.empty(block.shape, np.int32)
-        most = first_appearance(whole, canonical)
+        most = first_appearance(block, canonical)
         self._counts.append(count_clusters(canonical))
         self._make_room(block.shape[0], smallest_unsigned(max(most - 1, 0)))
         self._labels[self.n_rows : self.n_rows + block.shape[0]] = canonical

@@ -21,6 +21,7 @@ from partita.io.options import ReadOptions
 from partita.io.registry import Format, find_format
 from partita.io.source import Source, check_file, is_stream, name_of
 from partita.partitions.draws import Draws
+from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.types import DrawsLike
 
 
@@ -33,6 +34,7 @@ def read_draws(
     header: bool | None = None,
     sep: str | None = None,
     strings: bool = False,
+    noise: NoiseRule | None = None,
 ) -> Draws:
     """Read draws of a partition from a file: one row per draw, one column per item.
 
@@ -61,6 +63,8 @@ def read_draws(
         The character between cells of a text file, if not the format's own.
     strings : bool
         Labels of a text file are text, not numbers; ``header`` must then be given.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, and what it means; see :func:`as_draws`.
 
     Returns
     -------
@@ -98,11 +102,12 @@ def read_draws(
     write_draws : the way back.
     """
     options = ReadOptions(transpose, var_name, header, sep, strings)
-    if isinstance(path, (list, tuple)):
-        if not path:
-            raise InvalidInputError("an empty list of files was given; expected at least one.")
-        return Draws.concat([_read_one(each, format, options) for each in path])
-    return _read_one(path, format, options)  # type: ignore[arg-type]
+    with reading_noise(noise):
+        if isinstance(path, (list, tuple)):
+            if not path:
+                raise InvalidInputError("an empty list of files was given; expected at least one.")
+            return Draws.concat([_read_one(each, format, options) for each in path])
+        return _read_one(path, format, options)  # type: ignore[arg-type]
 
 
 def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions.arrays import first_appearance, integers, refuse_masked
+from partita.partitions.arrays import first_appearance, refuse_masked
+from partita.partitions.noise import whole_labels
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time, so that no temporary grows with the number of draws."""
@@ -56,7 +57,7 @@ def canonicalise(
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
-        most = first_appearance(integers(values[start:stop], "draws", first_draw=start), block)
+        most = first_appearance(whole_labels(values[start:stop], "draws", first_draw=start), block)
         counts[start:stop] = count_clusters(block)
         needed = smallest_unsigned(max(most - 1, 0))
         if needed.itemsize > labels.dtype.itemsize:

@@ -13,6 +13,7 @@ from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_label_rows
+from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.types import DrawsLike, LabelsLike
 
 
@@ -21,6 +22,7 @@ def as_draws(
     *,
     var_name: str | None = None,
     transpose: bool = False,
+    noise: NoiseRule | None = None,
     weights: ArrayLike | None = None,
     chain: ArrayLike | None = None,
     item_names: Sequence[str] | None = None,
@@ -46,6 +48,10 @@ def as_draws(
         exactly one of the right dimensions that is whole in its first draw.
     transpose : bool
         Rows are items and columns draws. For plain arrays, tables and files of these.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, as −1 of DBSCAN and HDBSCAN, and what it means: each
+        such item is alone, or they form one cluster. −1 beside non-negative labels is
+        refused without it.
     weights, chain, item_names : optional
         Of the draws and items, in place of any that ``obj`` carries; see :class:`Draws`.
 
@@ -71,8 +77,18 @@ def as_draws(
     >>> pt.as_draws([["a", "b", "a"], ["x", "x", "x"]]).labels
     array([[0, 1, 0],
            [0, 0, 0]], dtype=uint8)
+    >>> pt.as_draws([[0, 0, -1, -1]], noise=(-1, "singletons")).labels
+    array([[0, 0, 1, 2]], dtype=uint8)
     """
-    fields = {"weights": weights, "chain": chain, "item_names": item_names}
+    fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
+    if noise is not None:
+        if hasattr(type(obj), "__draws__"):
+            raise InvalidInputError(
+                f"noise={noise!r} was given for a {type(obj).__name__}, whose labels are numbered "
+                "already; give it where the labels are first read."
+            )
+        with reading_noise(noise):
+            return as_draws(obj, var_name=var_name, transpose=transpose, **fields)
     if hasattr(type(obj), "__draws__"):
         return with_fields(obj.__draws__(), **fields)  # type: ignore[union-attr]
     if hasattr(type(obj), "__labels__"):

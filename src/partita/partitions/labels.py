@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidLabelsError
-from partita.partitions.arrays import Labels, first_appearance, integers, plain_array
+from partita.partitions.arrays import Labels, first_appearance, plain_array
+from partita.partitions.noise import whole_labels
 from partita.partitions.types import LabelsLike
 
 __all__ = [
@@ -90,7 +91,7 @@ def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Lab
             "Labels run over items: one per column of the draws."
         )
     out = np.empty(values.shape, np.int32)
-    first_appearance(integers(values, what), out)
+    first_appearance(whole_labels(values, what), out)
     return out
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.partial import PartialPartition
 from partita.partitions.types import LabelsLike
 
 
@@ -97,6 +98,7 @@ def refines(a: LabelsLike, b: LabelsLike) -> bool:
     Parameters
     ----------
     a, b : array_like, shape (n_items,)
+        ``a`` may be a PartialPartition: each cluster it states lies inside a cluster of ``b``.
 
     Returns
     -------
@@ -118,6 +120,11 @@ def refines(a: LabelsLike, b: LabelsLike) -> bool:
     >>> pt.refines([0, 0, 1, 1], [0, 1, 2, 2])
     False
     """
+    if isinstance(a, PartialPartition):
+        if not a.size:
+            return True
+        b = as_labels(b, n_items=len(a))[a.items]
+        a = a.labels[a.items]
     first, second = _pair(a, b)
     # a ≤ b exactly when the meet has no more clusters than a.
     return int(meet(first, second).max()) == int(first.max())

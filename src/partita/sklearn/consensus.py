@@ -11,6 +11,7 @@ from partita.errors import InvalidLabelsError
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.noise import NoiseRule, reading_noise
 from partita.samplers.fit import Fit
 from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize
@@ -38,6 +39,9 @@ class PartitionConsensus(SummaryEstimator):
         take longer than the search where the labelings have little in common.
     max_clusters : int, optional
         Most clusters of the consensus; no cap by default.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, such as −1, and what it means; see
+        :func:`partita.as_draws`.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; by default every core.
@@ -61,7 +65,8 @@ class PartitionConsensus(SummaryEstimator):
     weights and chains.
 
     Labels may be whole numbers or strings. Fractional numbers are refused, for X is then
-    probably the data. A label −1, by which some clusterers mark noise, is a label like others.
+    probably the data, and so is −1 beside other labels, by which some clusterers mark noise,
+    unless ``noise`` says what it means.
 
     Cost O(M·N·K) per sweep of the search, for M labelings of N items in K clusters.
 
@@ -87,6 +92,7 @@ class PartitionConsensus(SummaryEstimator):
         method: str = "auto",
         bound: Literal["fast", "tight"] | None = "fast",
         max_clusters: int | None = None,
+        noise: NoiseRule | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -95,6 +101,7 @@ class PartitionConsensus(SummaryEstimator):
         self.method = method
         self.bound = bound
         self.max_clusters = max_clusters
+        self.noise = noise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -113,7 +120,8 @@ class PartitionConsensus(SummaryEstimator):
         """
         labelings = validate_data(self, X, dtype=None, ensure_min_samples=2)
         try:
-            draws = Draws(labelings.T)
+            with reading_noise(self.noise):
+                draws = Draws(labelings.T)
         except InvalidLabelsError as error:
             raise InvalidLabelsError(
                 "X must hold labels, one row per item and one column per labeling (a draw, below). "
@@ -142,7 +150,7 @@ class PartitionConsensus(SummaryEstimator):
         array([0, 0, 1, 1], dtype=int32)
         """
         consensus = cls(**params)
-        clean = as_draws(draws)
+        clean = as_draws(draws, noise=consensus.noise)
         consensus.n_features_in_ = clean.n_draws
         return consensus._fit_draws(draws if isinstance(draws, Fit) else clean)
 
