@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.kernels.losses.distances import companions, is_dense, sizes_and_order, three_sums
-from partita.kernels.losses.form_codes import BINDER, VI
-from partita.kernels.losses.forms import term_table
+from partita.kernels.losses.forms import entropy_terms, pair_terms
 from partita.kernels.partitions.labels import count_clusters, hash_rows
 from partita.losses.registry import LOSSES
 from partita.partitions.arrays import first_appearance as canonical_rows
@@ -84,8 +83,9 @@ def test_three_sums(rows):
     # Dense and walked rows follow each other, so scratch left dirty by one would show in the next.
     estimate, *others = rows
     draws = pt.Draws([*others, *others[::-1]])
-    for form, term in ((VI, lambda x: x * log2(x)), (BINDER, lambda x: float(x * x))):
-        terms = term_table(form, draws.n_items)
+    tables = ((entropy_terms, lambda x: x * log2(x)), (pair_terms, lambda x: float(x * x)))
+    for table, term in tables:
+        terms = table(draws.n_items)
         assert terms.tolist() == pytest.approx([0.0, *map(term, range(1, draws.n_items + 1))])
         joint, truth = np.empty(draws.n_draws), np.empty(draws.n_draws)
         own = three_sums(
@@ -150,6 +150,7 @@ def test_companions(rows, weights):
     assert (anywhere - 3.0).tolist() == pytest.approx(expected[1], abs=1e-12)
 
 
+@SLOW
 @given(labels=same_items(1, most=20))
 def test_sizes_and_order(labels):
     canonical = pt.canonical(labels[0])

@@ -103,7 +103,7 @@ def test_distances_of_a_block_are_the_distances(loss, n_clusters):
     terms = loss.terms(61)
     rows = draws.rows(0, 9)
     sums = np.array([terms[np.bincount(row)].sum() for row in rows])
-    found = block_distances(rows, draws.n_clusters, sums, terms, loss.form)
+    found = block_distances(rows, draws.n_clusters, sums, terms, loss.form(draws.n_items))
     assert found == pytest.approx(pt.pairwise_distances(draws, loss=loss), abs=1e-12)
 
 

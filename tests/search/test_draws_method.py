@@ -8,6 +8,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.search import problem
 from partita.search.methods import draws as method
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
@@ -32,7 +33,7 @@ def test_best_draw(loss, cap):
 def test_many_pieces_without_the_matrix(loss, monkeypatch):
     """Paths for many items and many draws, with pieces and tiles of a few draws."""
     draws = random_draws(9, 25, seed=2)
-    monkeypatch.setattr(method, "MATRIX_ITEMS", 0)
+    monkeypatch.setattr(problem, "MATRIX_ITEMS", 0)
     monkeypatch.setattr(method, "PIECE_LABELS", 3 * 25 * 9)
     monkeypatch.setattr(method, "BATCH", 2)
     real = pt.Draws.blocks

@@ -18,7 +18,6 @@ from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
-from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size, shared_items
@@ -278,12 +277,11 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
     """The metric of the ball, or an error that says why the loss cannot have one."""
     asked = getattr(center, "loss", None) if loss is None else loss
     measure = VI() if asked is None else as_loss(asked)
-    if loss is None and isinstance(measure, VILowerBound):
-        return VI()
-    if not measure.is_metric:
+    metric = measure.ball_metric() if loss is None else measure
+    if metric is None or not metric.is_metric:
         raise NotSupportedError(
             f"{measure!r} is no metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
             "Pass loss='vi' or another metric ('binder', 'nvi', 'id', 'nid', with a=1)."
         )
-    return measure
+    return metric

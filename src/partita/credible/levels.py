@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
 from partita.partitions.draws import Draws
 
 ENTROPY_TOLERANCE = 1e-10
@@ -30,7 +29,7 @@ def tie_tolerance(loss: Loss) -> float:
     Binder's loss is a whole number over N², hence computed exactly, and any
     tolerance could merge different values when N is large.
     """
-    return 0.0 if isinstance(loss, Binder) else ENTROPY_TOLERANCE
+    return 0.0 if loss.is_exact else ENTROPY_TOLERANCE
 
 
 def clean_prob(prob: float) -> float:

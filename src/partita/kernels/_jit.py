@@ -1,17 +1,22 @@
-"""The two decorators that compile a kernel."""
+"""The decorators that compile a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.extending import overload
 
 from partita.kernels.compiling import listeners
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_OWN = "partita."
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
@@ -30,18 +35,48 @@ class _Announcer(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _Announcer())
 
 
+class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
+    """Numba's cache on disk, of the package's own arithmetic only.
+
+    A kernel that was compiled with a user's arithmetic would be found again
+    after its author has changed it: the cache looks at the kernel's file.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What an earlier process compiled, or None."""
+        return super().load_overload(sig, target_context) if _is_own(sig) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for the next process."""
+        if _is_own(sig):
+            super().save_overload(sig, data)
+
+
+def _is_own(sig: Any) -> bool:
+    """Whether all arithmetic that the types of arguments name is the package's."""
+    waiting = list(getattr(sig, "args", sig))
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, numba.types.Dispatcher):
+            return False
+        if isinstance(part, numba.types.BaseNamedTuple):
+            if not part.instance_class.__module__.startswith(_OWN):
+                return False
+            waiting.extend(part)
+    return True
+
+
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     """Compile without the GIL, cached on disk where a cache directory can be written.
 
-    Numba refuses ``cache=True`` at decoration time when neither the package
-    directory nor the user's cache directory is writable; such an install must
-    still import, so it compiles anew in each process.
+    Numba refuses a cache at decoration time when neither the package directory
+    nor the user's cache directory is writable; such an install must still
+    import, so it compiles anew in each process.
     """
-    options |= {"nogil": True, "error_model": "numpy"}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:
-        compiled = numba.njit(**options)(function)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled = numba.njit(**options)(function)
+    with suppress(RuntimeError):
+        compiled._cache = DiskCache(function)
     return compiled  # type: ignore[no-any-return]
 
 
@@ -66,3 +101,24 @@ def part_of_kernel(function: Callable[P, R]) -> Callable[P, R]:
     compiled functions would be optimised once per link.
     """
     return _compile(function, inline="always")
+
+
+def supplied_by_type(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the type of the first argument supply the body: its method of the same name.
+
+    The type is a NamedTuple class whose method is plain Python. A kernel then
+    compiles for the arithmetic of the values it is given, and for no other, by
+    its own rules of arithmetic.
+    """
+    name = function.__name__
+
+    def body(first: Any, *others: Any) -> Callable[..., Any]:
+        del others
+        return getattr(first.instance_class, name)  # type: ignore[no-any-return]
+
+    overload(
+        function,
+        jit_options={"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True},
+        strict=False,
+    )(body)
+    return function

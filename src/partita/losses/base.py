@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,75 +15,194 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 
+Rows = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SOME_BITS = 1.0
+"""N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""
+
+_MEASURES = frozenset({"form", "terms", "distances", "expected", "expected_from_similarity"})
+"""What says how a loss measures."""
+
+_CLAIMS = frozenset(
+    {
+        "metric",
+        "symmetric",
+        "averages_sums",
+        "from_similarity",
+        "is_exact",
+        "ball_metric",
+        "conditional_entropies",
+        "minorant",
+        "pair_scale",
+    }
+)
+"""What is true of a loss because of how it measures."""
+
 
 @dataclass(frozen=True)
 class Loss(ABC):
     """Loss of reporting an estimated partition when another one is the truth.
 
-    A loss supplies its arithmetic: the name of its form for the kernels, and,
-    where the expected loss is not the mean of a distance, that expectation.
+    A loss supplies its arithmetic, and what a search may know about it. A
+    function of the three sums Σ f(n_te), Σ f(n_e) and Σ f(n_t) gives its
+    ``form`` and its ``terms`` f; everything else follows, compiled. Any other
+    loss overrides ``distances``, and is searched by evaluation.
+
+    A subclass of a loss that measures in another way keeps none of the claims
+    about its parent that it does not make itself.
     """
 
     name: ClassVar[str]
     """The string that names the loss."""
     title: ClassVar[str]
     """Its name in prose."""
-    form: ClassVar[int]
-    """Number of its arithmetic in ``kernels.form_codes``."""
-    metric: ClassVar[bool] = False
-    """Whether it is a metric on partitions, at a = 1 if it has that parameter."""
     unit: ClassVar[str] = ""
     """Unit of its values, such as bits."""
+    metric: ClassVar[bool] = False
+    """Whether it is a metric on partitions, at a = 1 if it has that price."""
+    symmetric: ClassVar[bool] = False
+    """Whether estimate and truth may be exchanged; a metric is symmetric anyway."""
     averages_distances: ClassVar[bool] = True
     """Whether the expected loss is the mean of the distances to the draws."""
-    uses_similarity: ClassVar[bool] = False
-    """Whether the expected loss depends on the draws only through the similarity matrix."""
+    averages_sums: ClassVar[bool] = False
+    """Whether the expected loss is the form at the means of the three sums over the draws:
+    losses that are linear in the sums."""
+    from_similarity: ClassVar[Literal["sums", "logarithms"] | None] = None
+    """How the expected loss follows from the similarity matrix alone, if it does: its joint sum
+    adds up each item's sum of similarities within its cluster, or the logarithm of that sum.
+    A loss that is linear in pairs (``pair_scale``) need not say so."""
+    conditional_entropies: ClassVar[bool] = False
+    """Whether it is a·H(e given t) + (2 − a)·H(t given e), which prices of items bound."""
+    is_exact: ClassVar[bool] = False
+    """Whether its values are computed without rounding, up to one division."""
 
-    @property
-    def split_price(self) -> float:
-        """The parameter a of the generalised losses; 1 where there is none."""
-        return 1.0
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        mine = cls.__dict__
+        changed = _MEASURES & mine.keys()
+        parents = [c for c in cls.__mro__[1:] if issubclass(c, Loss) and "name" in c.__dict__]
+        if not parents or not changed:
+            return
+        for claim in _CLAIMS - mine.keys():
+            setattr(cls, claim, Loss.__dict__[claim])
+        if "form" not in mine and changed != {"terms"}:
+            cls.form = Loss.form  # type: ignore[method-assign]
+        if "expected" in mine and "averages_distances" not in mine:
+            cls.averages_distances = False
 
-    @property
-    def is_metric(self) -> bool:
-        """Whether the loss is a metric on partitions, so that balls and matching bounds exist.
+    # ------------------------------------------------------------------ arithmetic
 
-        With a other than 1 a loss is not symmetric, and so no metric.
+    def form(self, n_items: int) -> Any:
+        """A NamedTuple of constants whose ``combine(joint, estimate, truth)`` is the loss.
+
+        ``combine`` is plain Python that Numba can compile. None for a loss that
+        is no function of the three sums, which is then measured by ``distances``.
         """
-        return self.metric and self.split_price == 1.0
+        del n_items
+        return None
 
-    def terms(self, n_items: int) -> NDArray[np.float64]:
-        """The loss's term f(0), …, f(n_items)."""
-        from partita.kernels.losses.forms import term_table
+    def terms(self, n_items: int) -> Floats:
+        """The loss's term f(0), …, f(n_items), with f(0) = 0."""
+        del n_items
+        raise NotSupportedError(f"{self!r} has no terms: it is measured by evaluation.")
 
-        return term_table(self.form, n_items)
-
-    def distances(
-        self, estimate: Labels, draws: Draws, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
-        """Loss of one estimate against each draw, shape (n_draws,)."""
+    def against(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
+        """A function of an estimate, rows of canonical labels and their numbers of clusters."""
         from partita.kernels.losses.distances import distances
 
-        terms = self.terms(draws.n_items)
+        form = self.form(n_items)
+        if form is None:
+            return self._one_by_one
+        terms = self.terms(n_items)
+        # Counts are copied because a read-only array would compile again.
+        return lambda estimate, rows, counts: distances(
+            estimate, rows, np.array(counts), terms, form
+        )
 
-        def against(block: slice) -> NDArray[np.float64]:
-            rows = draws.rows(block.start, block.stop)
-            counts = draws.n_clusters[block]
-            return distances(estimate, rows, counts, terms, self.form, self.split_price)
+    def _one_by_one(self, estimate: Labels, rows: Rows, counts: Counts) -> Floats:
+        del counts
+        return self.distances(estimate, Draws(rows), n_jobs=1)
 
-        return np.concatenate(run(against, thread_blocks(draws), n_jobs))
+    def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
+        """Loss of one estimate against each draw, shape (n_draws,)."""
+        measure = self.against(draws.n_items)
+
+        def part(block: slice) -> Floats:
+            return measure(estimate, draws.rows(block.start, block.stop), draws.n_clusters[block])
+
+        return np.concatenate(run(part, thread_blocks(draws), n_jobs))
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Posterior expected loss of one estimate."""
         return float((self.distances(estimate, draws, n_jobs) * draws.probabilities).sum())
 
-    def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
+    def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Posterior expected loss from the similarity matrix alone, where that suffices."""
         del estimate, similarity
         raise NotSupportedError(
             f"the expected {self.title} cannot be computed from a similarity matrix; "
             "it needs the draws. Losses that can: 'binder', 'vi_lb', 'ompear'."
         )
+
+    # ------------------------------------------------------------------ what a search may know
+
+    @property
+    def uses_similarity(self) -> bool:
+        """Whether the expected loss depends on the draws only through the similarity matrix."""
+        return self.from_similarity is not None or self.pair_scale(1) is not None
+
+    @property
+    def needs_similarity(self) -> bool:
+        """Whether a search has no other way than through the similarity matrix."""
+        return self.from_similarity == "logarithms"
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the expected loss is linear in the draws' sums, so that parts of it add up."""
+        return self.averages_sums and self.averages_distances
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether the loss is a metric on partitions, so that balls and matching bounds exist."""
+        return self.metric and self.price == 1.0
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether estimate and truth may be exchanged."""
+        return (self.metric or self.symmetric) and self.price == 1.0
+
+    @property
+    def has_price(self) -> bool:
+        """Whether the loss is a·A + (2 − a)·B, with A the price of splitting and B of merging."""
+        return False
+
+    @property
+    def price(self) -> float:
+        """The price a; 1 where there is none."""
+        return 1.0
+
+    def with_price(self, a: float) -> Self:
+        """The same loss at another price of splitting."""
+        del a
+        raise NotSupportedError(f"{self!r} has no price a; losses that have: VI, Binder, Entropy.")
+
+    def pair_scale(self, n_items: int) -> float | None:
+        """The divisor of [aΣn_t² + (2 − a)Σn_e² − 2Σn_te²], for a loss that is linear in pairs."""
+        del n_items
+        return None
+
+    def minorant(self) -> tuple[float, Loss] | None:
+        """A factor and a metric such that the loss is at least their product.
+
+        Their product bounds expected losses from below. None where none is known.
+        """
+        return (1.0, self) if self.is_metric else None
+
+    def ball_metric(self) -> Loss | None:
+        """The metric of credible balls around this loss's estimates, if there is one."""
+        return self if self.is_metric else None
 
     def __repr__(self) -> str:
         changed = [
@@ -111,7 +231,7 @@ def clean_price(a: float) -> float:
     return float(a)
 
 
-def pairs_within(estimate: Labels, similarity: NDArray[np.float64]) -> NDArray[np.float64]:
+def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
     """Σ_j p_ij over the items j in the estimated cluster of i, for every item i."""
     within = np.empty(estimate.size)
     for k in range(int(estimate.max()) + 1):

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss, clean_price, pairs_within
-from partita.partitions.labels import Labels
+from partita.losses.base import Floats
+from partita.losses.priced import PricedLoss
 
 
 @dataclass(frozen=True, repr=False)
-class Binder(Loss):
+class Binder(PricedLoss):
     r"""Binder's loss in the paper's N-invariant scale: 2/N² times the discordant pairs.
 
     .. math:: L(t, e) = \frac{1}{N^2} \Bigl[a \sum n_t^2 + (2 - a) \sum n_e^2
@@ -48,23 +44,19 @@ class Binder(Loss):
 
     name: ClassVar[str] = "binder"
     title: ClassVar[str] = "Binder's loss"
-    form: ClassVar[int] = form_codes.BINDER
     metric: ClassVar[bool] = True
-    uses_similarity: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = True
 
-    a: float = 1.0
+    def scale(self, n_items: int) -> float:
+        """All ordered pairs of items, an item with itself included."""
+        return float(n_items) * float(n_items)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", clean_price(self.a))
+    def pair_scale(self, n_items: int) -> float:
+        """The same: the loss is linear in the pairs."""
+        return self.scale(n_items)
 
-    @property
-    def split_price(self) -> float:
-        """The parameter a."""
-        return self.a
+    def terms(self, n_items: int) -> Floats:
+        """x²."""
+        from partita.kernels.losses.forms import pair_terms
 
-    def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
-        """Σ over pairs of the price of the error times its probability."""
-        own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
-        together = float(pairs_within(estimate, similarity).sum())
-        total = self.a * float(similarity.sum()) + (2.0 - self.a) * own - 2.0 * together
-        return max(total / float(estimate.size) ** 2, 0.0)
+        return pair_terms(n_items)

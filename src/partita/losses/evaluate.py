@@ -92,7 +92,7 @@ def pairwise_distances(
             f"A has {estimates.n_items} items and B has {truths.n_items}; "
             "both must partition the same items."
         )
-    symmetric = truths is estimates and measure.is_metric
+    symmetric = truths is estimates and measure.is_symmetric
     out = np.empty((estimates.n_draws, truths.n_draws))
     for block in truths.blocks(max(1, _BLOCK_CELLS // max(estimates.n_draws, truths.n_items))):
         _fill_columns(out, block, measure, estimates, truths, symmetric, n_jobs)
@@ -112,9 +112,7 @@ def _fill_columns(
     n_jobs: int | None,
 ) -> None:
     """Distances of all estimates to one block of truths; on and above the diagonal if symmetric."""
-    from partita.kernels.losses.distances import distances
-
-    terms = measure.terms(truths.n_items)
+    measured = measure.against(truths.n_items)
     rows, counts = truths.rows(block.start, block.stop), truths.n_clusters[block]
 
     def columns(part: slice) -> NDArray[np.float64]:
@@ -122,9 +120,7 @@ def _fill_columns(
         values = np.zeros((part.stop - part.start, len(counts) - first))
         for i, estimate in enumerate(estimates.rows(part.start, part.stop)):
             skip = max(first, part.start + i - block.start) if symmetric else 0
-            values[i, skip - first :] = distances(
-                estimate, rows[skip:], counts[skip:], terms, measure.form, measure.split_price
-            )
+            values[i, skip - first :] = measured(estimate, rows[skip:], counts[skip:])
         return values
 
     # Many small parts, because with symmetry the early rows are the long ones. Parts come back

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss
+from partita.losses.base import Floats, Loss
+
+
+class IDForm(NamedTuple):
+    """The larger of the two conditional entropies."""
+
+    n: float
+
+    def combine(self, joint: float, estimate: float, truth: float) -> float:
+        """Entropies are log2 N minus sums over N."""
+        return max((max(truth, estimate) - joint) / self.n, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +45,15 @@ class ID(Loss):
 
     name: ClassVar[str] = "id"
     title: ClassVar[str] = "information distance"
-    form: ClassVar[int] = form_codes.ID
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
+
+    def form(self, n_items: int) -> IDForm:
+        """The number of items."""
+        return IDForm(float(n_items))
+
+    def terms(self, n_items: int) -> Floats:
+        """x·log2(x)."""
+        from partita.kernels.losses.forms import entropy_terms
+
+        return entropy_terms(n_items)

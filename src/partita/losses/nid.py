@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss
+from partita.losses.base import SOME_BITS, Floats, Loss
+
+
+class NIDForm(NamedTuple):
+    """The larger conditional entropy over the larger entropy."""
+
+    top: float
+
+    def combine(self, joint: float, estimate: float, truth: float) -> float:
+        """0 for equal partitions, also where the ratio would be 0/0."""
+        below = self.top - min(truth, estimate)
+        value = (max(truth, estimate) - joint) / below if below > SOME_BITS else 0.0
+        return max(value, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,5 +47,14 @@ class NID(Loss):
 
     name: ClassVar[str] = "nid"
     title: ClassVar[str] = "normalised information distance"
-    form: ClassVar[int] = form_codes.NID
     metric: ClassVar[bool] = True
+
+    def form(self, n_items: int) -> NIDForm:
+        """N·log2(N), the sum of one cluster."""
+        return NIDForm(float(self.terms(n_items)[-1]))
+
+    def terms(self, n_items: int) -> Floats:
+        """x·log2(x)."""
+        from partita.kernels.losses.forms import entropy_terms
+
+        return entropy_terms(n_items)

@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss
+from partita.losses.base import Floats, Loss
+
+ROUNDING = 1e-14
+"""Relative to the sums: what rounding may leave of a denominator that is 0."""
+
+
+class OneMinusARIForm(NamedTuple):
+    """1 − ARI in numbers of ordered pairs: (mean − joint) / (mean − expected by chance)."""
+
+    n: float
+    pairs: float
+
+    def combine(self, joint: float, estimate: float, truth: float) -> float:
+        """0 for equal partitions, also where the ratio would be 0/0.
+
+        Where the sums are means over draws they carry rounding, and a
+        denominator of that size would turn 0 into 1; the smallest genuine one,
+        a single item out of place in one of many draws, is far larger.
+        """
+        mean = 0.5 * (truth + estimate) - self.n
+        below = mean - (truth - self.n) * (estimate - self.n) / self.pairs
+        value = (mean - (joint - self.n)) / below if below > ROUNDING * (truth + estimate) else 0.0
+        return max(value, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,4 +60,14 @@ class OneMinusARI(Loss):
 
     name: ClassVar[str] = "omari"
     title: ClassVar[str] = "one minus the adjusted Rand index"
-    form: ClassVar[int] = form_codes.OMARI
+    symmetric: ClassVar[bool] = True
+
+    def form(self, n_items: int) -> OneMinusARIForm:
+        """The number of items and of their ordered pairs."""
+        return OneMinusARIForm(float(n_items), max(float(n_items) * (n_items - 1.0), 1.0))
+
+    def terms(self, n_items: int) -> Floats:
+        """x²."""
+        from partita.kernels.losses.forms import pair_terms
+
+        return pair_terms(n_items)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss, pairs_within, thread_blocks
+from partita.losses.base import Floats, Loss, pairs_within, thread_blocks
+from partita.losses.omari import OneMinusARI, OneMinusARIForm
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 
@@ -48,9 +48,17 @@ class OneMinusPEAR(Loss):
 
     name: ClassVar[str] = "ompear"
     title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
-    form: ClassVar[int] = form_codes.OMARI
     averages_distances: ClassVar[bool] = False
-    uses_similarity: ClassVar[bool] = True
+    averages_sums: ClassVar[bool] = True
+    from_similarity: ClassVar[Literal["sums"]] = "sums"
+
+    def form(self, n_items: int) -> OneMinusARIForm:
+        """That of the index itself, at mean sums."""
+        return OneMinusARI().form(n_items)
+
+    def terms(self, n_items: int) -> Floats:
+        """x²."""
+        return OneMinusARI().terms(n_items)
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
@@ -69,15 +77,10 @@ class OneMinusPEAR(Loss):
         parts = run(part, thread_blocks(draws), n_jobs)
         joint = sum(p[0] for p in parts)
         truth = sum(p[2] for p in parts)
-        return self._value(joint, parts[0][1], truth, draws.n_items)
+        return self.form(draws.n_items).combine(joint, parts[0][1], truth)
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Evaluate from the similarity matrix."""
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         joint = float(pairs_within(estimate, similarity).sum())
-        return self._value(joint, own, float(similarity.sum()), estimate.size)
-
-    def _value(self, joint: float, own: float, truth: float, n_items: int) -> float:
-        from partita.kernels.losses.forms import combine
-
-        return combine(self.form, 1.0, joint, own, truth, n_items)
+        return self.form(estimate.size).combine(joint, own, float(similarity.sum()))

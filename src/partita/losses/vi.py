@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss, clean_price
+from partita.losses.base import Floats
+from partita.losses.priced import PricedLoss
 
 
 @dataclass(frozen=True, repr=False)
-class VI(Loss):
+class VI(PricedLoss):
     r"""Variation of information, in bits: the paper's loss, and the default.
 
     .. math:: L(t, e) = a\,H(e \mid t) + (2 - a)\,H(t \mid e)
@@ -46,16 +46,16 @@ class VI(Loss):
 
     name: ClassVar[str] = "vi"
     title: ClassVar[str] = "variation of information"
-    form: ClassVar[int] = form_codes.VI
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
+    conditional_entropies: ClassVar[bool] = True
 
-    a: float = 1.0
+    def scale(self, n_items: int) -> float:
+        """Entropies are sums over N."""
+        return float(n_items)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", clean_price(self.a))
+    def terms(self, n_items: int) -> Floats:
+        """x·log2(x)."""
+        from partita.kernels.losses.forms import entropy_terms
 
-    @property
-    def split_price(self) -> float:
-        """The parameter a."""
-        return self.a
+        return entropy_terms(n_items)

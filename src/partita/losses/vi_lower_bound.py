@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita.kernels.losses import form_codes
-from partita.losses.base import Loss, pairs_within, thread_blocks
+from partita.losses.base import Floats, Loss, pairs_within, thread_blocks
+from partita.losses.priced import PricedForm
+from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 
@@ -48,10 +49,22 @@ class VILowerBound(Loss):
 
     name: ClassVar[str] = "vi_lb"
     title: ClassVar[str] = "Jensen surrogate of the expected VI"
-    form: ClassVar[int] = form_codes.VI
     unit: ClassVar[str] = "bits"
     averages_distances: ClassVar[bool] = False
-    uses_similarity: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = True
+    from_similarity: ClassVar[Literal["logarithms"]] = "logarithms"
+
+    def form(self, n_items: int) -> PricedForm:
+        """That of the variation of information."""
+        return VI().form(n_items)
+
+    def terms(self, n_items: int) -> Floats:
+        """x·log2(x)."""
+        return VI().terms(n_items)
+
+    def ball_metric(self) -> Loss:
+        """The variation of information, of which this is a surrogate."""
+        return VI()
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
@@ -68,14 +81,13 @@ class VILowerBound(Loss):
         parts = run(part, thread_blocks(draws), n_jobs)
         within = np.sum([p[0] for p in parts], axis=0)
         anywhere = np.sum([p[1] for p in parts], axis=0)
-        return _value(estimate, within, anywhere)
+        return self._value(estimate, within, anywhere)
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Evaluate from the similarity matrix."""
-        return _value(estimate, pairs_within(estimate, similarity), similarity.sum(axis=1))
+        return self._value(estimate, pairs_within(estimate, similarity), similarity.sum(axis=1))
 
-
-def _value(estimate: Labels, within: NDArray[np.float64], anywhere: NDArray[np.float64]) -> float:
-    sizes = np.bincount(estimate)[estimate]
-    terms = np.log2(sizes) + np.log2(anywhere) - 2.0 * np.log2(within)
-    return float(max(terms.sum() / estimate.size, 0.0))
+    def _value(self, estimate: Labels, within: Floats, anywhere: Floats) -> float:
+        own = np.log2(np.bincount(estimate)[estimate])
+        terms = own + np.log2(anywhere) - 2.0 * np.log2(within)
+        return float(max(terms.sum() / estimate.size, 0.0))

@@ -14,10 +14,9 @@ def shapes_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
     from partita.kernels.credible.uncertainty import shapes
-    from partita.kernels.losses.form_codes import VI
-    from partita.kernels.losses.forms import term_table
+    from partita.kernels.losses.forms import entropy_terms
 
-    terms = term_table(VI, draws.n_items)
+    terms = entropy_terms(draws.n_items)
 
     def measure(block: slice) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         rows = draws.rows(block.start, block.stop)

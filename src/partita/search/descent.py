@@ -20,9 +20,17 @@ from partita.kernels.search.moves import (
     sweep,
     together,
 )
-from partita.kernels.search.types import TOLERANCE, Problem, Scratch, State
+from partita.kernels.search.types import TOLERANCE, Scratch
 from partita.partitions.labels import Labels, canonical
-from partita.search.problem import grown, n_items_of, new_scratch, new_state
+from partita.search.problem import (
+    Problem,
+    State,
+    grown,
+    n_items_of,
+    new_scratch,
+    new_state,
+    reads_of,
+)
 
 _CELLS_PER_CALL = 2e8
 """Table cells read between two looks at the clock, about a fifth of a second."""
@@ -119,7 +127,7 @@ class Walker:
 
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
-        cells = max(1, self.problem.weights.size or self.n_items) * (self.n_clusters + 8)
+        cells = max(1, reads_of(self.problem)) * (self.n_clusters + 8)
         chunk = max(1, int(_CELLS_PER_CALL / cells))
         settled = 0
         while settled < self.n_items:

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels.losses import forms
-from partita.kernels.search.counts import number_rows, truth_sums
+from partita.kernels.search.count_scores import Averaged, PerDraw
+from partita.kernels.search.counts import CountState, number_rows, truth_sums
 from partita.kernels.search.moves import fill_state
-from partita.kernels.search.types import (
-    AVERAGED,
-    LANES,
-    PAIRS,
-    PAIRS_LOG,
-    PER_DRAW,
-    Problem,
-    Scratch,
-    State,
-)
+from partita.kernels.search.pairs import LogPairs, Pairs, PairState
+from partita.kernels.search.types import LANES, Scratch
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
-from partita.losses.ompear import OneMinusPEAR
-from partita.losses.vi import VI
-from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.search.task import Task
+
+Problem = Averaged | PerDraw | Pairs | LogPairs
+"""What a search minimises."""
+
+State = CountState | PairState
+"""Where it stands."""
+
+MATRIX_ITEMS = 2_000
+"""Up to so many items, losses that permit it are searched with the similarity matrix."""
 
 
-def problem_from_draws(draws: Draws, loss: Loss) -> Problem:
+def by_similarity(task: Task) -> bool:
+    """Whether a task is better searched with its similarity matrix than with count tables."""
+    matrix = task.draws is None or task.loss.needs_similarity or task.n_items <= MATRIX_ITEMS
+    return task.loss.uses_similarity and matrix
+
+
+def problem_of(task: Task) -> Problem:
+    """The search problem of a task on all its draws, or on its similarity matrix."""
+    if by_similarity(task):
+        return problem_from_similarity(task.similarity, task.loss)
+    assert task.draws is not None
+    return problem_from_draws(task.draws, task.loss)
+
+
+def problem_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
     """The search problem of a loss on count tables of the draws.
 
     Memory: 4 bytes per label, and 12 bytes per cluster of all draws and per
@@ -42,51 +56,46 @@ def problem_from_draws(draws: Draws, loss: Loss) -> Problem:
         labels = draws.rows(block.start, block.stop)
         number_rows(labels, offsets, row_of, block.start)
         truth_sums(labels, draws.n_clusters[block], terms, truth[block])
+    row_draw = np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters)
     weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
-    averaged = isinstance(loss, (VI, Binder, OneMinusPEAR))
-    return Problem(
-        kind=AVERAGED if averaged else PER_DRAW,
-        form=loss.form,
-        a=loss.split_price,
-        terms=terms,
-        steps=steps,
-        mean_truth=float((weights * truth).sum()),
-        row_of=row_of,
-        row_draw=np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters),
-        weights=weights,
-        truth=truth,
-        similarity=np.empty((0, 0)),
-    )
+    form = loss.form(n_items)
+    if loss.averages_sums:
+        mean_truth = float((weights * truth).sum())
+        return Averaged(form, terms, steps, row_of, row_draw, weights, mean_truth)
+    return PerDraw(form, terms, steps, row_of, row_draw, weights, truth)
 
 
-def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Problem:
+def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Pairs | LogPairs:
     """The search problem of a loss that depends on the similarity matrix alone."""
-    logarithmic = isinstance(loss, VILowerBound)
-    terms, steps = _terms(loss, len(similarity))
+    n_items = len(similarity)
+    terms, steps = _terms(loss, n_items)
     sums = similarity.sum(axis=1)
-    return Problem(
-        kind=PAIRS_LOG if logarithmic else PAIRS,
-        form=loss.form,
-        a=loss.split_price,
-        terms=terms,
-        steps=steps,
-        mean_truth=float(np.log2(sums).sum() if logarithmic else sums.sum()),
-        row_of=np.empty((0, 0), np.int32),
-        row_draw=np.empty(0, np.int32),
-        weights=np.empty(0),
-        truth=np.empty(0),
-        similarity=np.ascontiguousarray(similarity),
-    )
+    matrix = np.ascontiguousarray(similarity)
+    form = loss.form(n_items)
+    if loss.from_similarity == "logarithms":
+        return LogPairs(form, terms, steps, matrix, float(np.log2(sums).sum()))
+    return Pairs(form, terms, steps, matrix, float(sums.sum()))
 
 
 def _terms(loss: Loss, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    longer = forms.term_table(loss.form, n_items + 1)
-    return longer[:-1].copy(), np.diff(longer)
+    terms = np.array(loss.terms(n_items), np.float64)
+    # No cluster has more than all items: the last step is read, and never used.
+    return terms, np.append(np.diff(terms), 0.0)
 
 
 def n_items_of(problem: Problem) -> int:
     """Number of items of a problem."""
     return int(problem.steps.size - 1)
+
+
+def reads_of(problem: Problem) -> int:
+    """Rows of a table that are read to score one item."""
+    return int(problem.weights.size) if has_counts(problem) else n_items_of(problem)
+
+
+def has_counts(problem: Problem) -> TypeGuard[Averaged | PerDraw]:
+    """Whether the problem walks with count tables."""
+    return isinstance(problem, Averaged | PerDraw)
 
 
 def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
@@ -98,18 +107,23 @@ def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
     n_items = n_items_of(problem)
     k = 0 if labels is None else int(labels.max()) + 1
     capacity = padded(max(k, room) + 2)
-    counts_rows = problem.row_draw.size
-    by_pairs = problem.kind in (PAIRS, PAIRS_LOG)
-    state = State(
-        slot_of=np.full(n_items, -1, np.int32) if labels is None else labels.astype(np.int32),
-        sizes=np.zeros(capacity, np.int64),
-        k=np.zeros(1, np.int64),
-        counts=np.zeros((counts_rows, capacity), np.int32),
-        gains=np.full((counts_rows, capacity), problem.steps[0]),
-        joint=np.zeros(problem.weights.size),
-        mean_joint=np.zeros(1),
-        within=np.zeros((capacity if by_pairs else 0, n_items)),
-    )
+    slot_of = np.full(n_items, -1, np.int32) if labels is None else labels.astype(np.int32)
+    sizes, used = np.zeros(capacity, np.int64), np.zeros(1, np.int64)
+    state: State
+    if has_counts(problem):
+        shape = (problem.row_draw.size, capacity)
+        state = CountState(
+            slot_of,
+            sizes,
+            used,
+            counts=np.zeros(shape, np.int32),
+            gains=np.full(shape, problem.steps[0]),
+            joint=np.zeros(problem.weights.size),
+            mean_joint=np.zeros(1),
+        )
+    else:
+        within = np.zeros((capacity, n_items))
+        state = PairState(slot_of, sizes, used, within, joint=np.zeros(1))
     if labels is not None:
         fill_state(problem, state)
     return state
@@ -118,12 +132,14 @@ def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
 def grown(problem: Problem, state: State) -> State:
     """The same state with half as much room again for clusters."""
     extra = padded(state.sizes.size // 2)
+    sizes = np.concatenate((state.sizes, np.zeros(extra, np.int64)))
+    if isinstance(state, PairState):
+        return state._replace(sizes=sizes, within=np.pad(state.within, ((0, extra), (0, 0))))
     columns = ((0, 0), (0, extra))
     return state._replace(
-        sizes=np.concatenate((state.sizes, np.zeros(extra, np.int64))),
+        sizes=sizes,
         counts=np.pad(state.counts, columns),
         gains=np.pad(state.gains, columns, constant_values=problem.steps[0]),
-        within=np.pad(state.within, ((0, extra if state.within.size else 0), (0, 0))),
     )
 
 
@@ -133,7 +149,7 @@ def new_scratch(problem: Problem, state: State) -> Scratch:
     return Scratch(
         own=np.zeros(capacity),
         scores=np.zeros(capacity),
-        lost=np.zeros(problem.weights.size),
+        lost=np.zeros(problem.weights.size if has_counts(problem) else 0),
         margin=np.zeros(n_items),
         other=np.zeros(n_items, np.int64),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
-from partita.kernels.losses.forms import combine
+from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels.losses.forms import Form, combine
 
 
-@kernel
+@part_of_kernel
 def sizes_and_order(
     labels: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -31,13 +31,13 @@ def sizes_and_order(
     return sizes, order
 
 
-@kernel
+@part_of_kernel
 def is_dense(k_estimate: int, k_truth: int, n_items: int) -> bool:
     """Whether a full contingency table costs no more than walking the items twice."""
     return k_estimate * k_truth <= 2 * n_items + 64
 
 
-@kernel
+@part_of_kernel
 def three_sums(
     estimate: NDArray[np.int32],
     rows: NDArray[np.int32],
@@ -89,7 +89,7 @@ def three_sums(
     return own
 
 
-@kernel
+@part_of_kernel
 def _joint_by_walking(
     sizes: NDArray[np.int64],
     order: NDArray[np.int32],
@@ -118,17 +118,16 @@ def distances(
     rows: NDArray[np.int32],
     k_rows: NDArray[np.int64],
     terms: NDArray[np.float64],
-    form: int,
-    a: float,
+    form: Form,
 ) -> NDArray[np.float64]:
     """Loss of one estimate against each row (a truth)."""
-    n_rows, n = rows.shape
+    n_rows = rows.shape[0]
     joint = np.empty(n_rows)
     truth = np.empty(n_rows)
     own = three_sums(estimate, rows, k_rows, terms, joint, truth)
     out = np.empty(n_rows)
     for r in range(n_rows):
-        out[r] = combine(form, a, joint[r], own, truth[r], n)
+        out[r] = combine(form, joint[r], own, truth[r])
     return out
 
 
@@ -175,7 +174,7 @@ def companions(
             _within_by_walking(sizes, order, rows[r], weight, count, within)
 
 
-@kernel
+@part_of_kernel
 def _within_by_walking(
     sizes: NDArray[np.int64],
     order: NDArray[np.int32],

@@ -1,4 +1,4 @@
-"""Arithmetic of a search on count tables.
+"""Count tables of a search.
 
 Clusters of all draws are numbered consecutively ("rows"). For each row and
 slot the tables hold how many items they share, and what the joint sum
@@ -8,16 +8,36 @@ slots is then a sum of contiguous rows, with no look-up of f.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
-from partita.kernels.losses.form_codes import ID, NID, NVI
-from partita.kernels.losses.forms import SOME_BITS, combine
-from partita.kernels.search.types import AVERAGED, LANES, Problem, Scratch, State
+from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels.search.types import LANES
 
-SOME_PAIRS = 0.5
-"""The denominator of 1 − ARI, in ordered pairs of one draw, is 0 or at least 1."""
+
+class CountState(NamedTuple):
+    """A partition and its count tables."""
+
+    slot_of: NDArray[np.int32]  # (n_items,)
+    sizes: NDArray[np.int64]  # (capacity,)
+    k: NDArray[np.int64]  # (1,)
+    counts: NDArray[np.int32]  # (n_rows, capacity): items a draw's cluster shares with a slot
+    gains: NDArray[np.float64]  # (n_rows, capacity): steps[counts]
+    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
+    mean_joint: NDArray[np.float64]  # (1,): its mean over draws
+
+    def columns(self) -> NDArray[np.int32]:
+        """The count table with a row for each slot: one slot's counts then stay in cache."""
+        n_rows = self.counts.shape[0]
+        n_slots = self.k[0] + 1
+        columns = np.empty((n_slots, n_rows), np.int32)
+        for tile in range(0, n_rows, 64):
+            for k in range(n_slots):
+                for r in range(tile, min(tile + 64, n_rows)):
+                    columns[k, r] = self.counts[r, k]
+        return columns
 
 
 @kernel
@@ -57,8 +77,7 @@ def truth_sums(
         truth[m] = total
 
 
-@part_of_kernel
-def fill(problem: Problem, state: State) -> None:
+def fill(problem: Any, state: CountState) -> None:
     """All tables, from the slots; they are zero before."""
     n_items, n_draws = problem.row_of.shape
     for i in range(n_items):
@@ -79,7 +98,7 @@ def fill(problem: Problem, state: State) -> None:
 
 
 @part_of_kernel
-def average(problem: Problem, state: State) -> None:
+def average(problem: Any, state: CountState) -> None:
     """Refresh the mean of the joint sums."""
     total = 0.0
     for m in range(problem.weights.size):
@@ -87,8 +106,7 @@ def average(problem: Problem, state: State) -> None:
     state.mean_joint[0] = total
 
 
-@part_of_kernel
-def put(problem: Problem, state: State, item: int, slot: int) -> None:
+def join(problem: Any, state: CountState, item: int, slot: int) -> None:
     """Tables after an item that was in no slot has joined one."""
     rows = problem.row_of[item]
     mean = 0.0
@@ -102,8 +120,7 @@ def put(problem: Problem, state: State, item: int, slot: int) -> None:
     state.mean_joint[0] += mean
 
 
-@part_of_kernel
-def take(problem: Problem, state: State, item: int, slot: int) -> None:
+def leave(problem: Any, state: CountState, item: int, slot: int) -> None:
     """Tables after an item has left its slot."""
     rows = problem.row_of[item]
     mean = 0.0
@@ -117,8 +134,7 @@ def take(problem: Problem, state: State, item: int, slot: int) -> None:
     state.mean_joint[0] -= mean
 
 
-@part_of_kernel
-def close(problem: Problem, state: State, slot: int, last: int) -> None:
+def close(problem: Any, state: CountState, slot: int, last: int) -> None:
     """Tables after the last slot was moved into an empty one."""
     empty = problem.steps[0]
     for r in range(state.counts.shape[0]):
@@ -129,23 +145,8 @@ def close(problem: Problem, state: State, slot: int, last: int) -> None:
 
 
 @part_of_kernel
-def objective(problem: Problem, state: State, own: float) -> float:
-    """Expected loss from the joint sums and the estimate's own sum Σ f(n_e)."""
-    n = problem.row_of.shape[0]
-    value = 0.0
-    if problem.kind == AVERAGED:
-        joint = state.mean_joint[0]
-        value = combine(problem.form, problem.a, joint, own, problem.mean_truth, n)
-    else:
-        for m in range(problem.weights.size):
-            loss = combine(problem.form, problem.a, state.joint[m], own, problem.truth[m], n)
-            value += problem.weights[m] * loss
-    return value
-
-
-@part_of_kernel
 def joint_gains(
-    problem: Problem, state: State, item: int, width: int, out: NDArray[np.float64]
+    problem: Any, state: CountState, item: int, width: int, out: NDArray[np.float64]
 ) -> None:
     """Mean gain of the joint sum if the item joined each of the first ``width`` slots."""
     rows = problem.row_of[item]
@@ -176,7 +177,7 @@ def joint_gains(
 
 
 @part_of_kernel
-def leaving(problem: Problem, state: State, item: int, out: NDArray[np.float64]) -> float:
+def leaving(problem: Any, state: CountState, item: int, out: NDArray[np.float64]) -> float:
     """What each draw's joint sum loses if the item leaves its slot; returns the mean."""
     home = state.slot_of[item]
     rows = problem.row_of[item]
@@ -192,113 +193,9 @@ def leaving(problem: Problem, state: State, item: int, out: NDArray[np.float64])
 
 
 @part_of_kernel
-def mean_losses(
-    problem: Problem,
-    state: State,
-    item: int,
-    width: int,
-    lost: NDArray[np.float64],
-    own: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Expected loss if the item moved to each slot, combined draw by draw.
-
-    ``lost`` is what each draw's joint sum loses when the item leaves, and
-    ``own[k]`` is Σ f(n_e) after it has joined slot k.
-    """
-    rows = problem.row_of[item]
-    gains = state.gains
-    n = problem.row_of.shape[0]
-    top = problem.terms[n]
-    pairs = max(float(n) * (float(n) - 1.0), 1.0)
-    for k in range(width):
-        out[k] = 0.0
-    for m in range(rows.size):
-        r = rows[m]
-        w = problem.weights[m]
-        joint = state.joint[m] - lost[m]
-        truth = problem.truth[m]
-        if problem.form == ID:
-            for k in range(width):
-                out[k] += w * (max(truth, own[k]) - joint - gains[r, k]) / n
-        elif problem.form == NID:
-            for k in range(width):
-                below = top - min(truth, own[k])
-                above = max(truth, own[k]) - joint - gains[r, k]
-                out[k] += w * (above / below if below > SOME_BITS else 0.0)
-        elif problem.form == NVI:
-            for k in range(width):
-                total = joint + gains[r, k]
-                above = truth + own[k] - 2.0 * total
-                out[k] += w * (above / (top - total) if top - total > SOME_BITS else 0.0)
-        else:
-            for k in range(width):
-                mean = 0.5 * (truth + own[k]) - n
-                below = mean - (truth - n) * (own[k] - n) / pairs
-                above = mean + n - joint - gains[r, k]
-                out[k] += w * (above / below if below > SOME_PAIRS else 0.0)
-
-
-@part_of_kernel
-def score(
-    problem: Problem, state: State, item: int, own: NDArray[np.float64], scratch: Scratch
-) -> None:
-    """Expected loss if the item moved to each slot; its own slot is scored by the caller."""
-    n = problem.row_of.shape[0]
-    width = (state.k[0] + LANES) // LANES * LANES
-    scores = scratch.scores
-    lost = leaving(problem, state, item, scratch.lost)
-    if problem.kind == AVERAGED:
-        joint_gains(problem, state, item, width, scores)
-        for k in range(state.k[0] + 1):
-            joint = state.mean_joint[0] - lost + scores[k]
-            scores[k] = combine(problem.form, problem.a, joint, own[k], problem.mean_truth, n)
-    else:
-        mean_losses(problem, state, item, width, scratch.lost, own, scores)
-
-
-@part_of_kernel
-def score_merges(
-    problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
-) -> None:
-    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
-    k_used = state.k[0]
-    n = problem.row_of.shape[0]
-    averaged = problem.kind == AVERAGED
-    change = np.zeros((k_used, k_used))
-    filled = np.empty(k_used, np.int64)
-    n_rows = problem.row_draw.size
-    r = 0
-    while r < n_rows:
-        m = problem.row_draw[r]
-        if not averaged:
-            for i in range(k_used):
-                for j in range(i + 1, k_used):
-                    change[i, j] = 0.0
-        while r < n_rows and problem.row_draw[r] == m:
-            _add_merge_gains(
-                problem, state, r, problem.weights[m] if averaged else 1.0, filled, change
-            )
-            r += 1
-        if not averaged:
-            for i in range(k_used):
-                for j in range(i + 1, k_used):
-                    joint = state.joint[m] + change[i, j]
-                    loss = combine(problem.form, problem.a, joint, own[i, j], problem.truth[m], n)
-                    scores[i, j] += problem.weights[m] * loss
-    if averaged:
-        for i in range(k_used):
-            for j in range(i + 1, k_used):
-                joint = state.mean_joint[0] + change[i, j]
-                scores[i, j] = combine(
-                    problem.form, problem.a, joint, own[i, j], problem.mean_truth, n
-                )
-
-
-@part_of_kernel
-def _add_merge_gains(
-    problem: Problem,
-    state: State,
+def add_merge_gains(
+    problem: Any,
+    state: CountState,
     r: int,
     weight: float,
     filled: NDArray[np.int64],
@@ -316,3 +213,28 @@ def _add_merge_gains(
             y = state.counts[r, filled[q]]
             gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
             change[filled[p], filled[q]] += weight * gain
+
+
+@fast_kernel
+def change_joint(
+    row_of: NDArray[np.int32],
+    steps: NDArray[np.float64],
+    from_counts: NDArray[np.int32],
+    to_counts: NDArray[np.int32],
+    members: NDArray[np.int64],
+    tally: NDArray[np.int32],
+    change: NDArray[np.float64],
+) -> None:
+    """What each draw's joint sum gains if the members change slots; ``tally`` is left zero."""
+    change[:] = 0.0
+    for p in range(members.size):
+        rows = row_of[members[p]]
+        for m in range(rows.size):
+            r = rows[m]
+            gone = tally[r]
+            change[m] += steps[to_counts[r] + gone] - steps[from_counts[r] - 1 - gone]
+            tally[r] = gone + 1
+    for p in range(members.size):
+        rows = row_of[members[p]]
+        for m in range(rows.size):
+            tally[rows[m]] = 0

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel
-from partita.kernels.losses.forms import combine
-from partita.kernels.search.types import PAIRS, Problem
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.pairs import inner
+from partita.kernels.search.types import Problem
 
 
 class Walk(NamedTuple):
@@ -149,8 +150,7 @@ def mean_cut_losses(
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
     terms: NDArray[np.float64],
-    form: int,
-    a: float,
+    form: Form,
     own: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
@@ -173,11 +173,11 @@ def mean_cut_losses(
         merge_gains(walk, labels, terms, heavy, light, gains)
         joint = n * terms[1]
         for t in range(n - 1):
-            out[t] += weights[m] * combine(form, a, joint, own[t], truth, n)
+            out[t] += weights[m] * combine(form, joint, own[t], truth)
             joint += gains[t]
         # One cluster shares all of the draw's sum. The running sum carries rounding, which the
         # losses that divide by an entropy would blow up where that entropy is 0.
-        out[n - 1] += weights[m] * combine(form, a, truth, own[n - 1], truth, n)
+        out[n - 1] += weights[m] * combine(form, truth, own[n - 1], truth)
 
 
 @fast_kernel
@@ -214,18 +214,13 @@ def similarity_gains(problem: Problem, walk: Walk) -> NDArray[np.float64]:
         s = step[t]
         first, middle, last = walk.first[s], walk.middle[s], walk.last[s]
         gain = 0.0
-        if problem.kind != PAIRS:
-            for p in range(first, last):
-                gain -= np.log2(within[p])
+        for p in range(first, last):
+            gain -= inner(problem, within[p])
         for p in range(middle, last):
-            crossing = _cross_sum(
+            within[p] += _cross_sum(
                 problem.similarity[walk.order[p]], walk.order, first, middle, within
             )
-            within[p] += crossing
-            if problem.kind == PAIRS:
-                gain += 2.0 * crossing
-        if problem.kind != PAIRS:
-            for p in range(first, last):
-                gain += np.log2(within[p])
+        for p in range(first, last):
+            gain += inner(problem, within[p])
         gains[t] = gain
     return gains

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-from partita.kernels.search.moves import objective, put, score_moves, take
-from partita.kernels.search.types import PAIRS_LOG, Problem, Scratch, State
+from partita.kernels.search.moves import put, score_moves, take
+from partita.kernels.search.types import Problem, Scratch, State
 
 
 class Lowest(NamedTuple):
@@ -84,13 +84,7 @@ def _score_last(
     """Record the partitions that the last item completes; return how many they are."""
     slots = min(state.k[0], max_clusters - 1) + 1
     first = 1 if state.k[0] == 1 else 0  # the last item would complete the one cluster
-    if problem.kind != PAIRS_LOG:
-        score_moves(problem, state, item, 0.0, scratch)
-    else:  # its scores are differences from the loss without the item, which it does not have
-        for k in range(slots):
-            put(problem, state, item, k)
-            scratch.scores[k] = objective(problem, state)
-            remove(problem, state, item)
+    score_moves(problem, state, item, 0.0, scratch)
     for k in range(first, slots):
         _record(state, item, k, scratch.scores[k], tie, lowest)
     return int(slots - first)

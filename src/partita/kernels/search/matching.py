@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.losses.distances import distances, is_dense
-from partita.kernels.losses.forms import combine
+from partita.kernels.losses.forms import Form, combine
 
 
 @fast_kernel
@@ -40,13 +40,13 @@ def joint_sum(
     return total
 
 
-@kernel
+@part_of_kernel
 def block_distances(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
     sums: NDArray[np.float64],
     terms: NDArray[np.float64],
-    form: int,
+    form: Form,
 ) -> NDArray[np.float64]:
     """All distances among a block of draws, for a symmetric loss; ``sums`` is Σ f(n_t) of each."""
     size, n = rows.shape
@@ -59,9 +59,9 @@ def block_distances(
         if table.size > 0:
             for s in range(r + 1, size):
                 joint = joint_sum(rows[r], rows[s], clusters[r], clusters[s], terms, table)
-                out[r, s] = combine(form, 1.0, joint, sums[r], sums[s], n)
+                out[r, s] = combine(form, joint, sums[r], sums[s])
         else:
-            far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form, 1.0)
+            far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form)
             for s in range(r + 1, size):
                 out[r, s] = far[s - r - 1]
         for s in range(r + 1, size):
@@ -69,7 +69,7 @@ def block_distances(
     return out
 
 
-@kernel
+@part_of_kernel
 def farthest_assignment(
     far: NDArray[np.float64], potential: NDArray[np.float64]
 ) -> NDArray[np.int64]:
@@ -142,7 +142,7 @@ def match_blocks(
     clusters: NDArray[np.int64],
     edges: NDArray[np.int64],
     terms: NDArray[np.float64],
-    form: int,
+    form: Form,
     potential: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The farthest partner of each draw within its block, and the distance to it.

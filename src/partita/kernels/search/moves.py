@@ -6,22 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, part_of_kernel
-from partita.kernels.search import counts, pairs
 from partita.kernels.search.types import (
-    AVERAGED,
     LANES,
-    PER_DRAW,
     TOLERANCE,
     Problem,
     Scratch,
     State,
+    close,
+    fill,
+    join,
+    leave,
+    loss_of,
+    score,
+    score_merges,
+    shared,
 )
-
-
-@part_of_kernel
-def uses_counts(problem: Problem) -> bool:
-    """Whether the problem walks with count tables."""
-    return problem.kind in (AVERAGED, PER_DRAW)
 
 
 @fast_kernel
@@ -32,10 +31,7 @@ def fill_state(problem: Problem, state: State) -> None:
         highest = max(highest, state.slot_of[i])
         state.sizes[state.slot_of[i]] += 1
     state.k[0] = highest + 1
-    if uses_counts(problem):
-        counts.fill(problem, state)
-    else:
-        pairs.fill(problem, state)
+    fill(problem, state)
 
 
 @part_of_kernel
@@ -47,10 +43,7 @@ def has_room(state: State) -> bool:
 @part_of_kernel
 def put(problem: Problem, state: State, item: int, slot: int) -> None:
     """Add an item that is in no slot."""
-    if uses_counts(problem):
-        counts.put(problem, state, item, slot)
-    else:
-        pairs.put(problem, state, item, slot)
+    join(problem, state, item, slot)
     state.sizes[slot] += 1
     state.slot_of[item] = slot
     if slot == state.k[0]:
@@ -61,10 +54,7 @@ def put(problem: Problem, state: State, item: int, slot: int) -> None:
 def take(problem: Problem, state: State, item: int) -> None:
     """Remove an item from its slot; an emptied slot stays until ``close_gap``."""
     slot = state.slot_of[item]
-    if uses_counts(problem):
-        counts.take(problem, state, item, slot)
-    else:
-        pairs.take(problem, state, item, slot)
+    leave(problem, state, item, slot)
     state.sizes[slot] -= 1
     state.slot_of[item] = -1
 
@@ -74,10 +64,7 @@ def close_gap(problem: Problem, state: State, slot: int) -> None:
     """Move the last used slot into an emptied one, so that used slots stay consecutive."""
     last = state.k[0] - 1
     if slot != last:
-        if uses_counts(problem):
-            counts.close(problem, state, slot, last)
-        else:
-            pairs.close(state, slot, last)
+        close(problem, state, slot, last)
         state.sizes[slot] = state.sizes[last]
         state.sizes[last] = 0
         for i in range(state.slot_of.size):
@@ -98,12 +85,7 @@ def own_sum(problem: Problem, state: State) -> float:
 @part_of_kernel
 def objective_of(problem: Problem, state: State) -> float:
     """Expected loss of the state, from its running sums."""
-    own = own_sum(problem, state)
-    if uses_counts(problem):
-        value = counts.objective(problem, state, own)
-    else:
-        value = pairs.objective(problem, state, own)
-    return value
+    return loss_of(problem, state, own_sum(problem, state))
 
 
 @fast_kernel
@@ -123,16 +105,12 @@ def score_moves(
     """
     home = state.slot_of[item]
     own = scratch.own
-    own_present = own_sum(problem, state)
-    rest = own_present
+    rest = own_sum(problem, state)
     if home >= 0:
         rest -= problem.steps[state.sizes[home] - 1]
     for k in range((state.k[0] + LANES) // LANES * LANES):
         own[k] = rest + problem.steps[state.sizes[k]]
-    if uses_counts(problem):
-        counts.score(problem, state, item, own, scratch)
-    else:
-        pairs.score(problem, state, item, own, present, own_present, scratch)
+    score(problem, state, item, own, scratch)
     if home >= 0:
         scratch.scores[home] = present
 
@@ -222,10 +200,7 @@ def merge_scores(problem: Problem, state: State) -> NDArray[np.float64]:
             x, y = state.sizes[i], state.sizes[j]
             own[i, j] = present + terms[x + y] - terms[x] - terms[y]
     scores = np.zeros((k_used, k_used))
-    if uses_counts(problem):
-        counts.score_merges(problem, state, own, scores)
-    else:
-        pairs.score_merges(problem, state, own, scores)
+    score_merges(problem, state, own, scores)
     for i in range(k_used):
         for j in range(i + 1):
             scores[i, j] = np.inf
@@ -235,15 +210,10 @@ def merge_scores(problem: Problem, state: State) -> NDArray[np.float64]:
 @fast_kernel
 def together(problem: Problem, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
     """Probability that an item shares a cluster with each of the others."""
-    shared = np.zeros(others.size)
+    out = np.zeros(others.size)
     for p in range(others.size):
-        if uses_counts(problem):
-            for m in range(problem.weights.size):
-                if problem.row_of[item, m] == problem.row_of[others[p], m]:
-                    shared[p] += problem.weights[m]
-        else:
-            shared[p] = problem.similarity[item, others[p]]
-    return shared
+        out[p] = shared(problem, item, others[p])
+    return out
 
 
 @fast_kernel

@@ -1,134 +1,251 @@
 """Arithmetic of a search on the similarity matrix p.
 
 ``within[k, i]`` is Σ p_ij over the members j of slot k (p_ii included while i
-is a member). Binder's loss and PEAR need its sums; VI_LB its logarithms.
+is a member). ``Pairs`` adds these sums up, as Binder's loss and PEAR do;
+``LogPairs`` their logarithms, as VI_LB does.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import part_of_kernel
-from partita.kernels.losses.forms import combine
-from partita.kernels.search.types import PAIRS, Problem, Scratch, State
+from partita.kernels._jit import supplied_by_type
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.types import Scratch
 
 
-@part_of_kernel
-def fill(problem: Problem, state: State) -> None:
-    """All sums, from the slots; they are zero before."""
-    for i in range(state.slot_of.size):
-        put(problem, state, i, state.slot_of[i])
+class PairState(NamedTuple):
+    """A partition and its sums of similarities."""
+
+    slot_of: NDArray[np.int32]  # (n_items,)
+    sizes: NDArray[np.int64]  # (capacity,)
+    k: NDArray[np.int64]  # (1,)
+    within: NDArray[np.float64]  # (capacity, n_items): Σ p_ij over the members j of a slot
+    joint: NDArray[np.float64]  # (1,): the joint sum over the items that are in a slot
+
+    def columns(self) -> NDArray[np.int32]:
+        """No counts."""
+        return np.empty((self.k[0] + 1, 0), np.int32)
 
 
-@part_of_kernel
-def put(problem: Problem, state: State, item: int, slot: int) -> None:
-    """Sums after an item that was in no slot has joined one."""
-    for j in range(state.slot_of.size):
-        state.within[slot, j] += problem.similarity[item, j]
+@supplied_by_type
+def inner(problem: Any, within: float) -> float:
+    """What an item's sum of similarities adds to the joint sum."""
+    return problem.inner(within)  # type: ignore[no-any-return]
 
 
-@part_of_kernel
-def take(problem: Problem, state: State, item: int, slot: int) -> None:
-    """Sums after an item has left its slot."""
-    for j in range(state.slot_of.size):
-        state.within[slot, j] -= problem.similarity[item, j]
+@supplied_by_type
+def added(problem: Any, here: float, there: float) -> float:
+    """What the joint sum gains if an item's sum grows from ``here`` by ``there``."""
+    return problem.added(here, there)  # type: ignore[no-any-return]
 
 
-@part_of_kernel
-def close(state: State, slot: int, last: int) -> None:
-    """Sums after the last slot was moved into an empty one."""
-    for i in range(state.slot_of.size):
-        state.within[slot, i] = state.within[last, i]
-        state.within[last, i] = 0.0
+class _PairSums:
+    """What both classes share: how the sums are kept."""
 
+    __slots__ = ()
 
-@part_of_kernel
-def objective(problem: Problem, state: State, own: float) -> float:
-    """Expected loss from the sums of the items that are in a slot; ``own`` is Σ f(n_e)."""
-    n = state.slot_of.size
-    total = 0.0
-    for i in range(n):
-        if state.slot_of[i] >= 0:
-            within = state.within[state.slot_of[i], i]
-            total += within if problem.kind == PAIRS else np.log2(within)
-    if problem.kind == PAIRS:
-        value = combine(problem.form, problem.a, total, own, problem.mean_truth, n)
-    else:
-        value = (own + problem.mean_truth - 2.0 * total) / n
-    return value
-
-
-@part_of_kernel
-def score(
-    problem: Problem,
-    state: State,
-    item: int,
-    own: NDArray[np.float64],
-    present: float,
-    own_present: float,
-    scratch: Scratch,
-) -> None:
-    """Expected loss if the item moved to each slot; its own slot is scored by the caller.
-
-    ``present`` and ``own_present`` are the loss and Σ f(n_e) as they stand.
-    """
-    n = state.slot_of.size
-    home = state.slot_of[item]
-    scores = scratch.scores
-    if problem.kind == PAIRS:
-        joint = 0.0
+    def fill(self: Any, state: PairState) -> None:
+        """Sums from the slots."""
+        n = state.slot_of.size
         for i in range(n):
-            if state.slot_of[i] >= 0:
-                joint += state.within[state.slot_of[i], i]
+            for j in range(n):
+                state.within[state.slot_of[i], j] += self.similarity[i, j]
+        total = 0.0
+        for i in range(n):
+            total += inner(self, state.within[state.slot_of[i], i])
+        state.joint[0] = total
+
+    def join(self: Any, state: PairState, item: int, slot: int) -> None:
+        """The item is added to all sums of the slot."""
+        gain = 0.0
+        for j in range(state.slot_of.size):
+            here, there = state.within[slot, j], self.similarity[item, j]
+            if state.slot_of[j] == slot:
+                gain += added(self, here, there)
+            state.within[slot, j] = here + there
+        state.joint[0] += gain + inner(self, state.within[slot, item])
+
+    def leave(self: Any, state: PairState, item: int, slot: int) -> None:
+        """The item is taken out of all sums of the slot."""
+        loss = inner(self, state.within[slot, item])
+        for j in range(state.slot_of.size):
+            here = state.within[slot, j] - self.similarity[item, j]
+            if state.slot_of[j] == slot and j != item:
+                loss += added(self, here, self.similarity[item, j])
+            state.within[slot, j] = here
+        state.joint[0] -= loss
+
+    def close(self: Any, state: PairState, slot: int, last: int) -> None:
+        """The last slot takes the place of an empty one."""
+        for i in range(state.slot_of.size):
+            state.within[slot, i] = state.within[last, i]
+            state.within[last, i] = 0.0
+
+    def loss_of(self: Any, state: PairState, own: float) -> float:
+        """From the running joint sum."""
+        return combine(self.form, state.joint[0], own, self.mean_truth)
+
+    def score_merges(
+        self: Any, state: PairState, own: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """What each merge adds to the joint sum, then combined."""
+        k_used = state.k[0]
+        for i in range(state.slot_of.size):
+            a = state.slot_of[i]
+            here = state.within[a, i]
+            for b in range(k_used):
+                there = state.within[b, i]
+                if b != a and there > 0.0:
+                    scores[min(a, b), max(a, b)] += added(self, here, there)
+        for a in range(k_used):
+            for b in range(a + 1, k_used):
+                scores[a, b] = combine(
+                    self.form, state.joint[0] + scores[a, b], own[a, b], self.mean_truth
+                )
+
+    def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """No tally; a sum for each item."""
+        return np.zeros(0, np.int32), np.zeros(self.similarity.shape[0])
+
+    def shared(self: Any, item: int, other: int) -> float:
+        """The similarity."""
+        return self.similarity[item, other]  # type: ignore[no-any-return]
+
+
+class _PairFields(NamedTuple):
+    form: Form
+    terms: NDArray[np.float64]  # (n_items + 1,)
+    steps: NDArray[np.float64]  # (n_items + 1,)
+    similarity: NDArray[np.float64]  # (n_items, n_items)
+    mean_truth: float  # Σ over items of the inner function of Σ_j p_ij
+
+
+class Pairs(_PairSums, _PairFields):
+    """The similarity matrix, of which sums are added up."""
+
+    __slots__ = ()
+
+    def inner(self, within: float) -> float:
+        """The sum itself."""
+        return within
+
+    def added(self, _here: float, there: float) -> float:
+        """What is added to the sum."""
+        return there
+
+    def score(
+        self,
+        state: PairState,
+        item: int,
+        own: NDArray[np.float64],
+        scratch: Scratch,
+    ) -> None:
+        """An item takes the pairs of its slot with it."""
+        home = state.slot_of[item]
+        joint = state.joint[0]
         if home >= 0:
             joint -= 2.0 * state.within[home, item] - 1.0
         for k in range(state.k[0] + 1):
             with_item = joint + 2.0 * state.within[k, item] + 1.0
-            scores[k] = combine(problem.form, problem.a, with_item, own[k], problem.mean_truth, n)
-    else:
+            scratch.scores[k] = combine(self.form, with_item, own[k], self.mean_truth)
+
+    def score_set(
+        self,
+        state: PairState,
+        _columns: NDArray[np.int32],
+        members: NDArray[np.int64],
+        source: int,
+        target: int,
+        own: float,
+        _tally: NDArray[np.int32],
+        _change: NDArray[np.float64],
+    ) -> float:
+        """A set takes with it the pairs that it does not hold inside."""
+        joint = state.joint[0]
+        for p in range(members.size):
+            i = members[p]
+            inside = 0.0
+            for q in range(members.size):
+                inside += self.similarity[i, members[q]]
+            joint += 2.0 * (inside - state.within[source, i] + state.within[target, i])
+        return combine(self.form, joint, own, self.mean_truth)
+
+
+class LogPairs(_PairSums, _PairFields):
+    """The similarity matrix, of which the logarithms of sums are added up."""
+
+    __slots__ = ()
+
+    def inner(self, within: float) -> float:
+        """Its logarithm."""
+        return np.log2(within)  # type: ignore[no-any-return]
+
+    def added(self, here: float, there: float) -> float:
+        """The growth of its logarithm."""
+        return np.log2((here + there) / here)  # type: ignore[no-any-return]
+
+    def score(
+        self,
+        state: PairState,
+        item: int,
+        own: NDArray[np.float64],
+        scratch: Scratch,
+    ) -> None:
+        """Every item that shares a slot with this one, before or after, changes its logarithm."""
+        home = state.slot_of[item]
+        gains = scratch.scores
         for k in range(state.k[0] + 1):
-            scores[k] = own[k] - own_present - 2.0 * np.log2(state.within[k, item] + 1.0)
+            gains[k] = np.log2(state.within[k, item] + 1.0)
         left = 0.0
-        for j in range(n):
+        for j in range(state.slot_of.size):
             slot = state.slot_of[j]
-            shared = problem.similarity[item, j]
+            shared = self.similarity[item, j]
             if slot < 0 or shared <= 0.0 or j == item:
                 continue
             here = state.within[slot, j]
             if slot == home:
                 left += np.log2(here / (here - shared))
             else:
-                scores[slot] -= 2.0 * np.log2((here + shared) / here)
+                gains[slot] += np.log2((here + shared) / here)
         if home >= 0:
             left += np.log2(state.within[home, item])
+        joint = state.joint[0] - left
         for k in range(state.k[0] + 1):
-            scores[k] = present + (scores[k] + 2.0 * left) / n
+            gains[k] = combine(self.form, joint + gains[k], own[k], self.mean_truth)
 
-
-@part_of_kernel
-def score_merges(
-    problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
-) -> None:
-    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
-    n = state.slot_of.size
-    k_used = state.k[0]
-    present = 0.0
-    for i in range(n):
-        a = state.slot_of[i]
-        here = state.within[a, i]
-        present += here if problem.kind == PAIRS else np.log2(here)
-        for b in range(k_used):
-            there = state.within[b, i]
-            if b != a and there > 0.0:
-                gain = there if problem.kind == PAIRS else np.log2((here + there) / here)
-                scores[min(a, b), max(a, b)] += gain
-    for a in range(k_used):
-        for b in range(a + 1, k_used):
-            joint = present + scores[a, b]
-            if problem.kind == PAIRS:
-                scores[a, b] = combine(
-                    problem.form, problem.a, joint, own[a, b], problem.mean_truth, n
-                )
-            else:
-                scores[a, b] = (own[a, b] + problem.mean_truth - 2.0 * joint) / n
+    def score_set(
+        self,
+        state: PairState,
+        _columns: NDArray[np.int32],
+        members: NDArray[np.int64],
+        source: int,
+        target: int,
+        own: float,
+        _tally: NDArray[np.int32],
+        change: NDArray[np.float64],
+    ) -> float:
+        """Every item of the two slots changes its logarithm."""
+        joint = state.joint[0]
+        change[:] = 0.0
+        for p in range(members.size):
+            for j in range(state.slot_of.size):
+                change[j] += self.similarity[members[p], j]
+        # Members are told apart from the rest of their slot by a sign, which is taken back below.
+        for p in range(members.size):
+            change[members[p]] *= -1.0
+        for j in range(state.slot_of.size):
+            slot = state.slot_of[j]
+            if slot == source:
+                before = state.within[source, j]
+                after = before - change[j]
+                if change[j] < 0.0:
+                    after = state.within[target, j] - change[j]
+                joint += np.log2(after / before)
+            elif slot == target and change[j] > 0.0:
+                before = state.within[target, j]
+                joint += np.log2((before + change[j]) / before)
+        return combine(self.form, joint, own, self.mean_truth)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from partita.kernels._jit import fast_kernel, kernel
 from partita.kernels.losses.distances import sizes_and_order
 from partita.kernels.losses.forms import combine
-from partita.kernels.search.types import PAIRS, Problem
+from partita.kernels.search.pairs import inner
+from partita.kernels.search.types import Problem
 
 
 @fast_kernel
@@ -22,7 +23,6 @@ def _sum_over(row: NDArray[np.float64], members: NDArray[np.int32]) -> float:
 @kernel
 def losses_of(problem: Problem, rows: NDArray[np.int32], out: NDArray[np.float64]) -> None:
     """Expected loss of each row of labels; O(N + Σ n_k²) per row."""
-    n = rows.shape[1]
     for r in range(rows.shape[0]):
         sizes, order = sizes_and_order(rows[r])
         own = 0.0
@@ -34,8 +34,5 @@ def losses_of(problem: Problem, rows: NDArray[np.int32], out: NDArray[np.float64
             own += problem.terms[sizes[k]]
             for p in range(members.size):
                 within = _sum_over(problem.similarity[members[p]], members)
-                joint += within if problem.kind == PAIRS else np.log2(within)
-        if problem.kind == PAIRS:
-            out[r] = combine(problem.form, problem.a, joint, own, problem.mean_truth, n)
-        else:
-            out[r] = (own + problem.mean_truth - 2.0 * joint) / n
+                joint += inner(problem, within)
+        out[r] = combine(problem.form, joint, own, problem.mean_truth)

@@ -1,8 +1,11 @@
-"""What a search minimises and where it stands.
+"""What a search minimises, where it stands, and what its arithmetic supplies.
 
-A search either walks with count tables of the estimate against all draws, or,
-for losses that need no more, with sums of the similarity matrix. The moves
-are the same; ``kind`` says which arithmetic they use.
+A search walks with count tables of the estimate against all draws
+(``counts.py``) or, for losses that need no more, with sums of the similarity
+matrix (``pairs.py``). The moves are the same. A problem is a NamedTuple whose
+class says how its tables are kept and scored: each function below is the
+method of that name of the problem's class, and a kernel compiles for the
+class it is given.
 
 The estimate's clusters are "slots". Slots 0 … k − 1 are used and slot k is
 always empty, so that opening a new cluster is a move like any other.
@@ -10,19 +13,12 @@ always empty, so that opening a new cluster is a move like any other.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-AVERAGED, PER_DRAW, PAIRS, PAIRS_LOG = range(4)
-"""Kinds of problem.
-
-AVERAGED: counts, the three sums are averaged over draws before they are
-combined (linear losses, for which that is exact, and PEAR). PER_DRAW: counts,
-combined draw by draw. PAIRS: similarity, sums of pairs. PAIRS_LOG: similarity,
-logarithms of each item's sums (VI_LB).
-"""
+from partita.kernels._jit import supplied_by_type
 
 LANES = 8
 """Slots are padded to full vectors of float64, so that inner loops need no remainder."""
@@ -30,34 +26,18 @@ LANES = 8
 TOLERANCE = 1e-12
 """Improvements below this are rounding, and would let a search cycle."""
 
+Problem = Any
+"""What a search minimises: a value of a class in ``counts.py`` or ``pairs.py``.
 
-class Problem(NamedTuple):
-    """What a search minimises. Arrays of the arithmetic not used have length 0."""
+All have ``form`` (the loss's), ``terms`` and ``steps`` (n_items + 1,): f(x) and f(x + 1) − f(x).
+"""
 
-    kind: int
-    form: int
-    a: float
-    terms: NDArray[np.float64]  # (n_items + 1,): f(x)
-    steps: NDArray[np.float64]  # (n_items + 1,): f(x + 1) − f(x)
-    mean_truth: float  # mean over draws of Σ f(n_t)
-    row_of: NDArray[np.int32]  # (n_items, n_draws): row of the item's cluster in each draw
-    row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
-    weights: NDArray[np.float64]  # (n_draws,)
-    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
-    similarity: NDArray[np.float64]  # (n_items, n_items)
+State = Any
+"""Where a search stands, a partition and everything that a move changes.
 
-
-class State(NamedTuple):
-    """Where a search stands: a partition and everything that a move changes."""
-
-    slot_of: NDArray[np.int32]  # (n_items,): −1 while an item is taken out
-    sizes: NDArray[np.int64]  # (capacity,)
-    k: NDArray[np.int64]  # (1,): slots in use
-    counts: NDArray[np.int32]  # (n_rows, capacity): items a draw's cluster shares with a slot
-    gains: NDArray[np.float64]  # (n_rows, capacity): steps[counts]
-    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
-    mean_joint: NDArray[np.float64]  # (1,): its mean over draws
-    within: NDArray[np.float64]  # (capacity, n_items): Σ p_ij over the members j of a slot
+All have ``slot_of`` (n_items,), −1 while an item is taken out, ``sizes``
+(capacity,) of the slots, and ``k`` (1,), how many slots are in use.
+"""
 
 
 class Scratch(NamedTuple):
@@ -68,3 +48,92 @@ class Scratch(NamedTuple):
     lost: NDArray[np.float64]  # (n_draws,)
     margin: NDArray[np.float64]  # (n_items,): cost of an item's best move, when last looked at
     other: NDArray[np.int64]  # (n_items,): where that move leads
+
+
+@supplied_by_type
+def fill(problem: Problem, state: State) -> None:
+    """All tables, from the slots; they are zero before."""
+    problem.fill(state)
+
+
+@supplied_by_type
+def join(problem: Problem, state: State, item: int, slot: int) -> None:
+    """Tables after an item that was in no slot has joined one."""
+    problem.join(state, item, slot)
+
+
+@supplied_by_type
+def leave(problem: Problem, state: State, item: int, slot: int) -> None:
+    """Tables after an item has left its slot."""
+    problem.leave(state, item, slot)
+
+
+@supplied_by_type
+def close(problem: Problem, state: State, slot: int, last: int) -> None:
+    """Tables after the last slot was moved into an empty one."""
+    problem.close(state, slot, last)
+
+
+@supplied_by_type
+def loss_of(problem: Problem, state: State, own: float) -> float:
+    """Expected loss from the running sums and the estimate's own sum Σ f(n_e)."""
+    return problem.loss_of(state, own)  # type: ignore[no-any-return]
+
+
+@supplied_by_type
+def score(
+    problem: Problem,
+    state: State,
+    item: int,
+    own: NDArray[np.float64],
+    scratch: Scratch,
+) -> None:
+    """Expected loss if the item moved to each slot; its own slot is scored by the caller.
+
+    ``own[k]`` is Σ f(n_e) after it has joined slot k.
+    """
+    problem.score(state, item, own, scratch)
+
+
+@supplied_by_type
+def score_merges(
+    problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
+) -> None:
+    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
+    problem.score_merges(state, own, scores)
+
+
+@supplied_by_type
+def columns(state: State) -> NDArray[np.int32]:
+    """Counts with a row for each slot, shape (k + 1, n_rows), for ``score_set``."""
+    return state.columns()  # type: ignore[no-any-return]
+
+
+@supplied_by_type
+def set_buffers(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Buffers of ``score_set``, zero."""
+    return problem.set_buffers()  # type: ignore[no-any-return]
+
+
+@supplied_by_type
+def score_set(
+    problem: Problem,
+    state: State,
+    columns: NDArray[np.int32],
+    members: NDArray[np.int64],
+    source: int,
+    target: int,
+    own: float,
+    tally: NDArray[np.int32],
+    change: NDArray[np.float64],
+) -> float:
+    """Expected loss after the members have left one slot for another."""
+    return problem.score_set(  # type: ignore[no-any-return]
+        state, columns, members, source, target, own, tally, change
+    )
+
+
+@supplied_by_type
+def shared(problem: Problem, item: int, other: int) -> float:
+    """Probability that two items share a cluster."""
+    return problem.shared(item, other)  # type: ignore[no-any-return]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
-from partita.losses.vi import VI
 from partita.partitions.labels import Labels
 from partita.search.lower_bounds.compositions import (
     composition_bound,
@@ -73,18 +71,24 @@ def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> flo
     VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are no metrics, and
     they are not linear in the pairs.
     """
-    if isinstance(task.loss, Binder):
-        return _binder_bound(task, labels, value, effort)
-    if isinstance(task.loss, VI):
+    if task.loss.pair_scale(task.n_items) is not None:
+        return _pair_bound(task, labels, value, effort)
+    if task.loss.conditional_entropies:
         return _vi_bound(task, labels, value, effort)
-    if task.loss.is_metric and task.draws is not None:
-        return _matching(task, task.loss, labels, effort)
-    return None
+    return _matched_bound(task, labels, effort)
+
+
+def _matched_bound(task: Task, labels: Labels, effort: Effort) -> float | None:
+    """What matched draws prove about a metric that the loss is at least a multiple of."""
+    below = task.loss.minorant()
+    if below is None or task.draws is None:
+        return None
+    factor, metric = below
+    return factor * _matching(task, metric, labels, effort)
 
 
 def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float:
     """Prices of items where they are affordable; matched draws where these do not suffice."""
-    assert isinstance(task.loss, VI)
     assert task.draws is not None
     n_sides = int(labels.max()) + 1
     proven, cut_short = -np.inf, True
@@ -96,7 +100,7 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
             task.draws,
             labels,
             value,
-            a=task.loss.a,
+            a=task.loss.price,
             steps=effort.box_steps,
             rounds=effort.rounds,
             n_jobs=task.options.n_jobs,
@@ -104,10 +108,8 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
         )
     if is_proven(value, proven):
         return proven
-    # a·H(e|t) + (2 − a)·H(t|e) is at least min(a, 2 − a) times the variation of information.
-    price = min(task.loss.a, 2.0 - task.loss.a)
-    effort = effort if cut_short else EFFORTS["fast"]
-    return max(proven, price * _matching(task, VI(), labels, effort))
+    matched = _matched_bound(task, labels, effort if cut_short else EFFORTS["fast"])
+    return proven if matched is None else max(proven, matched)
 
 
 def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float:
@@ -131,9 +133,8 @@ def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float
     )
 
 
-def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+def _pair_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
     """The best of what pairs, triangles and matched draws prove, as far as each is affordable."""
-    assert isinstance(task.loss, Binder)
     small = task.n_items <= effort.matrix_items
     bounds = []
     if small or task.has_similarity:
@@ -149,7 +150,7 @@ def _binder_bound(task: Task, labels: Labels, value: float, effort: Effort) -> f
             bounds.append(tightened)
             if cut_short:
                 task.limits.append(f"the proof's linear programmes stopped at {effort.seconds:g} s")
-    if not small and task.draws is not None and max(bounds, default=0.0) < value - 1e-12:
-        price = min(task.loss.a, 2.0 - task.loss.a)
-        bounds.append(price * _matching(task, Binder(), labels, effort))
-    return max(bounds)
+    if not small and max(bounds, default=0.0) < value - 1e-12:
+        matched = _matched_bound(task, labels, effort)
+        bounds += [] if matched is None else [matched]
+    return max(bounds, default=0.0)  # no loss is negative

@@ -138,7 +138,7 @@ def _match_all(
     """Match the atoms within each block, in threads over groups of blocks."""
     from partita.kernels.search.matching import match_blocks
 
-    terms = loss.terms(draws.n_items)
+    terms, form = loss.terms(draws.n_items), loss.form(draws.n_items)
 
     def match(group: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         first, stop = int(group[0]), int(group[-1])
@@ -146,9 +146,7 @@ def _match_all(
             return np.arange(first, stop), np.zeros(stop - first)
         mine = atoms[first:stop]
         rows, clusters = draws.labels[mine].astype(np.int32), draws.n_clusters[mine]
-        partner, reach = match_blocks(
-            rows, clusters, group - first, terms, loss.form, to_estimate[mine]
-        )
+        partner, reach = match_blocks(rows, clusters, group - first, terms, form, to_estimate[mine])
         return partner + first, reach
 
     n_blocks = edges.size - 1

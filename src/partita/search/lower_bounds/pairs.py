@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from partita.losses.binder import Binder
+from partita.losses.base import Loss
 
 _TRIANGLES_A_ROUND = 2_000
 _MOST_TRIANGLES_SEEN = 200_000
@@ -43,13 +43,15 @@ class PairProgramme:
         return len(self.cost)
 
 
-def pair_programme(similarity: NDArray[np.float64], loss: Binder) -> PairProgramme:
-    """The linear programme of Binder's loss for a similarity matrix."""
+def pair_programme(similarity: NDArray[np.float64], loss: Loss) -> PairProgramme:
+    """The linear programme of a loss that is linear in pairs, for a similarity matrix."""
     n = len(similarity)
-    cost = 2.0 * ((2.0 - loss.a) - 2.0 * similarity) / n**2
+    a, scale = loss.price, loss.pair_scale(n)
+    assert scale is not None
+    cost = 2.0 * ((2.0 - a) - 2.0 * similarity) / scale
     np.fill_diagonal(cost, 0.0)
     # On the diagonal the three squares cancel: a + (2 − a) − 2 = 0.
-    base = loss.a * (float(similarity.sum()) - n) / n**2
+    base = a * (float(similarity.sum()) - n) / scale
     return PairProgramme(base, cost)
 
 

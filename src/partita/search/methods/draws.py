@@ -12,12 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.losses.omari import OneMinusARI
 from partita.partitions.draws import Draws
+from partita.search import problem as problems
 from partita.search.task import Candidate, Task, lowest, run_until
-
-MATRIX_ITEMS = 2_000
-"""Up to so many items, losses that permit it are evaluated with the similarity matrix."""
 
 PIECE_LABELS = 1e8
 """Labels compared in one piece of work, about a tenth of a second: pieces watch the clock."""
@@ -96,9 +93,9 @@ def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, f
     """How to evaluate a piece of candidates, and the labels compared per candidate."""
     loss = task.loss
     every_draw = float(draws.n_draws) * draws.n_items
-    if loss.uses_similarity and draws.n_items <= MATRIX_ITEMS:
+    if loss.uses_similarity and draws.n_items <= problems.MATRIX_ITEMS:
         return _by_similarity(task, draws), float(draws.n_items) ** 2
-    if loss.is_metric or isinstance(loss, OneMinusARI):
+    if loss.is_symmetric and loss.averages_distances:
         return _by_pairs(task, draws, n_candidates), every_draw
 
     def one_by_one(piece: slice) -> NDArray[np.float64]:
@@ -110,9 +107,8 @@ def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, f
 
 def _by_similarity(task: Task, draws: Draws) -> Evaluate:
     from partita.kernels.search.similarity_losses import losses_of
-    from partita.search.problem import problem_from_similarity
 
-    problem = problem_from_similarity(task.similarity, task.loss)
+    problem = problems.problem_from_similarity(task.similarity, task.loss)
 
     def evaluate(piece: slice) -> NDArray[np.float64]:
         losses = np.empty(piece.stop - piece.start)
@@ -124,10 +120,7 @@ def _by_similarity(task: Task, draws: Draws) -> Evaluate:
 
 def _by_pairs(task: Task, draws: Draws, n_candidates: int) -> Evaluate:
     """Each pair of draws once, for a loss that does not depend on their order."""
-    from partita.kernels.losses.distances import distances
-
-    loss = task.loss
-    terms = loss.terms(draws.n_items)
+    measure = task.loss.against(draws.n_items)
     mass = draws.probabilities
 
     def evaluate(piece: slice) -> NDArray[np.float64]:
@@ -141,9 +134,7 @@ def _by_pairs(task: Task, draws: Draws, n_candidates: int) -> Evaluate:
                 skip = max(0, i + 1 - tile.start)
                 if skip >= len(rows):
                     continue
-                away = distances(
-                    candidate, rows[skip:], counts[skip:], terms, loss.form, loss.split_price
-                )
+                away = measure(candidate, rows[skip:], counts[skip:])
                 start = tile.start + skip
                 totals[i] += away @ mass[start : tile.stop]
                 # Draws that may not be chosen stand last and need no total.

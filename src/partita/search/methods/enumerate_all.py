@@ -11,10 +11,10 @@ import numpy as np
 from partita.errors import NotSupportedError
 from partita.kernels.search.enumeration import Lowest, remove, search_below
 from partita.kernels.search.moves import put
-from partita.kernels.search.types import Problem
 from partita.partitions.enumeration import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.partitions.labels import Labels
 from partita.search.problem import (
+    Problem,
     new_scratch,
     new_state,
     problem_from_draws,

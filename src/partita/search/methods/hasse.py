@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 
 from partita.kernels.search.hasse import Moves, columns_of, move_set, score_sets
 from partita.kernels.search.moves import objective
-from partita.kernels.search.types import TOLERANCE, Problem, State
-from partita.losses.vi_lower_bound import VILowerBound
+from partita.kernels.search.types import TOLERANCE
 from partita.partitions.labels import Labels, canonical
+from partita.search import problem as problems
 from partita.search.methods.linkage import search_average, search_complete
 from partita.search.methods.neighbours import closest
 from partita.search.problem import (
+    Problem,
+    State,
     grown,
+    has_counts,
     n_items_of,
     new_state,
-    problem_from_draws,
-    problem_from_similarity,
+    problem_of,
+    reads_of,
 )
 from partita.search.task import Candidate, Task, run_until
-
-MATRIX_ITEMS = 2_000
-"""Up to so many items, the similarity matrix is used where the loss permits, and for linkages."""
 
 TABLE_CELLS = 1 << 22
 """Most cells of a count table for which the search also starts from singletons."""
@@ -59,7 +59,7 @@ def search(task: Task) -> list[Candidate]:
     Per step O(l M s) from draws and O(l N s) from a similarity matrix, with s
     the number of items that a move carries: 1 for most splits.
     """
-    problem = _problem(task)
+    problem = problem_of(task)
     starts = _starts(task, problem)
     generators = task.rng.spawn(len(starts))
     work = [(*start, rng) for start, rng in zip(starts, generators, strict=True)]
@@ -73,13 +73,9 @@ def search(task: Task) -> list[Candidate]:
     return [Candidate(r.labels, r.origin) for r in reached]
 
 
-def _problem(task: Task) -> Problem:
-    small = task.n_items <= MATRIX_ITEMS
-    needs_matrix = task.draws is None or isinstance(task.loss, VILowerBound)
-    if needs_matrix or (task.loss.uses_similarity and small):
-        return problem_from_similarity(task.similarity, task.loss)
-    assert task.draws is not None
-    return problem_from_draws(task.draws, task.loss)
+def _table_rows(problem: Problem) -> int:
+    n = n_items_of(problem)
+    return max(int(problem.row_draw.size), n) if has_counts(problem) else n
 
 
 def _starts(task: Task, problem: Problem) -> list[tuple[Labels, str]]:
@@ -87,10 +83,10 @@ def _starts(task: Task, problem: Problem) -> list[tuple[Labels, str]]:
     n = task.n_items
     cap = n if task.options.max_clusters is None else task.options.max_clusters
     starts = [(row, "user") for row in task.options.starts]
-    if n <= MATRIX_ITEMS:
+    if n <= problems.MATRIX_ITEMS:
         starts += [(c.labels, c.origin) for c in search_average(task) + search_complete(task)]
     starts.append((np.zeros(n, np.int32), "one cluster"))
-    if cap == n and max(problem.row_draw.size, n) * n <= TABLE_CELLS:
+    if cap == n and _table_rows(problem) * n <= TABLE_CELLS:
         starts.append((np.arange(n, dtype=np.int32), "singletons"))
     starts += [(row, "draw") for row in _random_draws(task, cap)]
     task.keep([Candidate(*start) for start in starts])
@@ -146,7 +142,7 @@ def _descend(
 def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> NDArray[np.float64]:
     """Expected loss after each move; infinite where time ran out."""
     scores = np.full(moves.source.size, np.inf)
-    cells = max(problem.weights.size, n_items_of(problem))
+    cells = max(reads_of(problem), n_items_of(problem))
     columns = columns_of(state)
     first = 0
     while first < scores.size:

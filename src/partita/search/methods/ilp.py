@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
-from partita.losses.binder import Binder
 from partita.partitions.labels import Labels, canonical
 from partita.search.lower_bounds.pairs import Relaxation, pair_programme, touched_pairs
 from partita.search.methods import sweep
@@ -25,7 +24,6 @@ _INTEGRAL = 1e-6
 def search(task: Task) -> list[Candidate]:
     """Close the relaxation; if it is not integral, branch; the sweep's best is the incumbent."""
     _refuse(task)
-    assert isinstance(task.loss, Binder)
     candidates = sweep.search(task)
     incumbent = min(task.evaluate(c.labels) for c in _distinct(candidates))
     relaxation = Relaxation(pair_programme(task.similarity, task.loss))
@@ -43,9 +41,9 @@ def search(task: Task) -> list[Candidate]:
 
 
 def _refuse(task: Task) -> None:
-    if not isinstance(task.loss, Binder):
+    if task.loss.pair_scale(task.n_items) is None:
         raise NotSupportedError(
-            f"method='ilp' solves Binder's loss only, not {task.loss!r}: the {task.loss.title} is "
+            f"method='ilp' solves Binder's loss, not {task.loss!r}: the {task.loss.title} is "
             "not linear in the pairs. Use method='auto'."
         )
     if task.options.max_clusters is not None:

@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
-from partita.kernels.losses.forms import combine
 from partita.kernels.search import dendrogram
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
-from partita.kernels.search.types import PAIRS
 from partita.losses.base import Loss
-from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
 from partita.search.problem import problem_from_similarity
@@ -117,9 +114,8 @@ def _by_similarity(task: Task, walk: Walk, own: NDArray[np.float64]) -> NDArray[
     n = task.n_items
     problem = problem_from_similarity(task.similarity, task.loss)
     gains = dendrogram.similarity_gains(problem, walk)
-    if problem.kind == PAIRS:
-        return _combined(task.loss, _running(float(n), gains), own, problem.mean_truth)
-    return (own + problem.mean_truth - 2.0 * _running(0.0, gains)) / n
+    first = n * problem.inner(1.0)
+    return _combined(task.loss, _running(first, gains), own, problem.mean_truth)
 
 
 def _by_draws(
@@ -129,7 +125,7 @@ def _by_draws(
     loss, n = task.loss, task.n_items
     terms = loss.terms(n)
     weights = np.array(draws.probabilities)
-    linear = isinstance(loss, VI)
+    linear, form = loss.averages_sums, loss.form(n)
 
     def add(block: slice) -> tuple[NDArray[np.float64], float, float]:
         out = np.zeros(n - 1 if linear else n)
@@ -137,9 +133,7 @@ def _by_draws(
             return out, 0.0, 0.0
         rows, mass = draws.rows(block.start, block.stop), weights[block]
         if not linear:
-            dendrogram.mean_cut_losses(
-                walk, rows, mass, terms, loss.form, loss.split_price, own, out
-            )
+            dendrogram.mean_cut_losses(walk, rows, mass, terms, form, own, out)
             return out, 0.0, float(mass.sum())
         dendrogram.mean_gains(walk, rows, mass, terms, out)
         truth = np.empty(len(rows))
@@ -159,12 +153,9 @@ def _by_draws(
 def _combined(
     loss: Loss, joint: NDArray[np.float64], own: NDArray[np.float64], truth: float
 ) -> NDArray[np.float64]:
-    return np.array(
-        [
-            combine(loss.form, loss.split_price, j, e, truth, own.size)
-            for j, e in zip(joint.tolist(), own.tolist(), strict=True)
-        ]
-    )
+    form = loss.form(own.size)
+    pairs = zip(joint.tolist(), own.tolist(), strict=True)
+    return np.array([form.combine(j, e, truth) for j, e in pairs])
 
 
 def _cut(merges: NDArray[np.int64], count: int) -> Labels:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory
 from partita.kernels.search.moves import move_losses
-from partita.kernels.search.types import Problem
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
-from partita.search.problem import new_scratch, new_state, problem_from_draws, table_bytes
+from partita.search.problem import Problem, new_scratch, new_state, problem_from_draws, table_bytes
 from partita.search.task import Task, run_until
 
 POLISHED = 2

@@ -8,7 +8,6 @@ from itertools import count, cycle
 
 import numpy as np
 
-from partita.kernels.search.types import PAIRS, PAIRS_LOG, Problem
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
@@ -16,7 +15,13 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.linkage import best_cuts
 from partita.search.methods.walks import Beginning
-from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.problem import (
+    Problem,
+    has_counts,
+    problem_from_draws,
+    problem_from_similarity,
+    reads_of,
+)
 from partita.search.task import Task
 
 LINKED_ITEMS = 1_000
@@ -80,9 +85,9 @@ class Starts:
         return None if draw is None else (draw, "draw", None)
 
     def _singletons(self) -> Place | None:
-        n, draws = self._task.n_items, max(1, self._problem.weights.size)
+        n, reads = self._task.n_items, reads_of(self._problem)
         cap = self._task.options.max_clusters
-        if float(n) * n * draws > SINGLETON_CELLS or (cap is not None and cap < n):
+        if float(n) * n * reads > SINGLETON_CELLS or (cap is not None and cap < n):
             return None
         return np.arange(n, dtype=np.int32), "singletons", None
 
@@ -100,7 +105,7 @@ class Starts:
 
 def places_items(loss: Loss, problem: Problem) -> bool:
     """Whether the loss can judge an allocation of some of the items."""
-    return isinstance(loss, (VI, Binder)) or problem.kind in (PAIRS, PAIRS_LOG)
+    return loss.is_linear or not has_counts(problem)
 
 
 def _random_draws(task: Task) -> Iterator[Labels]:
@@ -139,11 +144,15 @@ def _neighbours(
     task: Task, problem: Problem, sample: Draws | None
 ) -> Iterator[tuple[str, Problem]]:
     """Problems whose minimisers are likely near: other prices, or the two linear losses."""
-    if isinstance(task.loss, (VI, Binder)):
+    loss = task.loss
+    if loss.has_price:
         for factor in cycle(RATIOS):
-            ratio = factor * problem.a / (2.0 - problem.a)
+            ratio = factor * loss.price / (2.0 - loss.price)
             price = 2.0 * ratio / (1.0 + ratio)
-            yield f"minimiser of a={price:.2g}", problem._replace(a=price)
+            yield (
+                f"minimiser of a={price:.2g}",
+                problem._replace(form=loss.with_price(price).form(task.n_items)),
+            )
     prices = (1.0, 0.75, 1.25)
     losses: list[Loss] = [kind(a) for a in prices for kind in (VI, Binder)]
     made: dict[int, Problem] = {}

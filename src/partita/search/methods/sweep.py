@@ -13,23 +13,17 @@ from functools import partial
 
 import numpy as np
 
-from partita.kernels.search.types import AVERAGED, Problem
-from partita.losses.base import Loss
-from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.polish import polish
 from partita.search.methods.starts import Starts
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
-from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.problem import Problem, by_similarity, problem_from_draws, problem_of
 from partita.search.task import Candidate, Task, run_until, window
 
 SAMPLE_LABELS = 150_000
 MOST_DRAWS, FEWEST_DRAWS = 750, 100
 """Starts explore a sample of the draws of about so many labels, within limits on its draws."""
-
-MATRIX_ITEMS = 2_000
-"""Up to so many items, Binder's loss and PEAR are searched with the similarity matrix."""
 
 KINDS = 3
 """Different kinds of starts that must end at the same loss before they are believed."""
@@ -43,24 +37,23 @@ ROUNDS = 8
 
 def search(task: Task) -> list[Candidate]:
     """Explore from many starts until they agree, then polish the best on all draws."""
-    problem, sample = _explored(task, task.loss)
-    is_sample = problem.weights.size > 0 and sample is not task.draws
+    problem, sample = _explored(task)
+    is_sample = not by_similarity(task) and sample is not task.draws
     reached = _explore(task, problem, sample)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
-        sure = problem.kind == AVERAGED and _agree(reached, 0)
+        sure = task.loss.is_linear and _agree(reached, 0)
         reached = polish(task, reached, sure)
     return [Candidate(r.labels, r.origin) for r in reached]
 
 
-def _explored(task: Task, loss: Loss) -> tuple[Problem, Draws | None]:
+def _explored(task: Task) -> tuple[Problem, Draws | None]:
     """The problem that starts explore, and a sample of the draws where there are any."""
     sample = None if task.draws is None else _sample(task)
-    matrix = sample is None or isinstance(loss, VILowerBound)
-    if loss.uses_similarity and (matrix or task.n_items <= MATRIX_ITEMS):
-        return problem_from_similarity(task.similarity, loss), sample
+    if by_similarity(task):
+        return problem_of(task), sample
     assert sample is not None
-    return problem_from_draws(sample, loss), sample
+    return problem_from_draws(sample, task.loss), sample
 
 
 def _sample(task: Task) -> Draws:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.kernels.search.types import Problem
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.descent import Walker
+from partita.search.problem import Problem
 from partita.search.task import Task
 
 

@@ -1,0 +1,230 @@
+"""Scores of moves on count tables: the expected loss after each.
+
+The two classes differ in when the loss's three sums are combined: of
+``Averaged`` the means over draws, once (exact for losses that are linear in
+the sums, and the definition of PEAR), of ``PerDraw`` those of each draw.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import fast_kernel
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search import counts
+from partita.kernels.search.counts import (
+    CountState,
+    add_merge_gains,
+    change_joint,
+    joint_gains,
+    leaving,
+)
+from partita.kernels.search.types import LANES, Scratch
+
+
+@fast_kernel
+def _weighted(weights: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+    total = 0.0
+    for m in range(weights.size):
+        total += weights[m] * values[m]
+    return total
+
+
+class _CountTables:
+    """What both classes share: how the tables are kept."""
+
+    __slots__ = ()
+
+    fill = counts.fill
+    join = counts.join
+    leave = counts.leave
+    close = counts.close
+
+    def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """A tally of each row, and the change of each draw's joint sum."""
+        return np.zeros(self.row_draw.size, np.int32), np.zeros(self.weights.size)
+
+    def shared(self: Any, item: int, other: int) -> float:
+        """The weight of the draws that join the two."""
+        total = 0.0
+        for m in range(self.weights.size):
+            if self.row_of[item, m] == self.row_of[other, m]:
+                total += self.weights[m]
+        return total
+
+
+class _AveragedFields(NamedTuple):
+    form: Form
+    terms: NDArray[np.float64]  # (n_items + 1,)
+    steps: NDArray[np.float64]  # (n_items + 1,)
+    row_of: NDArray[np.int32]  # (n_items, n_draws): row of the item's cluster in each draw
+    row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
+    weights: NDArray[np.float64]  # (n_draws,)
+    mean_truth: float  # mean over draws of Σ f(n_t)
+
+
+class Averaged(_CountTables, _AveragedFields):
+    """Count tables, with the three sums averaged over the draws before they are combined."""
+
+    __slots__ = ()
+
+    def loss_of(self, state: CountState, own: float) -> float:
+        """From the mean of the joint sums."""
+        return combine(self.form, state.mean_joint[0], own, self.mean_truth)
+
+    def score(
+        self,
+        state: CountState,
+        item: int,
+        own: NDArray[np.float64],
+        scratch: Scratch,
+    ) -> None:
+        """One sum over the draws for each slot, then combined."""
+        scores = scratch.scores
+        width = (state.k[0] + LANES) // LANES * LANES
+        stays = state.mean_joint[0] - leaving(self, state, item, scratch.lost)
+        joint_gains(self, state, item, width, scores)
+        for k in range(state.k[0] + 1):
+            scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
+
+    def score_merges(
+        self, state: CountState, own: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """The mean gain of each merge, then combined."""
+        k_used = state.k[0]
+        filled = np.empty(k_used, np.int64)
+        for r in range(self.row_draw.size):
+            add_merge_gains(self, state, r, self.weights[self.row_draw[r]], filled, scores)
+        for i in range(k_used):
+            for j in range(i + 1, k_used):
+                joint = state.mean_joint[0] + scores[i, j]
+                scores[i, j] = combine(self.form, joint, own[i, j], self.mean_truth)
+
+    def score_set(
+        self,
+        state: CountState,
+        columns: NDArray[np.int32],
+        members: NDArray[np.int64],
+        source: int,
+        target: int,
+        own: float,
+        tally: NDArray[np.int32],
+        change: NDArray[np.float64],
+    ) -> float:
+        """The mean change of the joint sum, then combined."""
+        if state.sizes[target] + members.size == state.slot_of.size:  # one cluster
+            return combine(self.form, self.mean_truth, own, self.mean_truth)
+        change_joint(
+            self.row_of, self.steps, columns[source], columns[target], members, tally, change
+        )
+        joint = state.mean_joint[0] + _weighted(self.weights, change)
+        return combine(self.form, joint, own, self.mean_truth)
+
+
+@fast_kernel
+def _mean_loss(
+    form: Form,
+    weights: NDArray[np.float64],
+    joint: NDArray[np.float64],
+    change: NDArray[np.float64],
+    own: float,
+    truth: NDArray[np.float64],
+) -> float:
+    """Mean loss after each draw's joint sum has changed."""
+    total = 0.0
+    for m in range(weights.size):
+        total += weights[m] * combine(form, joint[m] + change[m], own, truth[m])
+    return total
+
+
+class _PerDrawFields(NamedTuple):
+    form: Form
+    terms: NDArray[np.float64]  # (n_items + 1,)
+    steps: NDArray[np.float64]  # (n_items + 1,)
+    row_of: NDArray[np.int32]  # (n_items, n_draws)
+    row_draw: NDArray[np.int32]  # (n_rows,)
+    weights: NDArray[np.float64]  # (n_draws,)
+    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+
+
+class PerDraw(_CountTables, _PerDrawFields):
+    """Count tables, with the three sums combined draw by draw."""
+
+    __slots__ = ()
+
+    def loss_of(self, state: CountState, own: float) -> float:
+        """The mean over draws."""
+        value = 0.0
+        for m in range(self.weights.size):
+            value += self.weights[m] * combine(self.form, state.joint[m], own, self.truth[m])
+        return value
+
+    def score(
+        self,
+        state: CountState,
+        item: int,
+        own: NDArray[np.float64],
+        scratch: Scratch,
+    ) -> None:
+        """Each draw adds its loss to all slots."""
+        scores = scratch.scores
+        width = (state.k[0] + LANES) // LANES * LANES
+        leaving(self, state, item, scratch.lost)
+        rows = self.row_of[item]
+        for k in range(width):
+            scores[k] = 0.0
+        for m in range(rows.size):
+            r = rows[m]
+            w = self.weights[m]
+            stays = state.joint[m] - scratch.lost[m]
+            truth = self.truth[m]
+            for k in range(width):
+                scores[k] += w * combine(self.form, stays + state.gains[r, k], own[k], truth)
+
+    def score_merges(
+        self, state: CountState, own: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """Each draw adds its loss after every merge."""
+        k_used = state.k[0]
+        change = np.zeros((k_used, k_used))
+        filled = np.empty(k_used, np.int64)
+        r = 0
+        while r < self.row_draw.size:
+            m = self.row_draw[r]
+            change[:] = 0.0
+            while r < self.row_draw.size and self.row_draw[r] == m:
+                add_merge_gains(self, state, r, 1.0, filled, change)
+                r += 1
+            for i in range(k_used):
+                for j in range(i + 1, k_used):
+                    joint = state.joint[m] + change[i, j]
+                    loss = combine(self.form, joint, own[i, j], self.truth[m])
+                    scores[i, j] += self.weights[m] * loss
+
+    def score_set(
+        self,
+        state: CountState,
+        columns: NDArray[np.int32],
+        members: NDArray[np.int64],
+        source: int,
+        target: int,
+        own: float,
+        tally: NDArray[np.int32],
+        change: NDArray[np.float64],
+    ) -> float:
+        """Each draw's loss after the move.
+
+        One cluster shares all of a draw's sum. Running sums carry rounding,
+        which the losses that divide by an entropy would blow up where it is 0.
+        """
+        one_cluster = state.sizes[target] + members.size == state.slot_of.size
+        if one_cluster:
+            change[:] = 0.0
+            return _mean_loss(self.form, self.weights, self.truth, change, own, self.truth)
+        change_joint(
+            self.row_of, self.steps, columns[source], columns[target], members, tally, change
+        )
+        return _mean_loss(self.form, self.weights, state.joint, change, own, self.truth)
