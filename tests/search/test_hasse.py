@@ -154,7 +154,7 @@ def test_descends_like_the_twin(loss):
     rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
     for start in (rows[2], rows[5], [0] * 7, list(range(7))):
         task = make_task(draws, loss, neighbours=10_000)
-        problem = hasse._problem(task)
+        problem = problem_of(task)
         row = np.array(twin.canonical(start), np.int32)
         reached = hasse._descend(task, problem, row, "", np.random.default_rng(0))
         assert not reached.cut_short
