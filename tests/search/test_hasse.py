@@ -15,7 +15,12 @@ from partita.kernels.search.moves import objective
 from partita.losses.registry import as_loss
 from partita.search.methods import hasse
 from partita.search.methods.neighbours import closest, subsets
-from partita.search.problem import new_state, problem_from_draws, problem_from_similarity
+from partita.search.problem import (
+    new_state,
+    problem_from_draws,
+    problem_from_similarity,
+    problem_of,
+)
 from reference import ground_truth
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws, stored_draws

@@ -12,7 +12,7 @@ from partita.partitions.labels import Labels, by_size
 from partita.partitions.partial import PartialPartition
 from partita.partitions.similarity import similarity
 from partita.search.descent import Walker
-from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
 
 _STARTS = 8
 """Draws that agree with the partial partition from which the search begins."""
@@ -49,7 +49,7 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
     starts = _agreeing_draws(draws, partial, measure)
     if outside.size:
         if measure.uses_similarity:
-            problem = problem_from_similarity(similarity(draws), measure)
+            problem: Problem = problem_from_similarity(similarity(draws), measure)
         else:
             problem = problem_from_draws(draws.unique(), measure)
     for start in starts:
