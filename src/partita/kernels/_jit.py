@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -75,8 +74,10 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     """
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
-    with suppress(RuntimeError):
+    try:
         compiled._cache = DiskCache(function)
+    except RuntimeError:
+        return compiled  # type: ignore[no-any-return]
     return compiled  # type: ignore[no-any-return]
 
 
