@@ -235,13 +235,10 @@ def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
 
 
 def test_plots_take_what_functions_take(tmp_path):
-    import matplotlib.pyplot as plt
-
     for kind, value in kinds_of_draws(tmp_path).items():
         if kind in ("frame", "path", "Fit", "dask"):
             for plot in (pt.plots.n_clusters, pt.plots.similarity, pt.plots.traces):
                 assert plot(value) is not None
-            plt.close("all")
 
 
 # ---------------------------------------------------------------------------- masked arrays

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +61,11 @@ def public(kind):
 
 
 def test_every_public_callable_is_documented():
-    undocumented = [name for name, thing in public(callable) if not inspect.getdoc(thing)]
+    undocumented = [
+        name
+        for name, thing in public(callable)
+        if not inspect.getdoc(thing) and not name.endswith("Like")
+    ]
     assert undocumented == []
 
 
@@ -81,3 +87,26 @@ def test_options_are_keyword_only():
         options = {p.name for p in by_position if p.default is not p.empty}
         assert len(by_position) <= 3, name
         assert options <= {"B", "draws", "loss"}, name
+
+
+def test_type_checkers_see_what_is_there():
+    """Every line of ``_HOME`` has its import under ``TYPE_CHECKING``, and the other way round."""
+    tree = ast.parse(Path(pt.__file__).read_text(encoding="utf-8"))
+    branch = next(
+        node for node in tree.body if isinstance(node, ast.If) and "TYPE" in ast.unparse(node.test)
+    )
+    seen = {
+        alias.name: node.module.removeprefix("partita").lstrip(".")
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    wanted = {**pt._HOME, **dict.fromkeys(pt._SUBMODULES, "")}
+    lines = [
+        f"    from partita{f'.{module}' if module else ''} import {name} as {name}"
+        for name, module in wanted.items()
+        if seen.get(name) != module
+    ]
+    assert not lines, "add under TYPE_CHECKING in src/partita/__init__.py:\n" + "\n".join(lines)
+    assert set(seen) == set(wanted)

@@ -10,17 +10,21 @@ Names load on first use, so ``import partita`` is light.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from partita._version import __version__
 
 _HOME = {
     "Draws": "partitions.draws",
+    "DrawsLike": "partitions.types",
+    "LabelsLike": "partitions.types",
+    "Rng": "_validate",
     "canonical": "partitions.labels",
     "n_clusters": "partitions.labels",
     "cluster_sizes": "partitions.labels",
     "cross_table": "partitions.labels",
     "VI": "losses.vi",
+    "Loss": "losses.base",
     "Binder": "losses.binder",
     "VILowerBound": "losses.vi_lower_bound",
     "NVI": "losses.nvi",
@@ -46,7 +50,9 @@ _HOME = {
     "similarity": "partitions.similarity",
     "credible_ball": "credible.ball",
     "CredibleBall": "credible.ball",
+    "Bound": "credible.extremes",
     "item_uncertainty": "credible.items",
+    "ItemUncertainty": "credible.items",
     "cluster_uncertainty": "credible.clusters",
     "credible_core": "credible.core",
     "CredibleCore": "credible.core",
@@ -54,20 +60,31 @@ _HOME = {
     "align": "credible.align",
     "profiles": "credible.profiles",
     "Profiles": "partitions.profile_table",
+    "ClusterUncertainty": "credible.clusters",
     "n_clusters_posterior": "credible.counts",
+    "ClusterCounts": "credible.counts",
     "cluster_sizes_posterior": "credible.counts",
+    "ClusterSizes": "credible.counts",
     "diagnose": "diagnostics.convergence",
     "Diagnostics": "diagnostics.convergence",
     "chain_agreement": "diagnostics.agreement",
+    "ChainAgreement": "diagnostics.agreement",
     "Summary": "summary.result",
+    "LossComparison": "summary.result",
     "summarize": "summary.summarize",
     "as_draws": "partitions.convert",
     "read_draws": "io.files",
     "write_draws": "io.files",
     "estimate": "search.estimate",
     "PointEstimate": "search.result",
+    "SearchReport": "search.result",
+    "Start": "search.result",
     "sample": "samplers.sample",
     "Fit": "samplers.fit",
+    "ClusterParameters": "samplers.fit",
+    "Density": "samplers.predictive",
+    "Moments": "samplers.kernel",
+    "Settings": "samplers.chains",
     "NormalInverseGamma": "samplers.normal",
     "NormalInverseWishart": "samplers.wishart",
     "BetaBernoulli": "samplers.categorical",
@@ -99,14 +116,117 @@ _SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
 __all__ = ["__version__", *_HOME, *_SUBMODULES]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"partita.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    if name in _SUBMODULES:
-        return importlib.import_module(f"partita.{name}")
-    raise AttributeError(f"module 'partita' has no attribute {name!r}")
+if TYPE_CHECKING:
+    # What a type checker and an editor see; tests/test_surface.py keeps it equal to _HOME.
+    from partita import anndata as anndata
+    from partita import arviz as arviz
+    from partita import datasets as datasets
+    from partita import plots as plots
+    from partita import sklearn as sklearn
+    from partita import testing as testing
+    from partita._validate import Rng as Rng
+    from partita.credible.align import align as align
+    from partita.credible.ball import CredibleBall as CredibleBall
+    from partita.credible.ball import credible_ball as credible_ball
+    from partita.credible.clusters import ClusterUncertainty as ClusterUncertainty
+    from partita.credible.clusters import cluster_uncertainty as cluster_uncertainty
+    from partita.credible.core import CredibleCore as CredibleCore
+    from partita.credible.core import credible_core as credible_core
+    from partita.credible.counts import ClusterCounts as ClusterCounts
+    from partita.credible.counts import ClusterSizes as ClusterSizes
+    from partita.credible.counts import cluster_sizes_posterior as cluster_sizes_posterior
+    from partita.credible.counts import n_clusters_posterior as n_clusters_posterior
+    from partita.credible.extremes import Bound as Bound
+    from partita.credible.items import ItemUncertainty as ItemUncertainty
+    from partita.credible.items import item_uncertainty as item_uncertainty
+    from partita.credible.profiles import profiles as profiles
+    from partita.diagnostics.agreement import ChainAgreement as ChainAgreement
+    from partita.diagnostics.agreement import chain_agreement as chain_agreement
+    from partita.diagnostics.convergence import Diagnostics as Diagnostics
+    from partita.diagnostics.convergence import diagnose as diagnose
+    from partita.errors import PartitaError as PartitaError
+    from partita.io.files import read_draws as read_draws
+    from partita.io.files import write_draws as write_draws
+    from partita.losses.base import Loss as Loss
+    from partita.losses.binder import Binder as Binder
+    from partita.losses.evaluate import distance as distance
+    from partita.losses.evaluate import expected_loss as expected_loss
+    from partita.losses.evaluate import pairwise_distances as pairwise_distances
+    from partita.losses.explain import Explanation as Explanation
+    from partita.losses.explain import explain as explain
+    from partita.losses.id import ID as ID
+    from partita.losses.nid import NID as NID
+    from partita.losses.nvi import NVI as NVI
+    from partita.losses.omari import OneMinusARI as OneMinusARI
+    from partita.losses.ompear import OneMinusPEAR as OneMinusPEAR
+    from partita.losses.vi import VI as VI
+    from partita.losses.vi_lower_bound import VILowerBound as VILowerBound
+    from partita.partitions.convert import as_draws as as_draws
+    from partita.partitions.draws import Draws as Draws
+    from partita.partitions.enumeration import all_partitions as all_partitions
+    from partita.partitions.enumeration import bell_number as bell_number
+    from partita.partitions.enumeration import stirling_number as stirling_number
+    from partita.partitions.hasse import HasseDiagram as HasseDiagram
+    from partita.partitions.hasse import hasse_diagram as hasse_diagram
+    from partita.partitions.labels import canonical as canonical
+    from partita.partitions.labels import cluster_sizes as cluster_sizes
+    from partita.partitions.labels import cross_table as cross_table
+    from partita.partitions.labels import n_clusters as n_clusters
+    from partita.partitions.lattice import closest_neighbours as closest_neighbours
+    from partita.partitions.lattice import covered_by as covered_by
+    from partita.partitions.lattice import covers as covers
+    from partita.partitions.lattice import join as join
+    from partita.partitions.lattice import meet as meet
+    from partita.partitions.lattice import refines as refines
+    from partita.partitions.partial import PartialPartition as PartialPartition
+    from partita.partitions.profile_table import Profiles as Profiles
+    from partita.partitions.random import random_partition as random_partition
+    from partita.partitions.similarity import similarity as similarity
+    from partita.partitions.types import DrawsLike as DrawsLike
+    from partita.partitions.types import LabelsLike as LabelsLike
+    from partita.rivals.conformal import ConformalSet as ConformalSet
+    from partita.rivals.conformal import PValue as PValue
+    from partita.rivals.conformal import conformal_set as conformal_set
+    from partita.rivals.conformal import p_value as p_value
+    from partita.rivals.representatives import representatives as representatives
+    from partita.rivals.result import Representatives as Representatives
+    from partita.samplers.categorical import BetaBernoulli as BetaBernoulli
+    from partita.samplers.categorical import DirichletCategorical as DirichletCategorical
+    from partita.samplers.chains import Settings as Settings
+    from partita.samplers.concentration import concentration_for as concentration_for
+    from partita.samplers.finite_mixture import FiniteMixture as FiniteMixture
+    from partita.samplers.fit import ClusterParameters as ClusterParameters
+    from partita.samplers.fit import Fit as Fit
+    from partita.samplers.kernel import Kernel as Kernel
+    from partita.samplers.kernel import Moments as Moments
+    from partita.samplers.normal import NormalInverseGamma as NormalInverseGamma
+    from partita.samplers.poisson import GammaPoisson as GammaPoisson
+    from partita.samplers.predictive import Density as Density
+    from partita.samplers.priors import DirichletProcess as DirichletProcess
+    from partita.samplers.priors import Gamma as Gamma
+    from partita.samplers.priors import PartitionPrior as PartitionPrior
+    from partita.samplers.priors import PitmanYor as PitmanYor
+    from partita.samplers.product import Product as Product
+    from partita.samplers.product_partition import ProductPartition as ProductPartition
+    from partita.samplers.sample import sample as sample
+    from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
+    from partita.search.estimate import estimate as estimate
+    from partita.search.result import PointEstimate as PointEstimate
+    from partita.search.result import SearchReport as SearchReport
+    from partita.search.result import Start as Start
+    from partita.summary.result import LossComparison as LossComparison
+    from partita.summary.result import Summary as Summary
+    from partita.summary.summarize import summarize as summarize
+else:  # hidden from type checkers, to whom it would mean that every name exists
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOME:
+            value = getattr(importlib.import_module(f"partita.{_HOME[name]}"), name)
+            globals()[name] = value
+            return value
+        if name in _SUBMODULES:
+            return importlib.import_module(f"partita.{name}")
+        raise AttributeError(f"module 'partita' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from partita._validate import shown
 from partita.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -20,10 +21,11 @@ def count_jobs(n_jobs: int | None) -> int:
     cores = cores or 1
     if n_jobs is None:
         return cores
-    if n_jobs == 0:
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise InvalidInputError(
-            "n_jobs=0 was given; expected a positive number of threads, "
-            "-1 for every core, or None for the default."
+            f"n_jobs={shown(n_jobs)} was given; expected a positive number of threads, "
+            "-1 for every core, or None for the default.",
+            argument="n_jobs",
         )
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 

@@ -4,9 +4,21 @@ Each says what came, what was expected and what to do. All derive from
 :class:`PartitaError`, and from the built-in a caller would look for.
 """
 
+from typing import Any
+
 
 class PartitaError(Exception):
-    """Base class of all errors raised on purpose."""
+    """Base class of all errors raised on purpose.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument that the error is about, where it is about one.
+    """
+
+    def __init__(self, *args: object, argument: str | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)  # some built-ins, such as ImportError, take options
+        self.argument = argument
 
 
 class InvalidInputError(PartitaError, ValueError):

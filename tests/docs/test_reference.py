@@ -65,6 +65,19 @@ SIMPLE = {
 """Names whose meaning is elementary, or whose source is that of what they are made of."""
 
 IS_RESULT = {"PointEstimate", "Summary", "CredibleBall", "Diagnostics", "HasseDiagram", "Fit"}
+PARTS_OF_RESULTS = {
+    *("Bound", "ItemUncertainty", "ClusterUncertainty", "ClusterCounts", "ClusterSizes"),
+    *("ChainAgreement", "LossComparison", "SearchReport", "Start"),
+    *("ClusterParameters", "Density", "Moments", "Settings"),
+}
+"""Results that the function or result they come from shows in its examples."""
+
+ALIASES = {"DrawsLike", "LabelsLike", "Rng"}
+"""Names for type checkers."""
+
+BASES = {"Loss"}
+"""What families are made of; the members show examples."""
+
 DRAWINGS_AND_FILES = ("partita.plots.", "partita.arviz.", "partita.anndata.", "partita.datasets.")
 """Where the cost is that of what is shown or written."""
 
@@ -73,8 +86,10 @@ def missing(full: str, thing: object) -> list[str]:
     """Sections that the docstring of a public object lacks."""
     name = full.rpartition(".")[2]
     wanted = {"Examples"}
-    if inspect.isclass(thing) and issubclass(thing, Exception):
+    if (inspect.isclass(thing) and issubclass(thing, Exception)) or name in ALIASES | BASES:
         wanted = set()
+    elif name in PARTS_OF_RESULTS:
+        wanted = {"Attributes"}
     elif name in IS_RESULT:
         wanted |= {"Attributes"}
     elif inspect.isclass(thing):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
     from partita.samplers.table import Table
+    from partita.summary.observations import Observations
 
 STDIN = "-"
 ITEM_COLUMNS = ("item", "")
@@ -70,22 +71,11 @@ def read_table(path: str) -> Table:
         return as_table(copy)
 
 
-@dataclass(frozen=True)
-class Observations:
-    """Columns of numbers with names, in the form ``summarize`` takes for its data."""
-
-    columns: tuple[str, ...]
-    values: NDArray[np.float64]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
-        import numpy as np
-
-        return np.array(self.values, dtype=dtype, copy=copy)
-
-
 def observations(table: Table) -> tuple[Observations | None, tuple[str, ...]]:
     """The columns of numbers, or None when there are none; and the names of those left out."""
     import numpy as np
+
+    from partita.summary.observations import Observations
 
     fits = [
         c.dtype.kind in "fb" and bool(np.isfinite(c.astype(np.float64)).all())
@@ -97,7 +87,7 @@ def observations(table: Table) -> tuple[Observations | None, tuple[str, ...]]:
         return None, left
     part = table.select(chosen)
     values = np.column_stack([column.astype(np.float64) for column in part.columns])
-    return Observations(part.names, values), left
+    return Observations(values, part.names), left
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from partita.cli.outputs import (
 from partita.cli.show import say, show, width
 
 if TYPE_CHECKING:
-    from partita.cli.reading import Observations
+    from partita.summary.observations import Observations
     from partita.summary.result import Summary
 
 SUMMARY = ("loss", "prob", "method", "bound", "max_clusters", "time_limit")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita.errors import InvalidInputError
+from partita._validate import probability
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks, summed
@@ -108,9 +108,4 @@ def _compared(
 
 def clean_jaccard(jaccard: float) -> float:
     """Validate a Jaccard threshold."""
-    number = isinstance(jaccard, (int, float, np.integer, np.floating))
-    if not number or isinstance(jaccard, bool) or not 0.0 < float(jaccard) <= 1.0:
-        raise InvalidInputError(
-            f"jaccard={jaccard!r}; expected an overlap above 0 and at most 1, such as 0.8."
-        )
-    return float(jaccard)
+    return probability(jaccard, "jaccard", "an overlap above 0 and at most 1, such as 0.8")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._validate import whole
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
-from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.shapes import shapes_of
 from partita.partitions.types import DrawsLike
@@ -180,9 +180,7 @@ def cluster_sizes_posterior(
     clean = as_draws(draws)
     level = clean_prob(prob)
     most = int(clean.n_clusters.max())
-    if n_ranks is not None and (isinstance(n_ranks, bool) or n_ranks < 1):
-        raise InvalidInputError(f"n_ranks={n_ranks!r}; expected a whole number of at least 1.")
-    kept = most if n_ranks is None else min(int(n_ranks), most)
+    kept = most if n_ranks is None else min(whole(n_ranks, "n_ranks", least=1), most)
     ranked = shapes_of(clean, kept)[1]
     probabilities = clean.probabilities
     tails = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
+from partita._validate import probability
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 
@@ -34,13 +34,7 @@ def tie_tolerance(loss: Loss) -> float:
 
 def clean_prob(prob: float) -> float:
     """Validate a credible level."""
-    number = isinstance(prob, (int, float, np.integer, np.floating)) and not isinstance(prob, bool)
-    if not number or not 0.0 < float(prob) <= 1.0:
-        hint = " Give 0.95, not 95." if number and 1.0 < float(prob) <= 100.0 else ""
-        raise InvalidInputError(
-            f"prob={prob!r}; expected a probability above 0 and at most 1, such as 0.95.{hint}"
-        )
-    return float(prob)
+    return probability(prob, "prob")
 
 
 @dataclass(frozen=True, eq=False)

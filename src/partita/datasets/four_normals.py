@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import generator as generator_from
+from partita._validate import whole
 from partita.errors import InvalidInputError
 
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
@@ -65,9 +67,7 @@ def four_normals(
     """
     if example not in _DEVIATIONS:
         raise InvalidInputError(f"example={example!r}; expected 1 or 2.")
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInputError(f"n={n!r}; expected a whole number of at least 1.")
-    generator = np.random.default_rng(rng)
+    n, generator = whole(n, "n", least=1), generator_from(rng, default=None)
     labels = generator.integers(0, 4, size=n).astype(np.int32)
     deviation = np.array(_DEVIATIONS[example])[labels, None]
     data = 2.0 * _SIGNS[labels] + deviation * generator.standard_normal((n, 2))

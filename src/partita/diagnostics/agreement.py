@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -44,7 +45,7 @@ def chain_agreement(
     draws: DrawsLike,
     *,
     max_pairs: int = MAX_PAIRS,
-    rng: int | np.random.SeedSequence | np.random.Generator = 0,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> ChainAgreement:
     """How much the chains disagree about which items are together.
@@ -59,8 +60,8 @@ def chain_agreement(
     draws : Draws with at least two chains
     max_pairs : int, default 5000
         Pairs of items to compare; drawn at random when there are more.
-    rng : int, SeedSequence or Generator, default 0
-        Chooses the pairs.
+    rng : int, SeedSequence or Generator, optional
+        Chooses the pairs; the same ones by default.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -104,16 +105,15 @@ def chain_agreement(
 
 
 def _choose_pairs(
-    n_items: int, max_pairs: int, rng: int | np.random.SeedSequence | np.random.Generator
+    n_items: int, max_pairs: int, rng: Rng | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """All pairs of items, or that many different ones at random."""
-    if isinstance(max_pairs, bool) or max_pairs < 1:
-        raise InvalidInputError(f"max_pairs={max_pairs!r}; expected a whole number of at least 1.")
+    max_pairs = whole(max_pairs, "max_pairs", least=1)
     total = n_items * (n_items - 1) // 2
     if total <= max_pairs:
         first, second = np.triu_indices(n_items, 1)
         return first.astype(np.int64), second.astype(np.int64), True
-    number = np.random.default_rng(rng).choice(total, size=max_pairs, replace=False)
+    number = generator(rng).choice(total, size=max_pairs, replace=False)
     number.sort()
     # Pair (i, j), i < j, has number j(j − 1)/2 + i. The root is exact enough for 10^8 items.
     second = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)

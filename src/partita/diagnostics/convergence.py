@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._validate import Rng
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import notes_for, warnings_for
@@ -112,7 +113,7 @@ def diagnose(
     draws: DrawsLike,
     *,
     estimate: LabelsLike | None = None,
-    rng: int | np.random.SeedSequence | np.random.Generator = 0,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> Diagnostics:
     """Check whether the chains behind the draws converged.
@@ -127,8 +128,9 @@ def diagnose(
     draws : Draws, the output of :func:`sample`, or anything as_draws accepts
     estimate : array_like, shape (n_items,), or an estimate, optional
         Adds the VI distance to it.
-    rng : int, SeedSequence or Generator, default 0
-        Chooses the pairs of items compared between chains when there are many.
+    rng : int, SeedSequence or Generator, optional
+        Chooses the pairs of items compared between chains when there are many; the same ones by
+        default.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -172,7 +174,7 @@ def diagnose_values(
     values: dict[str, NDArray[np.float64]],
     draws: Draws,
     *,
-    rng: int | np.random.SeedSequence | np.random.Generator = 0,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> Diagnostics:
     """Diagnostics of functionals already computed."""

@@ -129,10 +129,3 @@ def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
         twice = next(name for name in cleaned if cleaned.count(name) > 1)
         raise InvalidInputError(f"item name {twice!r} appears twice; names must be unique.")
     return cleaned
-
-
-def clean_count(value: int, name: str, *, least: int) -> int:
-    """A whole number that is large enough."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least {least}.")
-    return int(value)

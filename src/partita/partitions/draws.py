@@ -8,13 +8,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._validate import shown, whole
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import Labels, plain_array
 from partita.partitions.cleaning import (
     BLOCK_LABELS,
     canonicalise,
     clean_chain,
-    clean_count,
     clean_names,
     clean_weights,
     table_of_draws,
@@ -265,7 +265,7 @@ class Draws:
 
     def drop(self, n: int) -> Draws:
         """Without the first n draws of each chain (burn-in)."""
-        n = clean_count(n, "n", least=0)
+        n = whole(n, "n", least=0)
         keep = self._positions_in_chain() >= n
         if not keep.any():
             raise InvalidInputError(
@@ -276,7 +276,7 @@ class Draws:
 
     def thin(self, step: int) -> Draws:
         """Every step-th draw of each chain, from its first."""
-        step = clean_count(step, "step", least=1)
+        step = whole(step, "step", least=1)
         return self._take(self._positions_in_chain() % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Draws:
@@ -287,6 +287,10 @@ class Draws:
             )
         wanted = np.atleast_1d(np.asarray(chains))
         known = np.unique(self._chain)
+        if wanted.size == 0:
+            raise InvalidInputError(
+                f"no chains selected; give some of {known.tolist()}.", argument="chains"
+            )
         unknown = [w for w in wanted.tolist() if w not in known.tolist()]
         if unknown:
             raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known.tolist()}.")
@@ -324,6 +328,10 @@ class Draws:
                     f"the mask of items has length {wanted.size}; expected {self.n_items}."
                 )
             columns = np.flatnonzero(wanted).astype(np.int64)
+        elif wanted.size and wanted.dtype.kind not in "iu":
+            raise InvalidInputError(
+                f"items={shown(items)}; expected positions, a mask or names.", argument="items"
+            )
         else:
             columns = wanted.astype(np.int64)
             if columns.size and (columns.min() < -self.n_items or columns.max() >= self.n_items):

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.partitions.labels import Labels
 
@@ -46,7 +47,7 @@ def bell_number(n: int) -> int:
     [1, 1, 2, 5, 15, 52, 203]
     """
     row = [1]
-    for _ in range(_whole(n, "n")):
+    for _ in range(whole(n, "n")):
         row = list(accumulate([row[-1], *row]))
     return row[0]
 
@@ -80,7 +81,7 @@ def stirling_number(n: int, k: int) -> int:
     >>> [pt.stirling_number(4, k) for k in range(1, 5)]
     [1, 7, 6, 1]
     """
-    n, k = _whole(n, "n"), _whole(k, "k")
+    n, k = whole(n, "n"), whole(k, "k")
     if k > n:
         return 0
     terms = (math.comb(k, j) * j**n * (1 if (k - j) % 2 == 0 else -1) for j in range(k + 1))
@@ -120,11 +121,14 @@ def all_partitions(n: int) -> Iterator[Labels]:
 
 def partition_blocks(n: int, rows: int) -> Iterator[Labels]:
     """Every partition of n items in matrices of up to ``rows`` rows, for searches in bulk."""
-    items = _whole(n, "n")
+    items = whole(n, "n")
     if not 1 <= items <= MAX_ENUMERATED:
+        # Counted only where that is quick: the numbers grow faster than exponentially.
+        many = f"{bell_number(items):.3g}" if items <= 200 else "more than 1e+275"
         raise InvalidInputError(
-            f"n={n}; partitions are listed for 1 to {MAX_ENUMERATED} items, and {items} items "
-            f"have {bell_number(items):.3g} of them. Draw some with random_partition instead."
+            f"n={n}; partitions are listed for 1 to {MAX_ENUMERATED} items, and {items:,} items "
+            f"have {many} of them. Draw some with random_partition instead.",
+            argument="n",
         )
     return _blocks(items, rows)
 
@@ -142,9 +146,3 @@ def _blocks(n: int, rows: int) -> Iterator[Labels]:
         if filled < rows:
             return
         first = 0
-
-
-def _whole(value: int, name: str) -> int:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least 0.")
-    return int(value)

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, UnknownNameError
+from partita._validate import whole
+from partita.errors import UnknownNameError
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels
 
@@ -91,9 +92,8 @@ def hasse_diagram(n: int, *, loss: object = "vi") -> HasseDiagram:
     '{1,2,3}{4}'
     """
     name = _aligned(loss)
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= _MAX_DRAWN:
-        raise InvalidInputError(f"n={n!r}; the diagram is made for 1 to {_MAX_DRAWN} items.")
-    nodes = np.concatenate(list(partition_blocks(int(n), 1024)))
+    n = whole(n, "n", least=1, most=_MAX_DRAWN)
+    nodes = np.concatenate(list(partition_blocks(n, 1024)))
     sizes = np.stack([(nodes == k).sum(axis=1) for k in range(n)], axis=1)
     heights = _heights(sizes / n, name)
     level = nodes.max(axis=1)

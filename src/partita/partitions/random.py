@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from partita.errors import InvalidInputError
+from partita._validate import Rng, positive, whole
+from partita._validate import generator as generator_from
 from partita.partitions.labels import Labels, as_labels
 
 
@@ -14,7 +13,7 @@ def random_partition(
     n: int,
     *,
     concentration: float = 1.0,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    rng: Rng | None = None,
 ) -> Labels:
     """Draw a partition of n items from the Chinese restaurant process.
 
@@ -29,6 +28,7 @@ def random_partition(
     concentration : float
         α > 0; larger values give more clusters.
     rng : int, SeedSequence or Generator, optional
+        Another partition each time by default.
 
     Returns
     -------
@@ -49,11 +49,8 @@ def random_partition(
     >>> pt.random_partition(8, concentration=1.0, rng=1).shape
     (8,)
     """
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise InvalidInputError(f"n={n!r}; expected a whole number of items, at least 1.")
-    if not (concentration > 0 and math.isfinite(concentration)):
-        raise InvalidInputError(f"concentration={concentration!r}; expected a positive number.")
-    generator = np.random.default_rng(rng)
+    n, concentration = whole(n, "n", least=1), positive(concentration, "concentration")
+    generator = generator_from(rng, default=None)
     item = np.arange(n)
     opens = generator.random(n) < concentration / (concentration + item)
     opens[0] = True

@@ -64,9 +64,12 @@ Path: TypeAlias = str | os.PathLike[str]
 
 Foreign: TypeAlias = _Variables | _Groups | _NamedGroups | _Columns | _ColumnNames
 
-DrawsLike: TypeAlias = "ArrayLike | Path | Foreign | SupportsDraws"
+DataLike: TypeAlias = ArrayLike | _Columns | _ColumnNames
+"""Observations in memory, one row per item: arrays and tables."""
+
+DrawsLike: TypeAlias = ArrayLike | Path | Foreign | SupportsDraws
 """Everything :func:`partita.as_draws` takes: arrays of shape (draw, item) or (chain, draw, item),
 tables, named arrays, paths, and what has ``__draws__``."""
 
-LabelsLike: TypeAlias = "DrawsLike | SupportsLabels"
+LabelsLike: TypeAlias = DrawsLike | SupportsLabels
 """Everything that can stand for one partition or, where several are asked for, one per row."""

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita.credible.ball import CredibleBall
 from partita.partitions.labels import Labels
+from partita.partitions.types import DataLike
 from partita.plots.canvas import GREY, INK, NORMAL, SMALL, counted, library, many_axes, percent
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import ball_of, fit_for, observations_of
 from partita.plots.on_data import prepare_curve, prepare_shapes, prepare_view
 from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
 from partita.samplers.fit import Fit
+from partita.summary.result import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +34,9 @@ class Panel:
 
 
 def ball(
-    source: Any,
+    source: Summary | CredibleBall,
     *,
-    data: ArrayLike | Any | None = None,
+    data: DataLike | None = None,
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,

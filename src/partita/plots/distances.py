@@ -22,6 +22,7 @@ from partita.plots.canvas import (
 )
 from partita.plots.inputs import ball_of
 from partita.plots.palette import OTHER, colour
+from partita.summary.result import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def prepare_distances(ball: CredibleBall) -> DistanceHistogram:
     return DistanceHistogram(edges, inside, outside, ball.radius, mean)
 
 
-def distances(source: Any, *, ax: Axes | None = None) -> Axes:
+def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes:
     """Histogram of the draws' distances from the centre of a credible ball, radius marked.
 
     Parameters

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from partita.errors import InvalidInputError
 from partita.partitions.labels import as_labels, by_size
+from partita.partitions.types import DataLike, LabelsLike
 from partita.plots.canvas import cluster_legend, counted, headline, library, one_axes
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import fit_for, observations_of
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def estimate(
-    source: Any,
+    source: LabelsLike,
     *,
-    data: ArrayLike | Any | None = None,
+    data: DataLike | None = None,
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
@@ -98,7 +99,7 @@ def estimate(
     return axes
 
 
-def _title(source: Any, n_clusters: int, n_items: int) -> str:
+def _title(source: object, n_clusters: int, n_items: int) -> str:
     found = source.estimate if isinstance(source, Summary) else source
     what = f"{counted(n_clusters, 'cluster')} of {counted(n_items, 'item')}"
     return f"Estimate ({found.loss.title}): {what}" if isinstance(found, PointEstimate) else what

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.partitions.chains import by_chain
 from partita.partitions.convert import as_draws
+from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.inputs import estimate_for
 
 TITLES = {
@@ -47,8 +47,8 @@ class Functional:
 
 
 def prepare_functionals(
-    source: Any,
-    estimate: ArrayLike | Any | None,
+    source: DrawsLike,
+    estimate: LabelsLike | None,
     names: Sequence[str] | None,
     n_jobs: int | None = None,
 ) -> tuple[Functional, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import whole
 from partita.credible.items import ItemUncertainty
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
@@ -64,7 +65,7 @@ def prepare_items(table: ItemUncertainty, n: int) -> ItemBars:
     return ItemBars(shown, row, order[row, column], start[row, column], length[row, column])
 
 
-def items(source: Any, *, n: int = 25, ax: Axes | None = None) -> Axes:
+def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = None) -> Axes:
     """Bars of the probabilities with which the least certain items belong to each cluster.
 
     Each bar begins with the cluster the estimate puts the item into, so that
@@ -99,9 +100,7 @@ def items(source: Any, *, n: int = 25, ax: Axes | None = None) -> Axes:
             f"got {type(source).__name__}; expected a Summary or the result of "
             "partita.item_uncertainty(draws, estimate)."
         )
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInputError(f"n={n!r}; expected a whole number of at least 1.")
-    found = prepare_items(table, int(n))
+    found = prepare_items(table, whole(n, "n", least=1))
     count, total = found.items.size, table.labels.size
     axes = one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
     indices = colour_indices([table.labels])[0]

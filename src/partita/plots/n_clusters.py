@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from partita.credible.counts import ClusterCounts, n_clusters_posterior
+from partita.partitions.types import DrawsLike
 from partita.plots.canvas import headline, library, one_axes, percent, plain, whole_ticks
 from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def n_clusters(source: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
+def n_clusters(
+    source: DrawsLike | ClusterCounts, *, prob: float = 0.95, ax: Axes | None = None
+) -> Axes:
     """Posterior of the number of clusters, with its equal-tailed interval in colour.
 
     Parameters
@@ -60,7 +63,7 @@ def n_clusters(source: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Ax
     return axes
 
 
-def _counts(source: Any) -> ClusterCounts:
+def _counts(source: DrawsLike | ClusterCounts) -> ClusterCounts:
     if isinstance(source, ClusterCounts):
         return source
     return source.counts if isinstance(source, Summary) else n_clusters_posterior(source)

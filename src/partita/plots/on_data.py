@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.partitions.labels import Labels
-from partita.plots.inputs import Observations
 from partita.samplers.fit import Fit
+from partita.summary.observations import Observations
 
 Floats = NDArray[np.float64]
 
@@ -83,12 +83,12 @@ def prepare_view(observations: Observations, dims: Sequence[int | str] | None) -
     columns = _columns(observations, dims)
     used = table[:, columns]
     if not np.isfinite(used).all():
-        bad = [observations.names[j] for j in columns if not np.isfinite(table[:, j]).all()]
+        bad = [observations.titles[j] for j in columns if not np.isfinite(table[:, j]).all()]
         raise InvalidDataError(
             f"column(s) {', '.join(bad[:5])} hold values that are missing or infinite, which have "
             "no place in a figure. Choose other columns with dims=(first, second)."
         )
-    names = tuple(observations.names[j] for j in columns)
+    names = tuple(observations.titles[j] for j in columns)
     if len(columns) <= 2:
         identity = np.eye(len(columns))
         return View(used, names, columns, np.zeros(len(columns)), identity)
@@ -107,7 +107,7 @@ def prepare_shapes(
 ) -> ClusterShapes:
     """Posterior means of each cluster's mean and covariance, or moments of its items."""
     found = None
-    if fit is not None and len(fit.columns) == len(observations.names):
+    if fit is not None and len(fit.columns) == len(observations.titles):
         found = _from_fit(labels, view, fit)
     return _from_items(labels, view) if found is None else found
 
@@ -147,17 +147,17 @@ def packed_rows(starts: Floats, ends: Floats) -> NDArray[np.int64]:
 
 
 def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tuple[int, ...]:
-    count = len(observations.names)
+    count = len(observations.titles)
     if dims is None:
         return tuple(range(count))
     wanted = (dims,) if isinstance(dims, (int, str)) else tuple(dims)
     found = []
     for column in wanted:
         position = column
-        if isinstance(column, str) and column in observations.names:
-            position = observations.names.index(column)
+        if isinstance(column, str) and column in observations.titles:
+            position = observations.titles.index(column)
         if isinstance(position, str) or not -count <= int(position) < count:
-            known = ", ".join(observations.names[:12])
+            known = ", ".join(observations.titles[:12])
             raise InvalidInputError(
                 f"dims={dims!r}: there is no column {column!r}; expected positions 0 to "
                 f"{count - 1} or names ({known})."

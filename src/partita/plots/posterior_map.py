@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from partita._validate import whole
 from partita.credible.ball import CredibleBall
 from partita.credible.levels import tie_tolerance
-from partita.errors import InvalidInputError
 from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.types import LabelsLike
 from partita.plots.canvas import (
     INK,
     SMALL,
@@ -71,9 +72,9 @@ class PosteriorMap:
 
 
 def posterior_map(
-    source: Any,
+    source: Summary | CredibleBall,
     *,
-    marks: Mapping[str, ArrayLike] | None = None,
+    marks: Mapping[str, LabelsLike] | None = None,
     most_draws: int = MOST_DRAWS,
     ax: Axes | None = None,
     n_jobs: int | None = None,
@@ -117,11 +118,10 @@ def posterior_map(
     'one cluster'
     """
     library("figure")
-    if isinstance(most_draws, bool) or most_draws < 1:
-        raise InvalidInputError(f"most_draws={most_draws!r}; expected a whole number, 1 or more.")
+    most_draws = whole(most_draws, "most_draws", least=1)
     ball = ball_of(source)
     named = _named(source, ball, marks or {})
-    found = prepare_map(ball, named, int(most_draws), n_jobs)
+    found = prepare_map(ball, named, most_draws, n_jobs)
     return _draw(found, ball, one_axes(ax, width=6.6, height=5.2))
 
 
@@ -165,7 +165,9 @@ def prepare_map(
     )
 
 
-def _named(source: Any, ball: CredibleBall, marks: Mapping[str, ArrayLike]) -> dict[str, Labels]:
+def _named(
+    source: object, ball: CredibleBall, marks: Mapping[str, LabelsLike]
+) -> dict[str, Labels]:
     n_items = ball.center.size
     named: dict[str, Labels] = {"centre": ball.center}
     if isinstance(source, Summary):

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
+from partita._validate import whole
+from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import GREY, INK, NORMAL, library, many_axes, plain
 from partita.plots.functional_table import prepare_functionals
 from partita.plots.palette import colour
@@ -20,9 +21,9 @@ _BINS = 20
 
 
 def ranks(
-    source: Any,
+    source: DrawsLike,
     *,
-    estimate: ArrayLike | Any | None = None,
+    estimate: LabelsLike | None = None,
     names: Sequence[str] | None = None,
     bins: int = _BINS,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
@@ -63,8 +64,7 @@ def ranks(
     20
     """
     library("figure")
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or bins < 2:
-        raise InvalidInputError(f"bins={bins!r}; expected a whole number of at least 2.")
+    bins = whole(bins, "bins", least=2)
     found = prepare_functionals(source, estimate, names, n_jobs)
     pieces = max(len(found[0].chains), 1)
     rows = 4 if pieces == 1 and found[0].chains.shape[1] >= 4 else pieces

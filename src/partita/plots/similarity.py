@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING
 
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import (
     GREY,
     SMALL,
@@ -33,9 +32,9 @@ _SCALE = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B
 
 
 def similarity(
-    source: Any,
+    source: DrawsLike,
     *,
-    estimate: ArrayLike | Any | None = None,
+    estimate: LabelsLike | None = None,
     most_cells: int = MOST_CELLS,
     ax: Axes | None = None,
     n_jobs: int | None = None,

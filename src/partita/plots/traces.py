@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import INK, NORMAL, counted, library, many_axes, plain
 from partita.plots.functional_table import prepare_functionals
 from partita.plots.palette import colour
@@ -20,9 +21,9 @@ _MOST_POINTS = 2_000
 
 
 def traces(
-    source: Any,
+    source: DrawsLike,
     *,
-    estimate: ArrayLike | Any | None = None,
+    estimate: LabelsLike | None = None,
     names: Sequence[str] | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
     n_jobs: int | None = None,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.plots.inputs import Observations
 from partita.plots.on_data import View, prepare_curve, prepare_view
 from partita.report import wording as words
+from partita.summary.observations import Observations
 
 Floats = NDArray[np.float64]
 

@@ -25,7 +25,15 @@ Small = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is made; all but ``draws`` must agree when it is resumed."""
+    """How a run is made; all but ``draws`` must agree when it is resumed.
+
+    Attributes
+    ----------
+    draws, burn_in, thin, chains : int
+        As given to :func:`sample`; ``draws`` per chain.
+    sweeps, split_merge : int
+        Gibbs sweeps and split-merge moves of one iteration.
+    """
 
     draws: int
     burn_in: int

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
+from partita._validate import Rng, generator, positive, whole
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
@@ -21,9 +23,6 @@ from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start
 from partita.search.task import TIE, Candidate, Clock, Options, Task, run_until, window
-
-if TYPE_CHECKING:
-    from numpy.random import Generator, SeedSequence
 
 T = TypeVar("T")
 
@@ -43,7 +42,7 @@ def estimate(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    rng: int | SeedSequence | Generator | None = None,
+    rng: Rng | None = None,
 ) -> PointEstimate:
     r"""Find the partition that minimises the posterior expected loss, and prove how good it is.
 
@@ -136,7 +135,7 @@ def estimate(
             given_similarity=matrix if posterior is None else None,
             loss=measure,
             options=options,
-            rng=np.random.default_rng(0 if rng is None else rng),
+            rng=generator(rng),
             clock=Clock(_clean_time(time_limit)),
             report=status.say,
         )
@@ -145,21 +144,21 @@ def estimate(
 
 
 def _door(
-    draws: Any, similarity: ArrayLike | None, loss: Loss
+    draws: DrawsLike | None, similarity: ArrayLike | None, loss: Loss
 ) -> tuple[Draws | None, NDArray[np.float64]]:
     if (draws is None) == (similarity is None):
         raise InvalidInputError(
             "give either draws or similarity=..., "
             + ("not both." if draws is not None else "one is needed.")
         )
-    if similarity is None:
+    if draws is not None:
         return as_draws(draws), np.empty((0, 0))
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
             "draws. Losses that can: 'binder', 'vi_lb', 'ompear'."
         )
-    return None, as_similarity(similarity)
+    return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there
 
 
 def _clean_options(
@@ -174,11 +173,11 @@ def _clean_options(
     given = np.empty((0, n_items), np.int32)
     if starts is not None:
         given = as_label_rows(starts, n_items=n_items, what="starts")
-    least = {"n_starts": n_starts, "max_iter": max_iter, "max_clusters": max_clusters}
-    least["l"] = neighbours
-    for name, value in least.items():
-        if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-            raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least 1.")
+    n_starts = whole(n_starts, "n_starts", least=1)
+    max_iter = whole(max_iter, "max_iter", least=1)
+    neighbours = None if neighbours is None else whole(neighbours, "l", least=1)
+    if max_clusters is not None:
+        max_clusters = whole(max_clusters, "max_clusters", least=1)
     if max_clusters is not None and max_clusters > n_items:
         raise InvalidInputError(
             f"max_clusters={max_clusters}, but there are only {n_items} items; "
@@ -194,11 +193,9 @@ def _clean_options(
 
 
 def _clean_time(time_limit: float | None) -> float | None:
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidInputError(
-            f"time_limit={time_limit!r}; expected a positive number of seconds."
-        )
-    return time_limit
+    if time_limit is None or time_limit == math.inf:
+        return None
+    return positive(time_limit, "time_limit", "a positive number of seconds")
 
 
 def _searched(task: Task, search: Any) -> list[Candidate]:

@@ -25,36 +25,55 @@ def is_proven(value: float, bound: float) -> bool:
 
 @dataclass(frozen=True)
 class Start:
-    """One start of a search and where it ended."""
+    """One start of a search and where it ended.
+
+    Attributes
+    ----------
+    origin : str
+        What kind of start it was: a linkage, one cluster, a draw, an allocation, a minimiser …
+    expected_loss : float
+        Expected loss it reached, on all draws.
+    n_clusters : int
+        Number of clusters it reached.
+    """
 
     origin: str
-    """What kind of start it was: a linkage, one cluster, a draw, an allocation, a minimiser …"""
     expected_loss: float
-    """Expected loss it reached, on all draws."""
     n_clusters: int
-    """Number of clusters it reached."""
 
 
 @dataclass(frozen=True)
 class SearchReport:
-    """What a search did."""
+    """What a search did.
+
+    Attributes
+    ----------
+    starts : tuple of Start
+        Where each start began and ended.
+    agreed : int
+        How many starts reached the lowest loss.
+    agreed_kinds : tuple of str
+        Which kinds of starts they were, each once.
+    sweeps : float
+        Item moves considered, in units of the number of items.
+    seconds : float
+        Time spent on the search.
+    bound_seconds : float
+        Time spent on the proof.
+    limits : tuple of str
+        Limits that were binding, in words; empty when none was.
+    interrupted : bool
+        Whether Ctrl-C or the time limit ended the search; the best so far is reported.
+    """
 
     starts: tuple[Start, ...]
-    """Where each start began and ended."""
     agreed: int
-    """How many starts reached the lowest loss."""
     agreed_kinds: tuple[str, ...]
-    """Which kinds of starts they were, each once."""
     sweeps: float
-    """Item moves considered, in units of the number of items."""
     seconds: float
-    """Time spent on the search."""
     bound_seconds: float
-    """Time spent on the proof."""
     limits: tuple[str, ...]
-    """Limits that were binding, in words; empty when none was."""
     interrupted: bool
-    """Whether Ctrl-C or the time limit ended the search; the best so far is reported."""
 
 
 @dataclass(frozen=True, eq=False)

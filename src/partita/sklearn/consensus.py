@@ -12,6 +12,7 @@ from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
+from partita.partitions.types import DrawsLike
 from partita.samplers.fit import Fit
 from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize
@@ -130,7 +131,7 @@ class PartitionConsensus(SummaryEstimator):
         return self._fit_draws(draws)
 
     @classmethod
-    def from_draws(cls, draws: Any, **params: Any) -> PartitionConsensus:
+    def from_draws(cls, draws: DrawsLike, **params: Any) -> PartitionConsensus:
         """The fitted consensus of draws: one row per draw, one column per item.
 
         Parameters
@@ -154,7 +155,7 @@ class PartitionConsensus(SummaryEstimator):
         consensus.n_features_in_ = clean.n_draws
         return consensus._fit_draws(draws if isinstance(draws, Fit) else clean)
 
-    def _fit_draws(self, draws: Any) -> PartitionConsensus:
+    def _fit_draws(self, draws: DrawsLike) -> PartitionConsensus:
         found: PartitionConsensus = self._keep(
             summarize(
                 draws,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 import time
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from partita._version import version_of
 from partita.credible.ball import CredibleBall, credible_ball
 from partita.credible.clusters import clusters_from
 from partita.credible.comparison import JACCARD, clean_jaccard, compare
@@ -18,7 +18,6 @@ from partita.credible.items import items_from
 from partita.credible.levels import clean_prob
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
-from partita.errors import InvalidDataError
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.registry import as_loss
@@ -26,10 +25,11 @@ from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.types import DrawsLike
+from partita.partitions.types import DataLike, DrawsLike
 from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
+from partita.summary.observations import Observations, as_observations
 from partita.summary.result import LossComparison, Summary
 
 Rng = int | np.random.SeedSequence | np.random.Generator
@@ -40,7 +40,7 @@ def summarize(
     *,
     loss: str | Loss = "vi",
     prob: float = 0.95,
-    data: ArrayLike | None = None,
+    data: DataLike | None = None,
     var_name: str | None = None,
     jaccard: float = JACCARD,
     method: str = "auto",
@@ -103,11 +103,7 @@ def summarize(
     started = time.perf_counter()
     clean = as_draws(draws, var_name=var_name)
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
-    observations, names = _observations(data, clean.n_items)
-    if data is None and isinstance(draws, Fit):
-        observations, names = draws.values, draws.columns
-    elif data is None and isinstance(draws, Summary):
-        observations, names = draws.data, draws.data_names
+    observed = _observed(draws, data, clean.n_items)
     wishes: dict[str, Any] = {
         "method": method,
         "bound": bound,
@@ -128,8 +124,8 @@ def summarize(
     values |= trace_functionals(draws, clean.n_draws)
     return Summary(
         draws=clean,
-        data=observations,
-        data_names=names,
+        data=None if observed is None else observed.values,
+        data_names=None if observed is None else observed.names,
         estimate=found,
         vi_estimate=vi,
         binder_estimate=binder,
@@ -187,27 +183,15 @@ def _side_by_side(
     )
 
 
-def _observations(
-    data: Any, n_items: int
-) -> tuple[NDArray[np.float64] | None, tuple[str, ...] | None]:
-    """Observations as a table of floats, and the names of its columns."""
-    if data is None:
-        return None, None
-    try:
-        values = np.array(data, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidDataError(
-            f"data cannot be read as numbers ({error}); expected an array of shape (n_items,) or "
-            "(n_items, n_columns). Leave columns of text out."
-        ) from error
-    table = values[:, None] if values.ndim == 1 else values
-    if table.ndim != 2 or table.shape[0] != n_items:
-        raise InvalidDataError(
-            f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
-            f"({n_items}, n_columns)."
-        )
-    columns = getattr(data, "columns", None)
-    return table, None if columns is None else tuple(str(name) for name in columns)
+def _observed(draws: object, data: DataLike | None, n_items: int) -> Observations | None:
+    """The data given, else those that sampler output or a summary brings."""
+    if data is not None:
+        return as_observations(data, n_items)
+    if isinstance(draws, Fit):
+        return Observations(draws.values, draws.columns)
+    if isinstance(draws, Summary) and draws.data is not None:
+        return Observations(draws.data, draws.data_names)
+    return None
 
 
 def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) -> dict[str, Any]:
@@ -221,5 +205,5 @@ def _versions() -> dict[str, str]:
     libraries = ("partita", "numpy", "scipy", "numba", "arviz-stats")
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in libraries},
+        **{name: version_of(name) for name in libraries},
     }

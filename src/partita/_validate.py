@@ -1,0 +1,127 @@
+"""Scalars that users give: each function returns the cleaned value or says what was expected.
+
+Every error names the argument it is about, so that a command line or another
+front can speak of its own option instead.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from partita.errors import InvalidInputError, UnknownNameError
+
+Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
+"""What says which random numbers come: a seed, a SeedSequence or a Generator."""
+
+Name = TypeVar("Name", bound=str)
+
+
+def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number between ``least`` and ``most``.
+
+    Examples
+    --------
+    >>> from partita._validate import whole
+    >>> whole(3, "n")
+    3
+    >>> whole(2.5, "thin", least=1)
+    Traceback (most recent call last):
+    ...
+    partita.errors.InvalidInputError: thin=2.5; expected a whole number of at least 1.
+    """
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+    if (
+        not isinstance(value, (int, np.integer))
+        or isinstance(value, (bool, np.bool_))
+        or value < least
+        or (most is not None and value > most)
+    ):
+        raise InvalidInputError(
+            f"{name}={shown(value)}; expected a whole number {bounds}.", argument=name
+        )
+    return int(value)
+
+
+def number(value: object, name: str, expected: str = "a finite number") -> float:
+    """A finite number."""
+    if (
+        not isinstance(value, (int, float, np.integer, np.floating))
+        or isinstance(value, (bool, np.bool_))
+        or not math.isfinite(value)
+    ):
+        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    return float(value)
+
+
+def positive(value: object, name: str, expected: str = "a positive number") -> float:
+    """A finite number above 0."""
+    cleaned = number(value, name, expected)
+    if cleaned <= 0.0:
+        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    return cleaned
+
+
+def probability(
+    value: object, name: str, expected: str = "a probability above 0 and at most 1, such as 0.95"
+) -> float:
+    """A number above 0 and at most 1."""
+    cleaned = positive(value, name, expected)
+    if cleaned > 1.0:
+        hint = f" Give {cleaned / 100:g}, not {cleaned:g}." if cleaned <= 100.0 else ""
+        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.{hint}", argument=name)
+    return cleaned
+
+
+def choice(value: object, name: str, known: Collection[Name]) -> Name:
+    """One of the known names."""
+    if not isinstance(value, str) or value not in known:
+        listed = ", ".join(repr(entry) for entry in known)
+        raise UnknownNameError(f"{name}={shown(value)}; expected one of {listed}.", argument=name)
+    return value  # type: ignore[return-value]
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInputError(f"{name}={shown(value)}; expected True or False.", argument=name)
+    return bool(value)
+
+
+def generator(
+    value: Rng | None, name: str = "rng", *, default: int | None = 0
+) -> np.random.Generator:
+    """A generator of random numbers; ``None`` means the seed ``default``."""
+    chosen = default if value is None else value
+    if isinstance(chosen, np.random.Generator):
+        return chosen
+    if chosen is None or isinstance(chosen, np.random.SeedSequence):
+        return np.random.default_rng(chosen)
+    if isinstance(chosen, (int, np.integer)) and not isinstance(chosen, bool) and chosen >= 0:
+        return np.random.default_rng(int(chosen))
+    raise InvalidInputError(
+        f"{name}={shown(value)}; expected a whole number of at least 0, a "
+        "numpy.random.SeedSequence or a numpy.random.Generator.",
+        argument=name,
+    )
+
+
+def path(value: object, name: str = "path") -> Path:
+    """A path of the file system."""
+    if not isinstance(value, (str, os.PathLike)) or isinstance(value, bytes):
+        raise InvalidInputError(
+            f"{name} is a {type(value).__name__}; expected a path: text or a pathlib.Path.",
+            argument=name,
+        )
+    return Path(value)
+
+
+def shown(value: object) -> str:
+    """A value as it stands in a message: its repr, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

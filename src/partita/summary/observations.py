@@ -1,0 +1,62 @@
+"""The data behind a clustering, for figures and reports; no number depends on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidDataError
+from partita.partitions.arrays import refuse_masked
+from partita.partitions.types import DataLike
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Columns of numbers, shape (n_items, n_columns), and their names where they have any."""
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...] | None
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The names, or x, or x1, x2, …."""
+        n_columns = self.values.shape[1]
+        if self.names is not None:
+            return self.names
+        return tuple(f"x{j + 1}" for j in range(n_columns)) if n_columns > 1 else ("x",)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names as a table calls them, so that observations are read as a table is."""
+        return self.names
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def as_observations(data: DataLike, n_items: int) -> Observations:
+    """Observations from an array or a table of numbers with one row per item."""
+    refuse_masked(data, "data", InvalidDataError)
+    try:
+        values = np.array(data, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(
+            f"data cannot be read as numbers ({error}); expected an array of shape (n_items,) or "
+            "(n_items, n_columns). Leave columns of text out.",
+            argument="data",
+        ) from error
+    table = values[:, None] if values.ndim == 1 else values
+    if table.ndim != 2 or table.shape[0] != n_items or table.shape[1] == 0:
+        raise InvalidDataError(
+            f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
+            f"({n_items}, n_columns).",
+            argument="data",
+        )
+    columns = getattr(data, "columns", None)
+    if columns is None and isinstance(name := getattr(data, "name", None), str) and name:
+        columns = [name]  # a pandas or polars Series
+    table.flags.writeable = False
+    return Observations(table, None if columns is None else tuple(str(name) for name in columns))

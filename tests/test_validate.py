@@ -1,0 +1,110 @@
+"""Scalars of the wrong type or size are refused at once, and the error says which argument."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.metadata import PackageNotFoundError
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita import _validate, _version
+from partita.errors import InvalidInputError, PartitaError
+
+DRAWS = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 3, chain=np.repeat([0, 1, 2], 3))
+ESTIMATE = [0, 0, 1, 1]
+NAN = float("nan")
+
+WRONG = [
+    ("n_starts", lambda v: pt.estimate(DRAWS, n_starts=v), [None, 0, 2.0, "2", NAN, True]),
+    ("max_iter", lambda v: pt.estimate(DRAWS, max_iter=v), [None, -1, NAN]),
+    ("max_clusters", lambda v: pt.estimate(DRAWS, max_clusters=v), [0, 1.5, "3"]),
+    ("l", lambda v: pt.estimate(DRAWS, l=v), [0, 1.5]),
+    ("time_limit", lambda v: pt.estimate(DRAWS, time_limit=v), [0, -1.0, "1", NAN]),
+    ("rng", lambda v: pt.estimate(DRAWS, rng=v), [-1, 1.5, "0", True]),
+    ("rng", lambda v: pt.summarize(DRAWS, rng=v), [-1, "0"]),
+    ("rng", lambda v: pt.random_partition(5, rng=v), [-1, "0"]),
+    ("n_jobs", lambda v: pt.estimate(DRAWS, n_jobs=v), ["2", 0, 1.5, True]),
+    ("n_jobs", lambda v: pt.similarity(DRAWS, n_jobs=v), ["2", 0]),
+    ("prob", lambda v: pt.credible_ball(DRAWS, ESTIMATE, prob=v), [0, 95, "0.9", None, NAN, True]),
+    ("jaccard", lambda v: pt.cluster_uncertainty(DRAWS, ESTIMATE, jaccard=v), [0, 2, "1", NAN]),
+    ("n_ranks", lambda v: pt.cluster_sizes_posterior(DRAWS, n_ranks=v), [0, 1.5, NAN]),
+    ("max_pairs", lambda v: pt.chain_agreement(DRAWS, max_pairs=v), [0, 1.5, None]),
+    ("n", pt.random_partition, [0, 1.5, "3", NAN]),
+    ("concentration", lambda v: pt.random_partition(3, concentration=v), [0, "1", NAN, np.inf]),
+    ("n", pt.bell_number, [-1, 2.0]),
+    ("n", pt.all_partitions, [0, 2**31, 3.0]),
+    ("n", pt.hasse_diagram, [0, 9, "4"]),
+    ("n", DRAWS.drop, [-1, 1.5]),
+    ("step", DRAWS.thin, [0, 1.5]),
+    ("chains", DRAWS.select_chains, [[]]),
+    ("items", DRAWS.select_items, [[0.5], [1.0, 2.0]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "use", "value"),
+    [(name, use, value) for name, use, values in WRONG for value in values],
+    ids=lambda value: getattr(value, "__name__", repr(value)),
+)
+def test_wrong_scalars_are_named(name, use, value):
+    with pytest.raises(InvalidInputError) as caught:
+        use(value)
+    assert caught.value.argument == name
+    assert (
+        "expected" in str(caught.value)
+        or "at least one" in str(caught.value)
+        or name == "n"
+        or name == "chains"
+    )
+
+
+def test_too_many_partitions_are_refused_at_once():
+    start = time.process_time()
+    with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):
+        pt.all_partitions(2**31)
+    assert time.process_time() - start < 1.0  # counting them first would take years
+
+
+@pytest.mark.parametrize("given", [0, np.int64(3), np.random.SeedSequence(1), None])
+def test_every_kind_of_seed(given):
+    assert isinstance(_validate.generator(given), np.random.Generator)
+
+
+def test_no_seed_means_the_same_search_every_time():
+    assert _validate.generator(None).integers(1 << 40) == _validate.generator(0).integers(1 << 40)
+    generator = np.random.default_rng(5)
+    assert _validate.generator(generator) is generator
+
+
+def test_errors_survive_pickling_with_their_argument():
+    import pickle
+
+    error = PartitaError("what came", argument="prob")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.argument) == ("what came", "prob")
+
+
+# --------------------------------------------------------- sources without installed metadata
+
+
+def test_a_summary_from_a_path_of_sources(monkeypatch):
+    def nothing_is_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(_version, "version", nothing_is_installed)
+    versions = pt.summarize(DRAWS).versions
+    assert versions["partita"] == pt.__version__
+    assert versions["numpy"] == np.__version__
+    assert versions["arviz-stats"] == sys.modules["arviz_stats"].__version__
+    assert _version.version_of("a-library-nobody-has") == "unknown"
+
+
+def test_the_version_stands_once():
+    import tomllib
+    from pathlib import Path
+
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    assert tomllib.loads(project.read_text())["project"]["version"] == pt.__version__
