@@ -22,7 +22,8 @@ WHERE_DRAWS = {"draws", "obj", "source"}
 WHERE_LABELS = {"a", "b", "A", "B", "candidates", "labels", "estimate", "center", "starts"}
 """How parameters that take draws or labels are called."""
 
-OTHER_ARGUMENTS = {"path": None}
+OTHER_ARGUMENTS = {"data": np.arange(9.0)}
+"""What functions need besides; a new function adds its own."""
 
 
 def annotated(function, word: str) -> list[str]:
@@ -145,6 +146,8 @@ def call(name: str, directory, **given):
             arguments[parameter] = MATRIX.reshape(2, 12, 9)
         elif parameter in annotated(function, "LabelsLike"):
             arguments[parameter] = ONE
+        elif parameter in OTHER_ARGUMENTS:
+            arguments[parameter] = OTHER_ARGUMENTS[parameter]
         elif parameter == "path":
             arguments[parameter] = directory / f"out{len(list(directory.iterdir()))}.npz"
         else:
