@@ -27,16 +27,23 @@ Examples:
     type=click.Choice(FORMATS),
     help="Format to write. Default: by the suffix of OUT; csv for standard output.",
 )
+@click.option("--one-based", is_flag=True, help="Count labels from 1. For R's formats always.")
 @read_options
 @force_option
 @debug_option
 def command(
-    sources: tuple[str, ...], target: str, to: str | None, force: bool, **choices: Any
+    sources: tuple[str, ...],
+    target: str,
+    to: str | None,
+    one_based: bool,
+    force: bool,
+    **choices: Any,
 ) -> None:
     """Convert draws between csv, tsv, npy, npz, parquet, nc, zarr, rds and RData.
 
     Several IN files are several chains. - is standard input or output. Labels are written in
-    order of first appearance; weights, chains and item names are kept.
+    order of first appearance; weights, chains and item names are kept. For R the draws are an
+    integer matrix, with attr(x, "chain") and attr(x, "weights") where there are any.
     """
     from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
     from partita.io.files import write_draws
@@ -45,6 +52,6 @@ def command(
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
     check_file(target, force=force, directory=zarr)
     draws = read_draws_of(sources, **choices)
-    write_draws(draws, target, format=to, overwrite=force)
+    write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
     if target != "-":
         say(f"wrote {target}: {repr(draws)[8:-1]}")

@@ -22,6 +22,7 @@ _VALUES = {
     "sep": "--sep",
     "var_name": "--var-name",
     "weights": "--weights",
+    "similarity": "--similarity",
     "loss": "--loss",
     "method": "--method",
     "prob": "--prob",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
-from partita.cli.failures import INTERRUPTED, report_failure
+from partita.cli.failures import INTERRUPTED, in_options, report_failure
 from partita.cli.options import Run, debug_option
+from partita.cli.show import say
 
 COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
@@ -51,7 +53,9 @@ class LazyGroup(click.Group):
                 stream.reconfigure(errors="replace")
         run = Run()
         try:
-            code = super().main(*args, **{**options, "standalone_mode": False, "obj": run})
+            with warnings.catch_warnings():
+                warnings.showwarning = _say_warning  # type: ignore[assignment]
+                code = super().main(*args, **{**options, "standalone_mode": False, "obj": run})
             sys.stdout.flush()
         except BrokenPipeError:  # the reader has seen enough, as in `partita … | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,6 +65,11 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             code = INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say_warning(message: Warning | str, *_: Any) -> None:
+    """A warning as one sentence for the person at the keyboard."""
+    say(f"partita: warning: {in_options(' '.join(str(message).split()))}")
 
 
 @click.group(

@@ -170,8 +170,9 @@ def result_options(function: F) -> F:
         ),
         click.option(
             "--similarity",
-            type=click.Choice(("csv", "npy")),
-            help="Write the similarity matrix into the directory too.",
+            metavar="csv|npy|FILE",
+            help="csv or npy: write the similarity matrix into the directory too. "
+            "FILE: summarize this matrix, in place of draws.",
         ),
         click.option(
             "--figures",

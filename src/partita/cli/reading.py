@@ -104,16 +104,42 @@ def read_partition(source: str) -> Partition:
     from partita.partitions.labels import as_labels
 
     path, column = _split_source(source)
-    table = read_table(path)
-    body = [p for p, name in enumerate(table.names) if name not in ITEM_COLUMNS]
-    names = _item_names(table)
-    if column is None and table.n_rows == 1 and len(body) > 1:
-        row = [table.columns[p][0] for p in body]
-        headings = tuple(table.names[p] for p in body)
-        counted = headings == tuple(map(str, range(len(headings))))
-        return Partition(source, as_labels(row, what=source), None if counted else headings)
-    chosen = _choose_column(source, column, [table.names[p] for p in body])
-    return Partition(source, as_labels(table.columns[body[chosen]], what=source), names)
+    headings, columns = _columns(path)
+    body = [p for p, name in enumerate(headings) if name not in ITEM_COLUMNS]
+    named = [columns[p] for p, name in enumerate(headings) if name in ITEM_COLUMNS]
+    if column is None and len(columns[0]) == 1 and len(body) > 1:
+        row = [columns[p][0] for p in body]
+        heads = tuple(headings[p] for p in body)
+        counted = heads == tuple(map(str, range(len(heads))))
+        return Partition(source, as_labels(row, what=source), None if counted else heads)
+    chosen = _choose_column(source, column, [headings[p] for p in body])
+    labels = as_labels(columns[body[chosen]], what=source)
+    return Partition(source, labels, tuple(map(str, named[0])) if named else None)
+
+
+def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
+    """Headings and columns; text as it stands, so that 01 is not 1 and no digit is lost."""
+    from partita.io.cells import read_cells, separator_of
+    from partita.io.header import MISSING
+
+    sep = "," if path == STDIN else separator_of(path)
+    if sep is None:
+        table = read_table(path)
+        return list(table.names), [column.tolist() for column in table.columns]
+    rows = read_cells(path, sep)
+    width = len(rows[-1])
+    headings = [str(i) for i in range(width)]
+    if len(rows) > 1 and all(cell.number is None for cell in rows[0]):
+        headings = [cell.text for cell in rows[0]]
+        headings = ["", *headings] if len(headings) < width else headings
+        rows = rows[1:]
+    for number, row in enumerate(rows, start=1):
+        for heading, cell in zip(headings, row, strict=True):
+            if not cell.quoted and cell.text in MISSING and heading not in ITEM_COLUMNS:
+                raise InvalidLabelsError(
+                    f"{path}, row {number}: {cell.text!r} in column {heading!r} is no label."
+                )
+    return headings, [[row[i].text for row in rows] for i in range(width)]
 
 
 def _split_source(source: str) -> tuple[str, str | None]:
@@ -136,13 +162,6 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
         f"{source} is no single clustering: {came}. Expected one column or one row of labels; "
         f"name a column as FILE:COLUMN. Columns: {listed}."
     )
-
-
-def _item_names(table: Table) -> tuple[str, ...] | None:
-    for name, column in zip(table.names, table.columns, strict=True):
-        if name in ITEM_COLUMNS:
-            return names_from(column)
-    return None
 
 
 def names_from(column: NDArray[Any]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
 from partita.cli.figures import check_figures, write_figures
 from partita.cli.interrupts import watch_interrupts
+from partita.cli.matrix import summarize_matrix
 from partita.cli.options import (
     debug_option,
     jobs_option,
@@ -41,9 +42,10 @@ Examples:
   $ partita summarize chain1.csv chain2.csv --burn-in 100 --out results
   $ partita summarize draws.npz --loss binder --prob 0.9 --json
   $ partita summarize draws.csv --out results --similarity csv --force
+  $ partita summarize --similarity results/similarity.csv --loss binder
   $ cat draws.csv | partita summarize -""",
 )
-@click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")
+@click.argument("sources", nargs=-1, metavar="DRAWS...")
 @click.option(
     "--data",
     metavar="FILE",
@@ -86,6 +88,11 @@ def command(
     """
     from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
 
+    if similarity not in (None, "csv", "npy"):
+        summarize_matrix(str(similarity), sources, data or weights or report or figures, out, force)
+        return
+    if not sources:
+        raise click.UsageError("Missing argument 'DRAWS...'.")
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")

@@ -17,6 +17,7 @@ from partita.errors import (
     PartitaError,
 )
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
+from partita.io.one_based import OneBased
 from partita.io.options import ReadOptions
 from partita.io.registry import Format, find_format
 from partita.io.source import Source, check_file, is_stream, name_of
@@ -156,6 +157,7 @@ def write_draws(
     *,
     format: str | None = None,
     overwrite: bool = False,
+    one_based: bool = False,
 ) -> None:
     """Write draws to a file that :func:`read_draws` reads back as equal draws.
 
@@ -168,13 +170,16 @@ def write_draws(
         As for :func:`read_draws`; ``txt`` and ``cmdstan`` cannot be written.
     overwrite : bool
         Replace a file that exists; otherwise that is an error.
+    one_based : bool
+        Count labels from 1, as R's programs expect, in every format. R's own formats always do.
 
     Notes
     -----
     Labels are written in canonical form (0-based in order of first appearance; 1-based in R's
     formats). Weights, chain ids and item names are kept: as columns ``.chain`` and ``.weight``
     and headings in tables (``.item1, .item2, …`` stand for items without names), as arrays in
-    npz, as dimensions and ``sample_stats`` in the ArviZ layout of netCDF and zarr. npy holds
+    npz, as dimensions and ``sample_stats`` in the ArviZ layout of netCDF and zarr, as attributes
+    ``chain`` and ``weights`` of the matrix in R's formats. npy holds
     labels alone, and draws that have more are refused. Cost O(n_draws · n_items).
 
     Examples
@@ -195,6 +200,8 @@ def write_draws(
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
     _check_holds(value, chosen)
+    if one_based and not chosen.one_based:
+        value = OneBased(value)  # type: ignore[assignment]
     if stream:
         if not chosen.text:
             raise NotSupportedError(
@@ -217,7 +224,7 @@ def _check_holds(draws: Draws, chosen: Format) -> None:
     if lost:
         raise NotSupportedError(
             f"format {chosen.name!r} cannot hold {' and '.join(lost)}; choose another, "
-            "such as npz, or write Draws(draws.labels)."
+            "such as npz, or write the labels alone."
         )
     names = draws.item_names or ()
     chains = (

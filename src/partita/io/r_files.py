@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
-from partita.io.columns import CHAIN, WEIGHT, placeholder_names
 from partita.io.options import ReadOptions
-from partita.io.r_objects import RList, at_path, from_parsed
+from partita.io.r_objects import RList, RVector, at_path, from_parsed
 from partita.io.r_shapes import LABELS_OF_CLASS, draws_of, looks_like_draws
 from partita.partitions.draws import Draws
 
@@ -47,8 +46,24 @@ def read_rdata(path: Path, options: ReadOptions) -> Draws:
     return _draws(_load(path), options, str(path))
 
 
+def only_matrix(path: Path) -> RVector:
+    """The only square matrix in a file of R."""
+    root = _load(path)
+    parts = [root] if isinstance(root, RVector) else _vectors(root)
+    square = [p for p in parts if p.values.ndim == 2 and p.values.shape[0] == p.values.shape[1]]
+    if len(square) != 1:
+        raise InvalidInputError(f"{path} holds {len(square)} square matrices; expected one.")
+    return square[0]
+
+
+def _vectors(node: Any) -> list[RVector]:
+    if isinstance(node, RVector):
+        return [node]
+    return [v for part in node.parts for v in _vectors(part)] if isinstance(node, RList) else []
+
+
 def write_rds(draws: Draws, path: Path) -> None:
-    """Write an integer matrix, or a data frame where there are weights or chains."""
+    """Write an integer matrix; chains and weights are its attributes, so that it stays one."""
     rdata = require("rdata", extra="r", purpose="writing .rds files")
     rdata.write_rds(path, _for_r(draws), constructor_dict=_constructors())
 
@@ -159,32 +174,29 @@ def _contents(node: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _NamedMatrix:
-    """A matrix with column names, which rdata has no Python type for."""
+class _Matrix:
+    """An integer matrix with attributes, which rdata has no Python type for."""
 
     values: NDArray[np.int32]
-    names: tuple[str, ...]
+    attributes: dict[str, Any]
 
 
-def _for_r(draws: Draws) -> Any:
-    """Labels from 1, as R counts."""
-    labels = draws.labels.astype(np.int32) + 1
-    if draws.chain is None and draws.weights is None:
-        return labels if draws.item_names is None else _NamedMatrix(labels, draws.item_names)
-    pandas = require("pandas", extra="r", purpose="writing R data frames")
-    columns: dict[str, Any] = {}
+def _for_r(draws: Draws) -> _Matrix:
+    """Labels from 1, as R counts; ``attr(x, "chain")`` and ``attr(x, "weights")`` beside them."""
+    labels = draws.labels.astype(np.int32) + np.int32(1)
+    attributes: dict[str, Any] = {"dim": np.array(labels.shape, np.int32)}
+    if draws.item_names is not None:
+        attributes["dimnames"] = [None, np.array(draws.item_names)]
     if draws.chain is not None:
-        columns[CHAIN] = _r_ids(draws.chain)
+        attributes["chain"] = _r_ids(draws.chain)
     if draws.weights is not None:
-        columns[WEIGHT] = draws.weights
-    names = draws.item_names or placeholder_names(draws.n_items)
-    columns |= dict(zip(names, labels.T, strict=True))
-    return pandas.DataFrame(columns, index=pandas.RangeIndex(1, draws.n_draws + 1))
+        attributes["weights"] = np.array(draws.weights)
+    return _Matrix(labels, attributes)
 
 
 def _r_ids(chain: NDArray[Any]) -> NDArray[Any]:
     if chain.dtype.kind == "U":
-        return chain.astype(object)
+        return chain
     if np.abs(chain.astype(np.float64)).max() >= 2**31 - 1:
         raise InvalidInputError("chain ids beyond R's integers (2^31) cannot be written for R.")
     return chain.astype(np.int32)
@@ -194,15 +206,11 @@ def _constructors() -> dict[type, Any]:
     to_r = require("rdata.conversion.to_r", extra="r")
     parser = require("rdata.parser", extra="r")
 
-    def matrix(data: _NamedMatrix, converter: Any) -> Any:
-        attributes = converter.convert_to_r_attributes(
-            {
-                "dim": np.array(data.values.shape, np.int32),
-                "dimnames": [None, np.array(data.names)],
-            }
-        )
+    def matrix(data: _Matrix, converter: Any) -> Any:
         return to_r.build_r_object(
-            parser.RObjectType.INT, value=data.values.ravel(order="F"), attributes=attributes
+            parser.RObjectType.INT,
+            value=data.values.ravel(order="F"),
+            attributes=converter.convert_to_r_attributes(data.attributes),
         )
 
-    return {**to_r.DEFAULT_CLASS_MAP, _NamedMatrix: matrix}
+    return {**to_r.DEFAULT_CLASS_MAP, _Matrix: matrix}

@@ -184,7 +184,12 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
 
 
 def _with_chains(draws: Draws, node: RVector) -> Draws:
-    """posterior notes how many chains the rows of a draws_matrix are, one after the other."""
+    """With chains and weights that partita wrote, or with chains by posterior's note."""
+    for field in ("chain", "weights"):
+        beside = node.attributes.get(field)
+        if isinstance(beside, RVector) and beside.values.shape == (draws.n_draws,):
+            values = clean_ids(beside.values) if field == "chain" else beside.values
+            draws = with_fields(draws, **{field: values})
     noted = node.attributes.get("nchains")
     if draws.chain is not None or not isinstance(noted, RVector):
         return draws

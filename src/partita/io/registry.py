@@ -21,6 +21,7 @@ class Format:
     A format that is a ``directory`` names in ``ours`` a function that tells the
     stores it wrote from other directories. ``holds`` says which parts of Draws
     besides the labels survive; in a ``table`` items are columns with headings.
+    A ``one_based`` format counts labels from 1.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Format:
     table: bool = False
     directory: bool = False
     ours: str | None = None
+    one_based: bool = False
     holds: frozenset[str] = frozenset({"weights", "chain", "item_names"})
 
     def reader(self) -> Callable[..., Any]:
@@ -91,8 +93,15 @@ _FORMATS = (
         directory=True,
         ours="zarr_stores:is_ours",
     ),
-    Format("rds", (".rds",), "r_files:read_rds", "r_files:write_rds", table=True),
-    Format("rdata", (".rdata", ".rda"), "r_files:read_rdata", "r_files:write_rdata", table=True),
+    Format("rds", (".rds",), "r_files:read_rds", "r_files:write_rds", table=True, one_based=True),
+    Format(
+        "rdata",
+        (".rdata", ".rda"),
+        "r_files:read_rdata",
+        "r_files:write_rdata",
+        table=True,
+        one_based=True,
+    ),
 )
 
 

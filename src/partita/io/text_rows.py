@@ -121,7 +121,7 @@ def _complaint(text: str) -> str:
     if number is None:
         return (
             f"{text[:40]!r} is not a whole number. If labels are text, pass strings=True and "
-            "header=True or False; if cells are separated by another character, pass sep=...."
+            "header=True or header=False; if another character separates cells, pass sep=...."
         )
     if number != number // 1:
         hint = (

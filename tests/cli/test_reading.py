@@ -1,0 +1,119 @@
+"""What commands read and say: matrices alone, labels to the last digit, hints that work there."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+from cli.conftest import start
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy", "txt", "rds"])
+def test_a_similarity_matrix_alone(place, partita, suffix):
+    draws = pt.read_draws("draws.csv")
+    matrix = pt.similarity(draws)
+    if suffix == "csv":
+        partita("summarize", "draws.csv", "--out", "r", "--similarity", "csv")
+        path = "r/similarity.csv"
+    elif suffix == "npy":
+        np.save("m.npy", matrix)
+        path = "m.npy"
+    elif suffix == "txt":
+        np.savetxt("m.txt", matrix)
+        path = "m.txt"
+    else:
+        import rdata
+
+        rdata.write_rds("m.rds", matrix)
+        path = "m.rds"
+    result = partita("summarize", "--similarity", path, "--loss", "binder", "--json", "--out", "s")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    expected = pt.estimate(similarity=matrix, loss="binder")
+    assert found["labels"] == expected.labels.tolist()
+    assert found["item_names"] == (list(draws.item_names) if suffix == "csv" else None)
+    assert (place / "s" / "labels.csv").read_text().startswith("item,cluster\n")
+    result = partita("summarize", "--similarity", path)
+    assert result.exit_code == 0
+    assert "vi_lb" in result.stderr
+
+
+def test_a_matrix_and_what_it_cannot_give(place, partita):
+    np.save("m.npy", np.eye(3))
+    assert partita("summarize", "--similarity", "m.npy", "--loss", "nvi").exit_code == 2
+    assert partita("summarize", "draws.csv", "--similarity", "m.npy").exit_code == 2
+    assert partita("summarize").exit_code == 2
+    (place / "m.csv").write_text("1,0.5\n0.5,x\n")
+    result = partita("summarize", "--similarity", "m.csv", "--loss", "binder")
+    assert "row 2, column 2: 'x' is not a number" in result.stderr
+
+
+def test_a_matrix_given_as_draws_is_told_where_it_belongs(place, partita):
+    np.savetxt("m.csv", np.full((3, 3), 0.5), delimiter=",")
+    result = partita("summarize", "m.csv")
+    assert "pass it as --similarity" in result.stderr
+
+
+def compare(partita, a, b):
+    with open("a.csv", "w") as first, open("b.csv", "w") as second:
+        first.write("\n".join(a) + "\n")
+        second.write("\n".join(b) + "\n")
+    return partita("compare", "a.csv", "b.csv")
+
+
+def test_labels_are_compared_to_the_last_digit(place, partita):
+    big = [str(2**53), str(2**53 + 1), str(2**53)]
+    assert "the same clustering" in compare(partita, big, ["0", "1", "0"]).stdout
+    assert "the same clustering" not in compare(partita, big, ["0", "0", "0"]).stdout
+    assert "the same clustering" in compare(partita, ["01", "1", "01"], ["0", "1", "0"]).stdout
+
+
+def test_a_blank_line_is_no_label(place, partita):
+    result = compare(partita, ["0", "", "1", "1"], ["0", "1", "1"])
+    assert result.exit_code == 1
+    assert "a blank line stands before row 2" in result.stderr
+    result = compare(partita, ["x", "0", "NA", "1"], ["0", "1", "1"])
+    assert "'NA' in column" in result.stderr
+
+
+def test_a_warning_is_a_sentence(place):
+    comments = "# num_samples = 4\n# num_warmup = 3\n# save_warmup = 1\n"
+    (place / "s.csv").write_text(comments + "lp__,z.1,z.2\n" + "-1,1,2\n" * 7)
+    process = start("convert", "s.csv", "out.csv")
+    _, errors = process.communicate()
+    assert errors.startswith("partita: warning: s.csv was written with save_warmup")
+    assert "UserWarning" not in errors
+
+
+def test_hints_name_options_of_the_command_line(place, partita):
+    (place / "x.csv").write_text("a,b\nu,v\n")
+    result = partita("summarize", "x.csv")
+    assert "--strings and --header or --no-header" in result.stderr
+
+
+def test_back_to_r(place, partita):
+    """salso(x) must see labels only: a matrix of integers, chains beside it."""
+    import rdata
+
+    partita("convert", "chain1.csv", "chain2.csv", "both.rds")
+    parsed = rdata.parser.parse_file("both.rds").object
+    assert parsed.info.type is rdata.parser.RObjectType.INT
+    assert int(parsed.value.min()) == 1
+    both = pt.read_draws("both.rds")
+    assert both == pt.read_draws(["chain1.csv", "chain2.csv"])
+    assert both.n_chains == 2
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet", "nc"])
+def test_labels_from_one(place, partita, suffix):
+    assert partita("convert", "draws.csv", f"d.{suffix}", "--one-based").exit_code == 0
+    assert pt.read_draws(f"d.{suffix}") == pt.read_draws("draws.csv")
+    if suffix == "csv":
+        rows = (place / "d.csv").read_text().splitlines()[1:]
+        assert min(int(cell) for row in rows for cell in row.split(",")) == 1
+    if suffix == "npz":
+        with np.load("d.npz") as stored:
+            assert stored["labels"].min() == 1
