@@ -30,7 +30,7 @@ def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
     fit = pt.Fit.load(out / "fit.npz")
     assert (fit.kernel, fit.prior) == (expected.kernel, expected.prior)
     assert result.stdout == (out / "summary.txt").read_text()
-    assert "prior by the empirical rule" in result.stderr
+    assert "x       number  NormalInverseGamma  mean" in result.stderr
     assert "</html>" in (out / "report.html").read_text()
     assert json.loads((out / "summary.json").read_text())["item_names"] == NAMES
 
@@ -83,6 +83,7 @@ def test_ctrl_c_in_the_summary_keeps_the_draws(place, partita, monkeypatch):
     [
         (("--columns", "z"), 1, "has no column 'z'. Its columns are id, x, y"),
         (("--columns", "id", "--kernel", "normal"), 1, "needs numbers"),
+        ((), 1, "column 'id' holds a different text in every row"),
         (("--columns", "x", "--prior", "dp", "--discount", "0.5"), 2, "belongs to --prior py"),
         (("--columns", "x", "--concentration", "a"), 2, "SHAPE,RATE"),
         (("--columns", "x", "--concentration", "-1"), 1, "--concentration -1.0; expected"),
@@ -137,3 +138,60 @@ def test_a_singular_covariance_is_refused():
     column = np.arange(10.0)
     with pytest.raises(pt.PartitaError, match="singular"):
         make_kernel("wishart", (), as_table(np.column_stack([column, 2 * column])))
+
+
+def test_a_dry_run_says_what_was_understood_and_stops(place, partita):
+    (place / "t.csv").write_text(
+        ",x,kind,flag,same,day,code\n001,1.5,a,true,7,2021-01-01,1\n1e2,NA,b,false,7,2021-01-09,2\n"
+        "2021_05,2.5,a,true,7,2021-02-01,1\ng4,9.5,b,true,7,2021-02-09,2\n"
+    )
+    result = partita("fit", "t.csv", "--dates", "day", "--categories", "code", "--dry-run")
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split() for line in result.stderr.splitlines()]
+    assert lines[0] == ["column", "role", "kernel", "prior", "missing"]
+    assert lines[1] == ["name"]
+    assert lines[2][:4] == ["same", "left", "out:", "constant"]
+    assert lines[3][:3] == ["x", "number", "NormalInverseGamma"]
+    assert lines[3][-1] == "1"
+    assert [line[:2] for line in lines[4:8]] == [
+        ["kind", "category"],
+        ["flag", "yes/no"],
+        ["day", "number"],
+        ["code", "category"],
+    ]
+    assert lines[8][:2] == ["4", "items;"]
+    assert not (place / "t-fit").exists()
+    run = ("--columns", "x,kind", *SHORT, "--out", "f")
+    assert partita("fit", "t.csv", *run).exit_code == 0
+    assert pt.read_draws("f/draws.npz").item_names == ("001", "1e2", "2021_05", "g4")
+
+
+def test_names_and_labels_are_as_the_file_spells_them(place, partita):
+    (place / "t.csv").write_text("id,x\n001,1.5\n1,2.5\n1e2,7.5\n100,9.5\n")
+    run = ("--names", "id", *SHORT, "--out", "f")
+    assert partita("fit", "t.csv", *run).exit_code == 0
+    assert pt.read_draws("f/draws.npz").item_names == ("001", "1", "1e2", "100")
+    (place / "a.csv").write_text("cluster\n9007199254740992\n9007199254740993\n01\n1\n")
+    (place / "b.csv").write_text("cluster\na\nb\nc\nd\n")
+    result = partita("compare", "a.csv", "b.csv")
+    assert "4 clusters" in result.stdout
+    (place / "c.csv").write_text("cluster\na\n\nc\nd\n")
+    result = partita("compare", "b.csv", "c.csv")
+    assert result.exit_code == 1
+    assert "is no label" in result.stderr
+
+
+def test_row_numbers_do_not_change_the_answer(place, partita):
+    """R and pandas write them; they were a feature once."""
+    rows = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([0, 4], 15)[:, None]
+    plain = "x,y\n" + "".join(f"{a:.4f},{b:.4f}\n" for a, b in rows)
+    counted = '"","x","y"\n' + "".join(
+        f'"{i + 1}",{line}\n' for i, line in enumerate(plain.split("\n")[1:-1])
+    )
+    (place / "plain.csv").write_text(plain)
+    (place / "counted.csv").write_text(counted)
+    for name in ("plain", "counted"):
+        assert partita("fit", f"{name}.csv", *SHORT, "--out", name).exit_code == 0
+    a, b = (pt.read_draws(f"{name}/draws.npz") for name in ("plain", "counted"))
+    assert np.array_equal(a.labels, b.labels)
+    assert b.item_names[:2] == ("1", "2")

@@ -159,7 +159,7 @@ def test_data_that_cannot_be_used(data, kernel, message):
         ("a.csv", "x,y\n1,2\n3\n", "line 3 has 1 cells, the first has 2"),
         ("a.csv", "x,y\n", "a header and no rows"),
         ("a.csv", "", "empty"),
-        ("a.xlsx", "x", "read from .csv, .tsv, .parquet and .npy"),
+        ("a.xlsx", "x", "read from .csv, .tsv, .txt, .parquet and .npy"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, name, text, message):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.data import Understood, data_options, understand
 from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
 from partita.cli.figures import check_figures, write_figures
@@ -29,11 +30,11 @@ from partita.cli.outputs import (
 )
 from partita.cli.show import say
 from partita.cli.summarize import make_summary, print_summary
-from partita.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from partita.samplers.fit import Fit
-    from partita.samplers.table import Table
+    from partita.samplers.kernel import Kernel
+    from partita.samplers.priors import PartitionPrior
     from partita.summary.result import Summary
 
 _PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components")
@@ -44,21 +45,16 @@ _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
     short_help="Sample a mixture model for a table of data, then summarize.",
     epilog="""\b
 Examples:
-  $ partita fit data.csv
+  $ partita fit data.csv --names id
+  $ partita fit data.csv --names id --dry-run
   $ partita fit data.csv --columns x,y --names id --kernel wishart --out fit
   $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
   $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
-  $ partita fit data.csv --checkpoint run.npz --out long
-  $ partita fit data.csv --resume run.npz --draws 2000 --out longer""",
+  $ partita fit data.csv --names id --checkpoint run.npz --out long
+  $ partita fit data.csv --names id --resume run.npz --draws 2000 --out longer""",
 )
 @click.argument("source", metavar="DATA")
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="A,B,…",
-    help="Columns to cluster by. Default: all but the names.",
-)
-@click.option("--names", metavar="COLUMN", help="The column that names the items.")
+@data_options
 @click.option(
     "--kernel",
     type=click.Choice(KERNELS),
@@ -140,6 +136,9 @@ Examples:
     help="Continue the run in this checkpoint, all else as before; --draws may be larger.",
 )
 @click.option(
+    "--dry-run", is_flag=True, help="Show what was understood of DATA and the model, and stop."
+)
+@click.option(
     "--out", type=click.Path(), metavar="DIR", help="Where results go. Default: NAME-fit of DATA."
 )
 @result_options
@@ -156,6 +155,7 @@ def command(
     prior: str,
     checkpoint: str | None,
     resume: str | None,
+    dry_run: bool,
     out: str | None,
     report: str | None,
     similarity: str | None,
@@ -178,14 +178,17 @@ def command(
     check_file(report, force=force)
     check_report(report)
     check_figures(figures)
-    check_directory(out, force=force)
+    if not dry_run:
+        check_directory(out, force=force)
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in _PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
     with watch_interrupts() as interrupts:
-        table, item_names = _select(source, columns, names)
-        run["kernel"] = make_kernel(kernel, settings, table)
+        understood = understand(source, columns, names, choices)
+        run["kernel"] = _kernel(kernel, settings, understood, chosen_prior)
+        if dry_run:
+            return
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
-        fit = sample_named(table, item_names, prior=chosen_prior, **run)
+        fit = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
         _save_fit(fit, out)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
@@ -204,28 +207,20 @@ def command(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _select(
-    source: str, columns: tuple[str, ...], names: str | None
-) -> tuple[Table, tuple[str, ...] | None]:
-    """The columns to cluster by, and the names of the items."""
-    from partita.cli.reading import names_from, read_table
+def _kernel(
+    name: str, settings: tuple[str, ...], understood: Understood, prior: PartitionPrior
+) -> Kernel:
+    """The kernel for the columns; shows what was understood of them."""
+    from partita.samplers.choice import choose_kernel
 
-    table = read_table(source)
-    labels = None if names is None else names_from(table.columns[_position(table, names, source)])
-    wanted = [name.strip() for group in columns for name in group.split(",") if name.strip()]
-    positions = [_position(table, name, source) for name in wanted]
-    if not wanted:
-        positions = [p for p, name in enumerate(table.names) if name != names]
-    if not positions:
-        raise InvalidInputError(f"{source} has no column besides the names {names!r}.")
-    return table.select(positions), labels
-
-
-def _position(table: Table, name: str, source: str) -> int:
-    if name in table.names:
-        return table.names.index(name)
-    listed = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
-    raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {listed}.")
+    table = understood.table
+    kernel = make_kernel(name, settings, table) or choose_kernel(table)[0]
+    kernel = kernel.bind(table)
+    click.echo(understood.show(kernel), err=True)
+    click.echo(f"{table.n_rows} items; prior of the clustering: {prior!r}", err=True)
+    for warning in understood.warnings:
+        say(warning)
+    return kernel
 
 
 def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any) -> Fit:

@@ -80,7 +80,7 @@ def _say_warning(message: Warning | str, *_: Any) -> None:
 Examples:
   $ partita demo galaxies
   $ partita summarize draws.csv
-  $ partita fit data.csv --report report.html
+  $ partita fit data.csv --names id --report report.html
   $ partita --version
 
 Each command explains itself: partita COMMAND --help.""",

@@ -10,6 +10,8 @@ import click
 from partita.errors import InvalidDataError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from partita.samplers.kernel import Kernel
     from partita.samplers.priors import Gamma, PartitionPrior
     from partita.samplers.table import Table
@@ -150,3 +152,25 @@ def _concentration(text: str) -> float | Gamma:
             f"--concentration {text}: expected a number, or SHAPE,RATE of a gamma prior."
         )
     return numbers[0] if len(numbers) == 1 else Gamma(*numbers)
+
+
+def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
+    """What a column is to its kernel: number, count, yes/no or category."""
+    roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
+    return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
+
+
+def prior_of(kernel: Kernel, column: int) -> str:
+    """The hyperparameters of one column, in a few words."""
+    shown = []
+    for field in fields(kernel):  # type: ignore[arg-type]
+        value = getattr(kernel, field.name)
+        if isinstance(value, tuple):
+            value = value[column]
+        if field.name == "levels":
+            shown.append(f"{len(value)} levels")
+        elif isinstance(value, tuple):
+            shown.append(f"{field.name} of all columns")
+        else:
+            shown.append(f"{field.name} {value:.3g}")
+    return ", ".join(shown)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
     from partita.samplers.table import Table
+    from partita.samplers.text_table import TextOptions
     from partita.summary.observations import Observations
 
 STDIN = "-"
@@ -59,16 +60,16 @@ def _read_weights(path: str) -> NDArray[np.float64]:
     return numbers(table, "a weight")[:, 0]
 
 
-def read_table(path: str) -> Table:
+def read_table(path: str, options: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
     from partita.samplers.table import as_table
 
     if path != STDIN:
-        return as_table(path)
+        return as_table(path, options)
     with tempfile.TemporaryDirectory() as directory:
         copy = Path(directory) / "standard input.csv"
         copy.write_bytes(sys.stdin.buffer.read())
-        return as_table(copy)
+        return as_table(copy, options)
 
 
 def observations(table: Table) -> tuple[Observations | None, tuple[str, ...]]:
@@ -164,8 +165,11 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
     )
 
 
-def names_from(column: NDArray[Any]) -> tuple[str, ...]:
-    """A column as names; whole numbers without a point."""
+def names_from(table: Table, position: int) -> tuple[str, ...]:
+    """A column as names: as the file spells them, else whole numbers without a point."""
+    if table.cells is not None:
+        return table.cells[position]
+    column = table.columns[position]
     if column.dtype.kind == "f":
         return tuple(f"{value:.15g}" for value in column.tolist())
     return tuple("" if value is None else str(value) for value in column.tolist())

@@ -200,6 +200,12 @@ class DirichletCategorical(Kernel):
 
 def level_blocks(pseudo: list[Floats], n_items: int, incomplete: frozenset[int]) -> list[Block]:
     """Columns with the given pseudo-counts of their levels, the incomplete ones each alone."""
+    smallest, largest = min(w.min() for w in pseudo), max(w.max() for w in pseudo)
+    if not (smallest > 1e-30 and largest < 1e30):  # eight are multiplied at a time
+        raise InvalidInputError(
+            f"prior counts from {smallest:g} to {largest:g} are out of proportion to any data; "
+            "expected numbers between 1e-30 and 1e30."
+        )
     return [
         _level_block(columns, [pseudo[c] for c in columns], n_items)
         for columns in column_groups(len(pseudo), incomplete)

@@ -310,6 +310,7 @@ def fit_from_progress(
     prior: PartitionPrior,
     values: Floats,
     names: tuple[str, ...],
+    item_names: tuple[str, ...] | None,
     model: Model,
     settings: Settings,
     notes: tuple[str, ...],
@@ -329,7 +330,7 @@ def fit_from_progress(
     labels = np.concatenate([record.labels for record in records]).astype(dtype, copy=False)
     chain = np.repeat(np.arange(len(records)), scalars.shape[1])
     counts = trace["n_clusters"].reshape(-1)
-    draws = Draws._from_canonical(labels, counts, chain=chain)
+    draws = Draws._from_canonical(labels, counts, chain=chain, item_names=item_names)
     return Fit(
         draws,
         MappingProxyType(trace),

@@ -81,21 +81,28 @@ class NormalInverseGamma(Kernel):
                 f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
                 "have no variance; the empirical rule needs two or more."
             )
-        mean, variance = present_moments(values)
-        # A column of equal numbers may have a variance of the order of rounding.
-        tiny = (1e-14 * np.nanmax(np.abs(values), axis=0)) ** 2
-        constant = [table.names[j] for j in np.flatnonzero(variance <= tiny)]
+        constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
         if constant:
             raise InvalidDataError(
                 f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
                 "variance) has no answer. Drop the column, or give the kernel yourself."
             )
+        mean, variance = present_moments(values)
         return cls(tuple(mean), 0.5, 2.0, tuple(variance))
 
     def bind(self, table: Table) -> NormalInverseGamma:
         """Checked against these columns; hyperparameters stay as given."""
-        for name in ("mean", "precision", "shape", "rate"):
-            spread(getattr(self, name), table.n_columns, name)
+        mean, _, _, rate = self._hyper(table.n_columns)
+        values = numbers(table, self.kind, missing=True)
+        away = np.nanmax(np.abs(values - mean), axis=0, initial=0.0)
+        # Squares over rates are multiplied for eight columns at a time.
+        wrong = np.flatnonzero(~((away < 1e100) & (away < 3e17 * np.sqrt(rate)) & (rate < 1e200)))
+        if wrong.size:
+            j = int(wrong[0])
+            raise InvalidDataError(
+                f"mean={mean[j]:g} and rate={rate[j]:g} are out of proportion to column "
+                f"{table.names[j]!r}, whose values are up to {away[j]:.2g} away from that mean."
+            )
         return self
 
     def encode(self, table: Table) -> Floats:
@@ -141,6 +148,28 @@ class NormalInverseGamma(Kernel):
             "mean": Moments((precision * mean + sums) / c, expected / c, names),
             "variance": Moments(expected, around, names),
         }
+
+
+def refuse_extremes(values: Floats, table: Table) -> Floats:
+    """Range of each column; refuses numbers whose squares are no numbers, or that lost digits."""
+    largest = np.nanmax(np.abs(values), axis=0)
+    ranges = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    for name, high, width in zip(table.names, largest, ranges, strict=True):
+        problem = None
+        if width == 0:
+            continue
+        if high > 1e100:
+            problem = f"has values up to {high:.2g}, whose squares overflow; divide it first"
+        elif width < 1e-100:
+            problem = f"has differences of {width:.2g}, whose squares vanish; multiply it first"
+        elif width < 1e-12 * high:
+            problem = (
+                f"varies by {width:.2g} around {high:.2g}, which leaves too few digits; subtract "
+                "a constant where the numbers come from"
+            )
+        if problem:
+            raise InvalidDataError(f"column {name!r} {problem}.")
+    return np.asarray(ranges)
 
 
 def _block(

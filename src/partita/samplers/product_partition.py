@@ -58,7 +58,7 @@ class ProductPartition(PartitionPrior):
     >>> import numpy as np
     >>> import partita as pt
     >>> uniform = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
-    >>> round(np.exp(uniform.log_probability([0, 0, 1])), 3)
+    >>> round(float(np.exp(uniform.log_probability([0, 0, 1]))), 3)
     0.2
     >>> uniform.expected_clusters(3)
     2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from partita.samplers.checks import whole
 from partita.samplers.choice import choose_kernel
 from partita.samplers.display import Display
 from partita.samplers.fit import Fit, fit_from_progress
+from partita.samplers.guard import refuse_doubtful
 from partita.samplers.initial import starting_partitions
 from partita.samplers.kernel import Floats, Kernel
 from partita.samplers.model import build_model
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
-from partita.samplers.table import as_table
+from partita.samplers.table import Table, as_table
 
 Rng = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -125,7 +126,8 @@ def sample(
     count_jobs(n_jobs)
     prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
-    kernel, values, names, notes = _prepare(data, kernel)
+    prepared = _prepare(data, kernel)
+    kernel, values, notes = prepared.kernel, prepared.values, prepared.notes
     prior = prior.bind(len(values))
     if split_merge is None:
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
@@ -156,7 +158,17 @@ def sample(
     if interrupted:
         notes = (*notes, _say_interrupted(reached, settings, checkpoint))
     return fit_from_progress(
-        reached, kernel, prior, values, names, model, settings, notes, seconds, interrupted
+        reached,
+        kernel,
+        prior,
+        values,
+        prepared.columns,
+        prepared.item_names,
+        model,
+        settings,
+        notes,
+        seconds,
+        interrupted,
     )
 
 
@@ -187,10 +199,18 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     return prior
 
 
-def _prepare(
-    data: Any, kernel: Kernel | None
-) -> tuple[Kernel, Floats, tuple[str, ...], tuple[str, ...]]:
-    """The bound kernel, the encoded data, the columns' names, and what was chosen."""
+@dataclass(frozen=True)
+class _Prepared:
+    """The bound kernel, the encoded data, names of columns and items, and what was chosen."""
+
+    kernel: Kernel
+    values: Floats
+    columns: tuple[str, ...]
+    item_names: tuple[str, ...] | None
+    notes: tuple[str, ...]
+
+
+def _prepare(data: Any, kernel: Kernel | None) -> _Prepared:
     if kernel is not None and not isinstance(kernel, Kernel):
         raise InvalidInputError(
             f"kernel={kernel!r}; expected a kernel such as NormalInverseGamma(...), or None."
@@ -198,12 +218,21 @@ def _prepare(
     table = as_table(data)
     if table.n_rows < 2:
         raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
-    notes: tuple[str, ...] = ()
+    notes = table.notes
     if kernel is None:
+        if not isinstance(data, Table):
+            refuse_doubtful(table, **_WAYS_OUT)
         kernel, note = choose_kernel(table)
-        notes = (note,)
+        notes = (*notes, note)
     bound = kernel.bind(table)
-    return bound, bound.encode(table), table.names, notes
+    return _Prepared(bound, bound.encode(table), table.names, table.item_names, notes)
+
+
+_WAYS_OUT = {
+    "leave_out": "drop the column, or give a kernel to keep it",
+    "missing": "replace it by None",
+    "categories": "give the kernel",
+}
 
 
 def _chain_states(

@@ -55,6 +55,7 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
         "prior": described(fit.prior),
         "settings": asdict(fit.settings),
         "columns": fit.columns,
+        "item_names": fit.draws.item_names,
         "notes": fit.notes,
         "seconds": fit.seconds,
         "interrupted": fit.interrupted,
@@ -74,7 +75,11 @@ def load_fit(path: PathLike) -> Fit:
             if name.startswith("trace_")
         }
         chains, kept = trace["n_clusters"].shape
-        draws = Draws(arrays["labels"], chain=np.repeat(np.arange(chains), kept))
+        draws = Draws(
+            arrays["labels"],
+            chain=np.repeat(np.arange(chains), kept),
+            item_names=meta.get("item_names"),
+        )
         kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
         settings = Settings(**meta["settings"])
         _check(arrays["values"], tuple(meta["columns"]), draws, trace, kernel, prior)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io as text_io
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidDataError, UnknownNameError
+from partita.errors import InvalidDataError, UnknownNameError
 from partita.samplers.checks import listed
-
-MISSING = frozenset({"", "NA", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>", "."})
-"""How programs spell a missing value in text."""
 
 
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length, each of floats, booleans or objects, with names.
 
-    Integers are kept as floats; text and categories as objects, None where missing.
+    Integers are kept as floats; text and categories as objects, None where missing. A table from
+    a text file has its ``cells`` as they stand there and the ``lines`` of its rows; names of the
+    rows, and ``notes`` on what was understood, where there are any.
     """
 
     names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
+    cells: tuple[tuple[str, ...], ...] | None = None
+    lines: tuple[int, ...] | None = None
+    item_names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    source: str = "the data"
 
     @property
     def n_rows(self) -> int:
@@ -44,19 +47,31 @@ class Table:
         """The same columns with some rows."""
         return Table(self.names, tuple(column[rows] for column in self.columns))
 
+    def where(self, rows: list[int]) -> str:
+        """Rows in the words of a message: as the file counts lines, if there is one."""
+        if self.lines is not None:
+            return f"lines {listed([self.lines[row] for row in rows])}"
+        return f"rows {listed(rows)} (0-based)"
+
     def select(self, positions: list[int]) -> Table:
         """The same rows with some columns."""
-        return Table(
-            tuple(self.names[p] for p in positions), tuple(self.columns[p] for p in positions)
+        return replace(
+            self,
+            names=tuple(self.names[p] for p in positions),
+            columns=tuple(self.columns[p] for p in positions),
+            cells=None if self.cells is None else tuple(self.cells[p] for p in positions),
         )
 
 
-def as_table(data: Any) -> Table:
-    """A table from NumPy, pandas, polars or Arrow data, nested lists, or a csv or parquet path."""
+def as_table(data: Any, options: Any = None) -> Table:
+    """A table from NumPy, pandas, polars or Arrow data, nested lists, or a csv or parquet path.
+
+    ``options`` are the TextOptions of a text file.
+    """
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, os.PathLike)):
-        table = _read(Path(data))
+        table = _read(Path(data), options)
     else:
         library = type(data).__module__.partition(".")[0]
         if library in ("pandas", "polars", "pyarrow"):
@@ -69,6 +84,8 @@ def as_table(data: Any) -> Table:
 
 
 def _from_array(data: Any) -> Table:
+    if np.ma.isMaskedArray(data):
+        data = np.ma.filled(data.astype(np.float64), np.nan)  # masked is missing
     try:
         array = np.asarray(data)
     except ValueError:
@@ -138,65 +155,42 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _read(path: Path) -> Table:
+def _read(path: Path, options: Any) -> Table:
     from partita.io.source import check_file
 
     check_file(path)
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq"):
         parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-        return _from_frame(parquet.read_table(path))
+        return _without_index(_from_frame(parquet.read_table(path)), path)
     if suffix == ".npy":
         return _from_array(np.load(path, allow_pickle=False))
-    if suffix in (".csv", ".tsv"):
-        return _read_text(path, "," if suffix == ".csv" else "\t")
+    if suffix in (".csv", ".tsv", ".txt"):
+        from partita.samplers.text_table import TextOptions, read_text_table
+
+        return read_text_table(path, options or TextOptions())
     raise UnknownNameError(
-        f"{path}: observations are read from .csv, .tsv, .parquet and .npy files. "
+        f"{path}: observations are read from .csv, .tsv, .txt, .parquet and .npy files. "
         "Load other files yourself and pass the table."
     )
 
 
-def _read_text(path: Path, separator: str) -> Table:
-    """Text cells; the first line is a header unless all its cells are numbers."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is not UTF-8 text. Save it as UTF-8.") from None
-    rows = [r for r in csv.reader(text_io.StringIO(text), delimiter=separator) if r]
-    if not rows:
-        raise FileFormatError(f"{path} is empty; expected one row per item.")
-    width = len(rows[0])
-    ragged = [i for i, row in enumerate(rows) if len(row) != width]
-    if ragged:
-        raise FileFormatError(
-            f"{path}: line {ragged[0] + 1} has {len(rows[ragged[0]])} cells, the first has {width}."
+def _without_index(table: Table, path: Path) -> Table:
+    """The index that pandas wrote, as names of the items."""
+    index = [p for p, name in enumerate(table.names) if _INDEX.fullmatch(name)]
+    if not index:
+        return table
+    names = tuple(str(value) for value in table.columns[index[0]])
+    if len(index) > 1 or len(set(names)) < len(names):
+        raise InvalidDataError(
+            f"{path} was written with an index that does not name each row once. Write it without, "
+            "by index=False."
         )
-    header = any(_as_number(cell) is None for cell in rows[0])
-    names = tuple(cell.strip() for cell in rows[0]) if header else tuple(map(str, range(width)))
-    body = rows[1:] if header else rows
-    if not body:
-        raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
-    columns = tuple(_text_column([row[j].strip() for row in body]) for j in range(width))
-    return Table(names, columns)
+    rest = table.select([p for p in range(table.n_columns) if p not in index])
+    return replace(rest, item_names=names, notes=("the index is taken as names of the items",))
 
 
-def _as_number(cell: str) -> float | None:
-    if cell.strip() in MISSING:
-        return np.nan
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
-def _text_column(cells: list[str]) -> NDArray[Any]:
-    numbers = [_as_number(cell) for cell in cells]
-    if all(number is not None for number in numbers):
-        return np.array(numbers, np.float64)
-    lower = {cell.lower() for cell in cells}
-    if lower <= {"true", "false"}:
-        return np.array([cell.lower() == "true" for cell in cells])
-    return np.array([None if cell in MISSING else cell for cell in cells], object)
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def numbers(
@@ -229,6 +223,6 @@ def refuse_missing(missing: NDArray[np.bool_], table: Table, advice: str) -> Non
         rows = np.flatnonzero(missing.any(axis=1)).tolist()
         columns = [table.names[j] for j in np.flatnonzero(missing.any(axis=0))]
         raise InvalidDataError(
-            f"the data have missing or infinite values in rows {listed(rows)} (0-based), columns "
+            f"{table.source} have missing or infinite values in {table.where(rows)}, columns "
             f"{listed(columns)}. {advice}"
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita.errors import InvalidInputError
 from partita.samplers.checks import PerColumn, per_column, positive, spread
 from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.samplers.normal import refuse_extremes
 from partita.samplers.table import Table, numbers
 
 
@@ -65,7 +66,14 @@ class NormalInverseWishart(Kernel):
 
     def bind(self, table: Table) -> NormalInverseWishart:
         """Checked against the number of columns; hyperparameters stay as given."""
-        self._hyper(table.n_columns)
+        _, scale = self._hyper(table.n_columns)
+        sizes = np.linalg.eigvalsh(scale)
+        if not (sizes.min() > 1e-100 and sizes.max() < 1e100):
+            raise InvalidInputError(
+                f"scale has eigenvalues from {sizes.min():.2g} to {sizes.max():.2g}, out of "
+                "proportion to any data that can be computed with; rescale the columns."
+            )
+        refuse_extremes(numbers(table, self.kind, missing=True), table)
         return self
 
     def _hyper(self, d: int) -> tuple[Floats, Floats]:

@@ -1,0 +1,198 @@
+"""Tables as people have them: what is understood, and what is refused with a way out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import partita as pt
+from partita.samplers.guard import left_out, wide_scales
+from partita.samplers.table import as_table
+from partita.samplers.text_table import TextOptions, days
+
+SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
+FRAME = pd.DataFrame({"a": [0.5, 1.25, 3.5], "b": [2.25, 9.5, 4.5]})
+
+
+def written(path, text: str, name: str = "t.csv"):
+    (path / name).write_bytes(text.encode("utf-8"))
+    return path / name
+
+
+@pytest.mark.parametrize("sep", [",", "\t"])
+def test_row_numbers_of_pandas_and_r_are_names(tmp_path, sep):
+    name = "t.csv" if sep == "," else "t.tsv"
+    rows = FRAME.to_csv(sep=sep)
+    fit = pt.sample(written(tmp_path, rows, name), **SHORT)
+    assert fit.columns == ("a", "b")
+    assert fit.draws.item_names == ("0", "1", "2")
+    assert "taken as names" in fit.notes[0]
+    r_table = rows.replace(f"{sep}a", "a", 1)  # write.table heads the columns only
+    assert as_table(written(tmp_path, r_table, name)).item_names == ("0", "1", "2")
+    quoted = '"","a","b"\n"s,1",0.5,1\n"s""2",2.5,3\n'
+    assert as_table(written(tmp_path, quoted)).item_names == ("s,1", 's"2')
+
+
+def test_names_of_a_fit_travel(tmp_path):
+    fit = pt.sample(written(tmp_path, FRAME.to_csv()), **SHORT)
+    fit.save(tmp_path / "fit.npz")
+    assert pt.Fit.load(tmp_path / "fit.npz").draws == fit.draws
+
+
+def test_the_index_of_a_parquet_file_is_names(tmp_path):
+    frame = FRAME.set_axis(["u", "v", "w"], axis=0)
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = as_table(tmp_path / "t.parquet")
+    assert (table.names, table.item_names) == (("a", "b"), ("u", "v", "w"))
+
+
+@pytest.mark.parametrize("text", ["1,2\n0.5,3.5\n", "1990,1991\n3,4\n7,9\n", "7\n0.5\n1.5\n"])
+def test_a_header_of_numbers_is_asked_about(tmp_path, text):
+    path = written(tmp_path, text)
+    with pytest.raises(pt.PartitaError, match="header=True or header=False"):
+        pt.sample(path, **SHORT)
+    lines = text.split()
+    named = as_table(path, TextOptions(header=True))
+    assert named.names == tuple(lines[0].split(","))
+    assert as_table(path, TextOptions(header=False)).n_rows == named.n_rows + 1
+
+
+def test_usual_and_unusual_spellings_of_missing_cells(tmp_path):
+    spellings = ["", "NA", "NaN", "n/a", "N/A", "null", "?", "None", "."]
+    path = written(tmp_path, "x,y\n" + "".join(f"{s},1.5\n" for s in spellings) + "2,1\n3.5,2\n")
+    column = as_table(path).columns[0]
+    assert np.isnan(column).tolist() == [True] * 9 + [False] * 2
+    path = written(tmp_path, "x\n1.5\n-99\nunknown\n2.5\n1.0\n")
+    with pytest.raises(pt.PartitaError, match=r"numbers but for 'unknown' in lines 4\."):
+        pt.sample(path, **SHORT)
+    table = as_table(path, TextOptions(missing=("-99", "unknown")))
+    assert np.isnan(table.columns[0]).tolist() == [False, True, True, False, False]
+
+
+def test_european_tables(tmp_path):
+    path = written(tmp_path, "\ufeffname;x;y\nä;1,5;2\nö;-0,25;3,5\n")
+    with pytest.raises(pt.PartitaError, match=r"one column, and a semicolon .* sep=';'"):
+        as_table(path)
+    table = as_table(path, TextOptions(sep=";", decimal=","))
+    assert table.names == ("name", "x", "y")
+    assert table.columns[1].tolist() == [1.5, -0.25]
+    with pytest.raises(pt.PartitaError, match="decimal comma"):
+        pt.sample(written(tmp_path, 'x,y\n"1,5",2\n"2,5",3\n"2,5",4\n'), **SHORT)
+
+
+def test_lines_are_counted_as_the_file_counts_them(tmp_path):
+    text = 'x,y\n1.5,"two\nlines"\n\n2.5,b\noops,a\n3.5,a\n4.5,b\n'
+    with pytest.raises(pt.PartitaError, match="'oops' in lines 6"):
+        pt.sample(written(tmp_path, text), **SHORT)
+    with pytest.raises(pt.PartitaError, match="line 4 has 1 cells"):
+        as_table(written(tmp_path, 'x,y\n1,"a\nb"\n2\n'))
+
+
+def test_an_empty_line_of_one_column_is_a_missing_cell(tmp_path):
+    table = as_table(written(tmp_path, "x\n1.5\n\n2.5\n\n3.5\n\n\n"))
+    np.testing.assert_array_equal(table.columns[0], [1.5, np.nan, 2.5, np.nan, 3.5])
+    assert as_table(written(tmp_path, "x,y\n1,2\n\n3,4\n")).n_rows == 2
+
+
+def many(make) -> list:
+    return [make(i) for i in range(25)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"id": [3, 9, 1, 4]}, "'id' has such a name and a different whole number"),
+        ({"sample_id": [3, 9, 1, 4]}, "'sample_id' has such a name"),
+        ({"Unnamed: 0": [0, 1, 2, 3]}, "'Unnamed: 0' has such a name"),
+        ({"t": [11, 12, 13, 14, 15]}, "'t' counts the rows"),
+        ({"n": many(lambda i: (7 * i) % 101)}, "'n' holds a different whole number"),
+        ({"who": ["a", "b", "c", "d"]}, "'who' holds a different text"),
+        ({"when": ["2021-03-04", "2021-03-05", "2021-03-05"]}, "'when' holds dates"),
+        ({"when": ["4.3.2021", "5.3.2021", None, "5.3.2021"]}, "'when' holds dates"),
+        ({"x": ["1.5", "2", "n.d.", "3"]}, "numbers but for 'n.d.' in rows 2"),
+    ],
+)
+def test_doubtful_columns_are_refused_with_the_way_out(tmp_path, frame, message):
+    frame = pd.DataFrame(frame)
+    frame["x2"] = np.linspace(0.5, 3, len(frame)) ** 2
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(frame, **SHORT)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(pt.PartitaError, match=message.split(" in rows")[0]):
+        pt.sample(tmp_path / "t.csv", **SHORT)
+
+
+def test_what_is_no_name_passes():
+    frame = pd.DataFrame(
+        {"size": [3, 9, 1, 4], "mark": ["a", "b", "a", "c"], "id": [1.5, 2.5, 3, 7]}
+    )
+    assert pt.sample(frame, **SHORT).columns == ("size", "mark", "id")
+
+
+def test_columns_with_nothing_in_them_and_wide_ones():
+    table = as_table(
+        pd.DataFrame({"c": [1, 1, 1], "m": [np.nan] * 3, "t": ["a", None, "a"], "x": [1, 2, 3.5]})
+    )
+    assert left_out(table) == {"c": "constant", "m": "no value in it", "t": "constant"}
+    wide = as_table(pd.DataFrame({"x": [1e-3, 0.0, 2e9], "y": [1.0, -5, np.nan]}))
+    assert wide_scales(wide)[0].startswith("column 'x' spans 0.001 to 2e+09")
+    assert len(wide_scales(wide)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,x\n1,2\n3,4\n", "x names more than one column"),
+        ("x,\n1,2\n3,4\n", "column 2 has no name"),
+        (",x\n1,2\n1,4\n", "'1' stands in it more than once"),
+        ('x\n"1\n', "line 2 is no row"),
+    ],
+)
+def test_headers_that_cannot_be_used(tmp_path, text, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(written(tmp_path, text), **SHORT)
+
+
+def test_dates_as_days():
+    found = days(np.array(["1970-01-02", None, "1970-01-01T12:00:00"], object), "d")
+    np.testing.assert_array_equal(found, [1.0, np.nan, 0.5])
+    with pytest.raises(pt.PartitaError, match="not written as year-month-day"):
+        days(np.array(["3.4.2021"], object), "d")
+
+
+def test_a_masked_cell_is_a_missing_one():
+    data = np.ma.masked_greater(np.array([[0.5], [1.5], [999.0], [2.5]]), 900)
+    assert np.isnan(as_table(data).columns[0]).tolist() == [False, False, True, False]
+
+
+SCALES = np.array([1.0, 2.0, 4.0, 1.5])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (1e200 * SCALES, "4e\\+200.*squares overflow"),
+        (1e-160 * SCALES, "squares vanish"),
+        (1e15 + SCALES, "subtract"),
+        (np.full(4, 1e200), "constant"),
+    ],
+)
+def test_extreme_scales_are_refused_for_the_true_reason(data, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.sample(data, **SHORT)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pt.NormalInverseGamma(0, 0.5, 2, 1e-100),
+        pt.NormalInverseGamma(1e200, 0.5, 2, 1),
+        pt.NormalInverseWishart(0, 1, 3, 1e-250),
+        pt.BetaBernoulli(a=1e-100),
+        pt.DirichletCategorical(1e-100),
+    ],
+)
+def test_extreme_hyperparameters_are_refused(kernel):
+    with pytest.raises(pt.PartitaError, match="out of proportion"):
+        pt.sample([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], kernel=kernel, **SHORT)
