@@ -73,6 +73,10 @@ def summarize(
             Categorical, the cluster of each cell: "0", "1", … in order of first appearance.
         ``.obs[f"{key_added}_probability"]``
             Probability that the cell lies in the cluster matched to its own.
+        ``.obs[f"{key_added}_core"]``
+            Categorical, the cluster of each cell in the core: the cells that are grouped so, all
+            at once, with probability 0.9 (a short search; see :func:`partita.credible_core`);
+            missing for cells outside. Absent where the draws are too many for a short search.
         ``.uns[key_added]``
             "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
             chains (R-hat by name, and warnings to heed), and "sentence", the one to write.
@@ -149,12 +153,24 @@ def attach(
     names = [str(label) for label in range(summary.n_clusters)]
     adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
     adata.obs[f"{key_added}_probability"] = summary.items.probability
+    _keep_core(adata, summary, f"{key_added}_core")
     adata.uns[key_added] = _record(summary)
     matrix = f"{key_added}_similarity"
     if similarity:
         adata.obsp[matrix] = similarity_of(summary.draws, dtype=np.float32)
     elif matrix in adata.obsp:  # of other draws than those now summarised under the key
         del adata.obsp[matrix]
+
+
+def _keep_core(adata: Any, summary: Summary, column: str) -> None:
+    core = summary.core
+    if core is None:
+        if column in adata.obs:  # of other draws than those now summarised under the key
+            del adata.obs[column]
+        return
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    names = [str(label) for label in range(core.n_clusters)]
+    adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
 
 
 def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:

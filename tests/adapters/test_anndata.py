@@ -53,7 +53,7 @@ def test_in_place_as_scanpy_does(adata, labels, summary):
     assert pt.anndata.summarize(adata, draws=labels) is None
     check_fields(adata, summary)
     assert list(adata.obsp) == []
-    assert list(adata.obs) == ["partita", "partita_probability"]
+    assert list(adata.obs) == ["partita", "partita_probability", "partita_core"]
 
 
 def test_a_copy_leaves_the_original_alone(adata, labels, summary):

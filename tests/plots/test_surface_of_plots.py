@@ -18,6 +18,7 @@ FIGURES = [getattr(pt.plots, name) for name in pt.plots.__all__]
 def test_the_figures_promised():
     assert sorted(pt.plots.__all__) == [
         "ball",
+        "core",
         "distances",
         "estimate",
         "hasse",
@@ -25,6 +26,7 @@ def test_the_figures_promised():
         "n_clusters",
         "overview",
         "posterior_map",
+        "profiles",
         "ranks",
         "similarity",
         "traces",

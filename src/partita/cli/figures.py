@@ -49,6 +49,10 @@ def _figures(
         ),
         "posterior_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
     }
+    if summary.core is not None:
+        figures["core"] = lambda plots: plots.core(summary)
+    if summary.profiles is not None:
+        figures["profiles"] = lambda plots: plots.profiles(summary)
     if summary.data is not None:
         figures["estimate"] = lambda plots: plots.estimate(summary, fit=fit, n_jobs=n_jobs)
     return figures

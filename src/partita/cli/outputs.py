@@ -14,6 +14,7 @@ from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
+    from partita.partitions.profile_table import Profiles
     from partita.samplers.fit import Fit
     from partita.summary.result import Summary
 
@@ -27,13 +28,15 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def write_summary(summary: Summary, directory: Path, similarity: str | None) -> None:
-    """labels.csv, bounds.csv, items.csv, clusters.csv, summary.json, summary.txt."""
+    """labels.csv, bounds.csv, items.csv, clusters.csv, with data profiles.csv, and the summary."""
     names = item_names(summary.draws)
     labels = summary.labels.tolist()
     write_table(directory / "labels.csv", ("item", "cluster"), zip(names, labels, strict=True))
     _write_bounds(summary, names, directory / "bounds.csv")
     _write_items(summary, names, directory / "items.csv")
     _write_clusters(summary, directory / "clusters.csv")
+    if summary.profiles is not None:
+        _write_profiles(summary.profiles, directory / "profiles.csv")
     summary.to_json(directory / "summary.json")
     (directory / "summary.txt").write_text(f"{summary}\n", encoding="utf-8")
     if similarity is not None:
@@ -83,6 +86,14 @@ def _write_clusters(summary: Summary, path: Path) -> None:
     fields = ("size", "within", "nearest", "nearest_similarity", "unchanged", "similar")
     columns = [getattr(table, field).tolist() for field in fields]
     write_table(path, ("cluster", *fields), zip(range(len(table)), *columns, strict=True))
+
+
+def _write_profiles(table: Profiles, path: Path) -> None:
+    from partita.partitions.profile_table import NUMBERS
+
+    names = ("cluster", "column", "parameter", *NUMBERS)
+    columns = [list(getattr(table, name)) for name in names]
+    write_table(path, names, zip(*columns, strict=True))
 
 
 def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> None:

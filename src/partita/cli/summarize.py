@@ -149,3 +149,5 @@ def print_summary(summary: Summary, *, as_json: bool) -> None:
         click.echo(summary.to_json())
     else:
         show(screen(summary, width()))
+        if summary.profiles is not None:
+            show(f"\nProfiles: what each cluster is like\n{summary.profiles}")

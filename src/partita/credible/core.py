@@ -224,6 +224,9 @@ class CredibleCore:
         return f"<pre>{escape(str(self))}</pre>"
 
 
+_QUICK_CELLS, _QUICK_WORK = 5_000_000, 2e7
+"""Labels of draws up to which a quick core is cheap, and labels that its runs may cover."""
+
 _SHOWN = 12
 """Clusters listed on one screen."""
 
@@ -330,6 +333,19 @@ def credible_core(
         stop=_clock(time_limit),
     )
     return _core(clean, level, runs, plan)
+
+
+def quick_core(draws: Draws, prob: float = 0.9) -> CredibleCore | None:
+    """A core from a short search, without a proof, for a line in a summary.
+
+    None where even that takes long. A core of this kind is a lower bound: it
+    holds, and :func:`credible_core` may find a larger one.
+    """
+    cells = draws.labels.size
+    if cells > _QUICK_CELLS:
+        return None
+    n_starts = max(1, int(_QUICK_WORK / cells))
+    return credible_core(draws, prob=prob, bound=None, n_starts=n_starts, patience=20)
 
 
 def _core(draws: Draws, prob: float, runs: Runs, plan: _Plan) -> CredibleCore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,21 @@ from partita.credible.levels import clean_prob
 from partita.errors import InvalidDataError
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import as_labels, by_size
-from partita.partitions.profile_table import Profiles, weighted_interval
+from partita.partitions.profile_table import Profiles, evenly_spaced, weighted_interval
 from partita.partitions.types import DrawsLike, LabelsLike
 
 Floats = NDArray[np.float64]
 
 
-def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0.95) -> Profiles:
+def profiles(
+    draws: DrawsLike,
+    labels: LabelsLike,
+    *,
+    data: Any,
+    names: Sequence[str] | None = None,
+    prob: float = 0.95,
+    n_draws: int = 1_000,
+) -> Profiles:
     r"""Means, standard deviations and shares of each cluster, with the clustering's uncertainty.
 
     For a cluster C of a reported partition and a statistic θ of a set of items
@@ -38,7 +47,11 @@ def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0
     data : array_like or DataFrame, one row per item
         Columns of numbers give a mean and an sd (of the items, divisor n; NaN is
         left out); columns of text or categories give the share of each level.
+    names : sequence of str, optional
+        Names of the columns, where the data carry none.
     prob : float in (0, 1], default 0.95
+    n_draws : int, default 1000
+        Draws to average over, evenly spaced; all where there are fewer.
 
     Returns
     -------
@@ -64,8 +77,9 @@ def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0
     clean = as_draws(draws)
     vector = by_size(as_labels(labels, n_items=clean.n_items))
     level = clean_prob(prob)
-    table, names, is_share = _table(data, clean.n_items)
-    merged = clean.unique()
+    table, named, is_share = _table(data, names, clean.n_items)
+    kept = clean if clean.n_draws <= n_draws else evenly_spaced(clean, n_draws)
+    merged = kept.unique()
     sizes = np.bincount(vector).astype(np.int64)
     everyone = np.arange(vector.size)
     center = np.nanmean(np.where(np.isnan(table).all(axis=0), 0.0, table), axis=0)
@@ -95,8 +109,8 @@ def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0
             found[m] = (share @ np.where(known, values, 0.0)) / (share @ known)
     weights = merged.probabilities
     low, high = weighted_interval(found.reshape(merged.n_draws, -1), weights, level)
-    numeric = [j for j in range(len(names)) if not is_share[j]]
-    order = [*_interleaved(len(names), numeric)]
+    numeric = [j for j in range(len(named)) if not is_share[j]]
+    order = [*_interleaved(len(named), numeric)]
     pick = np.array([at for at, _, _ in order])
     nothing = np.full(sizes.size * len(order), np.nan)
 
@@ -105,8 +119,8 @@ def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0
 
     return Profiles(
         cluster=np.repeat(np.arange(sizes.size), len(order)),
-        column=tuple(names[j][0] for _, j, _ in order) * sizes.size,
-        parameter=tuple(names[j][1] if kind == 0 else "sd" for _, j, kind in order) * sizes.size,
+        column=tuple(named[j][0] for _, j, _ in order) * sizes.size,
+        parameter=tuple(named[j][1] if kind == 0 else "sd" for _, j, kind in order) * sizes.size,
         given=chosen(given),
         given_low=nothing,
         given_high=nothing,
@@ -115,7 +129,7 @@ def profiles(draws: DrawsLike, labels: LabelsLike, *, data: Any, prob: float = 0
         averaged_high=chosen(high),
         sizes=sizes,
         prob=level,
-        n_draws=clean.n_draws,
+        n_draws=kept.n_draws,
     )
 
 
@@ -127,7 +141,9 @@ def _interleaved(n: int, numeric: list[int]) -> Any:
             yield n + numeric.index(j), j, 1
 
 
-def _table(data: Any, n_items: int) -> tuple[Floats, list[tuple[str, str]], NDArray[np.bool_]]:
+def _table(
+    data: Any, given_names: Sequence[str] | None, n_items: int
+) -> tuple[Floats, list[tuple[str, str]], NDArray[np.bool_]]:
     """Numbers and 0–1 columns of levels, their (column, parameter) names, and which are levels."""
     columns = getattr(data, "columns", None)
     if columns is None:
@@ -135,7 +151,8 @@ def _table(data: Any, n_items: int) -> tuple[Floats, list[tuple[str, str]], NDAr
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2:
             raise InvalidDataError(f"data have shape {values.shape}; expected one row per item.")
-        series = [(str(j), values[:, j]) for j in range(values.shape[1])]
+        titles = range(values.shape[1]) if given_names is None else given_names
+        series = [(str(name), values[:, j]) for j, name in enumerate(titles)]
     else:
         series = [(str(name), np.asarray(data[name])) for name in columns]
     if not series or any(column.shape != (n_items,) for _, column in series):

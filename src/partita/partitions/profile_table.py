@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita.partitions.draws import Draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,3 +131,8 @@ def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Flo
         np.take_along_axis(ordered, low[None], axis=0)[0],
         np.take_along_axis(ordered, high[None], axis=0)[0],
     )
+
+
+def evenly_spaced(draws: Draws, n: int) -> Draws:
+    """So many draws, evenly spaced from the first to the last."""
+    return draws._take(np.linspace(0, draws.n_draws - 1, n).astype(np.int64))

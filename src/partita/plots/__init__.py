@@ -10,6 +10,7 @@ Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 """
 
 from partita.plots.ball import ball
+from partita.plots.core import core
 from partita.plots.distances import distances
 from partita.plots.estimate import estimate
 from partita.plots.hasse import hasse
@@ -17,12 +18,14 @@ from partita.plots.items import items
 from partita.plots.n_clusters import n_clusters
 from partita.plots.overview import overview
 from partita.plots.posterior_map import posterior_map
+from partita.plots.profiles import profiles
 from partita.plots.ranks import ranks
 from partita.plots.similarity import similarity
 from partita.plots.traces import traces
 
 __all__ = [
     "ball",
+    "core",
     "distances",
     "estimate",
     "hasse",
@@ -30,6 +33,7 @@ __all__ = [
     "n_clusters",
     "overview",
     "posterior_map",
+    "profiles",
     "ranks",
     "similarity",
     "traces",

@@ -16,7 +16,7 @@ from partita._files import PathLike
 from partita._optional import require
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
-from partita.partitions.profile_table import Profiles
+from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
@@ -214,8 +214,7 @@ class Fit:
         """
         kept = self.draws
         if kept.n_draws > n_draws:
-            chosen = np.linspace(0, kept.n_draws - 1, n_draws).astype(np.int64)
-            kept = kept._take(chosen)
+            kept = evenly_spaced(kept, n_draws)
         return profile(
             self.kernel,
             self.values,

@@ -34,6 +34,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "ball": _ball(summary.ball),
         "items": _columns(summary.items, without=("names", "labels")),
         "clusters": _columns(summary.clusters),
+        "profiles": None if summary.profiles is None else _columns(summary.profiles),
         "n_clusters_posterior": _columns(summary.counts),
         "sizes_posterior": _columns(summary.sizes),
         "diagnostics": _diagnostics(summary.diagnostics),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,15 @@ from partita._files import PathLike, write_text
 from partita._optional import require
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
+from partita.credible.core import CredibleCore, quick_core
 from partita.credible.counts import ClusterCounts, ClusterSizes
 from partita.credible.items import ItemUncertainty
 from partita.diagnostics.convergence import Diagnostics
-from partita.errors import UnknownNameError
+from partita.errors import InvalidInputError, UnknownNameError
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.profile_table import Profiles
 from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:
@@ -90,6 +93,8 @@ class Summary:
     sizes : ClusterSizes
         Posterior of the sorted cluster sizes.
     diagnostics : Diagnostics
+    profiles : Profiles or None
+        What each cluster is like, column by column, when there are data.
     options : mapping
         How it was made: the arguments of :func:`summarize`.
     versions : mapping
@@ -120,6 +125,7 @@ class Summary:
     counts: ClusterCounts
     sizes: ClusterSizes
     diagnostics: Diagnostics
+    profiles: Profiles | None
     options: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: float
@@ -150,6 +156,15 @@ class Summary:
         """Probability of the credible ball."""
         return self.ball.prob
 
+    @cached_property
+    def core(self) -> CredibleCore | None:
+        """Items whose grouping holds with probability 0.9, from a short search; made when asked.
+
+        None where the draws are too many for that. :func:`partita.credible_core`
+        searches longer, proves how large a core can be, and takes any probability.
+        """
+        return quick_core(self.draws)
+
     @property
     def sentence(self) -> str:
         """The sentence to write about the credible ball."""
@@ -178,12 +193,13 @@ class Summary:
         Parameters
         ----------
         table : str, default "items"
-            "items", "clusters", "bounds", "n_clusters", "sizes", "diagnostics"
-            or "comparison".
+            "items", "clusters", "profiles", "bounds", "n_clusters", "sizes",
+            "diagnostics" or "comparison".
         """
         tables: dict[str, Any] = {
             "items": self.items,
             "clusters": self.clusters,
+            "profiles": self.profiles,
             "bounds": self.ball,
             "n_clusters": self.counts,
             "sizes": self.sizes,
@@ -193,6 +209,11 @@ class Summary:
         if table not in tables:
             known = ", ".join(repr(name) for name in tables)
             raise UnknownNameError(f"no table {table!r} in a summary; expected one of {known}.")
+        if tables[table] is None:
+            raise InvalidInputError(
+                "this summary has no profiles, because it was made without data; give them: "
+                "summarize(draws, data=...)."
+            )
         frame: pd.DataFrame = tables[table].to_frame()
         return frame
 

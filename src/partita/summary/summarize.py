@@ -16,6 +16,7 @@ from partita.credible.comparison import JACCARD, clean_jaccard, compare
 from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterior
 from partita.credible.items import items_from
 from partita.credible.levels import clean_prob
+from partita.credible.profiles import profiles as profiles_of
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.losses.base import Loss
@@ -25,6 +26,8 @@ from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.partitions.profile_table import Profiles
 from partita.partitions.types import DataLike, DrawsLike
 from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
@@ -62,7 +65,8 @@ def summarize(
     prob : float in (0, 1], default 0.95
         Probability of the credible ball and of the intervals.
     data : array_like, shape (n_items,) or (n_items, n_columns), optional
-        The observations, for figures and reports; no number depends on them.
+        The observations, for profiles, figures and reports; no other number depends on
+        them.
         Sampler output brings its own.
     var_name : str, optional
         The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
@@ -136,10 +140,22 @@ def summarize(
         counts=n_clusters_posterior(clean),
         sizes=cluster_sizes_posterior(clean, prob=level),
         diagnostics=diagnose_values(values, clean, n_jobs=n_jobs),
+        profiles=_profiles(draws, clean, found.labels, observed, level),
         options=_options(measure, level, overlap, wishes),
         versions=_versions(),
         seconds=time.perf_counter() - started,
     )
+
+
+def _profiles(
+    source: object, draws: Draws, labels: Labels, observed: Observations | None, prob: float
+) -> Profiles | None:
+    """By the model where there is one, else by the data alone."""
+    if observed is None:
+        return None
+    if isinstance(source, Fit) and observed.values is source.values:
+        return source.profiles(labels, prob=prob)
+    return profiles_of(draws, labels, data=observed.values, names=observed.titles, prob=prob)
 
 
 def _estimate_for_comparison(

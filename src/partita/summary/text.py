@@ -31,6 +31,7 @@ def screen(summary: Summary, width: int = WIDTH) -> str:
         _ball(summary, width),
         _clusters(summary, width),
         _items(summary, width),
+        _core(summary, width),
         _comparison(summary, width),
         _convergence(summary, width),
         _wrapped("To write: ", sentence(summary), width),
@@ -150,6 +151,21 @@ def _items(summary: Summary, width: int) -> list[str]:
         parts.append(part.replace(" ", _UNBROKEN))
     text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
     return _wrapped("Least certain items: ", text, width)
+
+
+def _core(summary: Summary, width: int) -> list[str]:
+    """What holds; left out where a quick search is not quick."""
+    core = summary.core
+    if core is None:
+        return []
+    half = core.at(0.5)
+    n = summary.draws.n_items
+    text = (
+        f"at least {core.size:,} of {_count(n, 'item')} are grouped alike in draws of probability "
+        f"{core.probability:.2f} (asked 0.9), at least {half.size:,} in {half.probability:.2f} "
+        "(asked 0.5)"
+    )
+    return _wrapped("Core: ", text, width)
 
 
 def _comparison(summary: Summary, width: int) -> list[str]:

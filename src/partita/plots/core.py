@@ -1,0 +1,142 @@
+"""The credible core: how its probability falls with its size, and where its items are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.credible.core import CredibleCore
+from partita.errors import InvalidInputError
+from partita.plots.canvas import (
+    GREY,
+    INK,
+    SMALL,
+    cluster_legend,
+    headline,
+    library,
+    many_axes,
+    marker,
+    plain,
+    whole_ticks,
+)
+from partita.plots.inputs import Observations, observations_of
+from partita.plots.on_data import prepare_view
+from partita.plots.palette import OTHER, colour
+from partita.summary.result import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def core(
+    source: Any,
+    *,
+    data: Any = None,
+    dims: Sequence[int | str] | None = None,
+    axes: Any = None,
+) -> NDArray[Any]:
+    """The curve of a credible core, and its items on the data, all others greyed out.
+
+    The curve is the largest probability found for a set of so many items; where it
+    crosses the probability asked for, the core ends.
+
+    Parameters
+    ----------
+    source : CredibleCore, or Summary
+        Of a summary the short search at 0.9; see :func:`partita.credible_core`.
+    data : array_like, shape (n_items,) or (n_items, n_columns), optional
+        The observations; by default those of the summary. Without any the curve is
+        drawn alone.
+    dims : sequence of two columns, optional
+        Columns to show, by name or position; by default one or two as they are, more
+        as principal components.
+    axes : Axes, optional
+        One, or two with data; a new figure by default.
+
+    Returns
+    -------
+    ndarray of Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
+    >>> panels = pt.plots.core(pt.credible_core(draws), data=[1.0, 1.2, 3.0, 3.1])
+    >>> panels[0].get_xlabel()
+    'items'
+    """
+    library("figure")
+    found = source.core if isinstance(source, Summary) else source
+    if not isinstance(found, CredibleCore):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected a CredibleCore, or a Summary of draws few "
+            "enough for a quick one. partita.credible_core(draws) makes one."
+        )
+    observed = observations_of(source, data, None, found.draws.n_items)
+    count = 1 if observed is None else 2
+    panels = many_axes(axes, count, columns=2, width=4.6, height=3.4)
+    _curve(panels[0], found)
+    if observed is not None:
+        _items(panels[1], found, observed, dims)
+    return panels
+
+
+def _curve(ax: Axes, found: CredibleCore) -> None:
+    sizes = np.arange(1, found.curve.size + 1)
+    ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
+    ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    ax.plot([found.size], [found.probability], "o", color=INK, markersize=5)
+    ax.annotate(
+        f"{found.size:,} items\nP = {found.probability:.3f}",
+        (found.size, found.probability),
+        (6.0, 6.0),
+        textcoords="offset points",
+        fontsize=SMALL,
+        color=INK,
+    )
+    if found.upper_bound < found.draws.n_items and not found.is_proven:
+        ax.axvline(found.upper_bound, color=GREY, linewidth=0.8)
+    ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
+    ax.set(xlabel="items", ylabel="probability that all are grouped so")
+    plain(ax)
+    whole_ticks(ax, "x")
+    proof = "proven largest" if found.is_proven else f"at most {found.upper_bound:,} items possible"
+    headline(ax, f"What holds with probability {found.prob:g}", f"largest set found; {proof}")
+
+
+def _items(
+    ax: Axes, found: CredibleCore, observed: Observations, dims: Sequence[int | str] | None
+) -> None:
+    view = prepare_view(observed, dims)
+    x = view.points[:, 0]
+    labels = found.labels
+    flat = view.points.shape[1] == 1
+    y = labels.astype(np.float64) if flat else view.points[:, 1]
+    outside = labels < 0
+    ax.scatter(x[outside], y[outside], s=9, color=OTHER, linewidths=0.0, zorder=1)
+    for c in range(found.n_clusters):
+        mine = labels == c
+        ax.scatter(
+            x[mine],
+            y[mine],
+            s=24,
+            color=colour(c),
+            marker=marker(c),
+            edgecolors="white",
+            linewidths=0.4,
+            zorder=2,
+        )
+    ax.set_xlabel(view.names[0])
+    if flat:
+        ticks = [-1, *range(found.n_clusters)]
+        ax.set_yticks(ticks, ["not stated", *map(str, range(found.n_clusters))])
+        ax.set_ylabel("cluster of the core")
+    else:
+        ax.set_ylabel(view.names[1])
+    plain(ax)
+    n = found.draws.n_items
+    headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")
+    cluster_legend(ax, np.arange(found.n_clusters), np.bincount(labels[~outside]))

@@ -1,0 +1,79 @@
+"""What each cluster is like: small multiples, one per column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.partitions.profile_table import Profiles
+from partita.plots.canvas import GREY, headline, library, many_axes, percent, plain, shorten
+from partita.plots.palette import colour
+from partita.summary.result import Summary
+
+_MOST_PANELS = 12
+
+
+def profiles(source: Any, *, axes: Any = None) -> NDArray[Any]:
+    """Parameters of each cluster with their intervals, one panel per column and parameter.
+
+    In each panel, for each cluster: the interval with the uncertainty of the
+    clustering (colour), and thin and grey the one given the partition, where a model
+    provides it.
+
+    Parameters
+    ----------
+    source : Summary or Profiles
+        A summary made with data or from a fit; ``fit.profiles(labels)``.
+    axes : sequence of Axes, optional
+        One per panel; a new figure by default. At most 12 panels are drawn, means,
+        rates and shares before standard deviations.
+
+    Returns
+    -------
+    ndarray of Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
+    >>> found = pt.profiles(draws, [0, 0, 1, 1], data=[1.0, 2.0, 5.0, 6.0])
+    >>> [ax.get_title(loc="left") for ax in pt.plots.profiles(found)]
+    ['0: mean', '0: sd']
+    """
+    library("figure")
+    table = source.profiles if isinstance(source, Summary) else source
+    if not isinstance(table, Profiles):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected Profiles or a Summary made with data."
+        )
+    names = list(dict.fromkeys(zip(table.column, table.parameter, strict=True)))
+    shown = sorted(names, key=lambda name: name[1] == "sd")[:_MOST_PANELS]
+    panels = many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
+    rows = {name: r for r, name in enumerate(names)}
+    for ax, name in zip(panels, shown, strict=True):
+        _panel(ax, table, rows[name], len(names))
+        headline(ax, shorten(f"{name[0]}: {name[1]}", 30))
+    panels[0].set_title("")
+    headline(
+        panels[0], shorten(f"{shown[0][0]}: {shown[0][1]}", 30), f"{percent(table.prob)} intervals"
+    )
+    return panels
+
+
+def _panel(ax: Any, table: Profiles, first: int, step: int) -> None:
+    at = np.arange(first, len(table), step)
+    for k, r in enumerate(at.tolist()):
+        low, high = table.given_low[r], table.given_high[r]
+        if np.isfinite(low) and np.isfinite(high):
+            ax.plot([low, high], [k + 0.22] * 2, color=GREY, linewidth=0.8)
+        ax.plot([table.given[r]], [k + 0.22], "|", color=GREY, markersize=6)
+        ends = [table.averaged_low[r], table.averaged_high[r]]
+        ax.plot(ends, [k] * 2, color=colour(k), linewidth=2.2, solid_capstyle="butt")
+        ax.plot([table.averaged[r]], [k], "o", color=colour(k), markersize=4)
+    ax.set_yticks(range(at.size), [str(k) for k in range(at.size)])
+    ax.set_ylim(at.size - 0.5, -0.5)
+    ax.set_ylabel("cluster")
+    plain(ax)

@@ -1,0 +1,46 @@
+"""``partita core`` and profiles on the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+from click.testing import CliRunner
+
+import partita as pt
+from partita.cli.group import cli
+
+FIVE = "a,b,c,d,e,f\n1,1,2,2,3,3\n1,1,2,2,2,3\n1,1,1,2,2,2\n1,1,2,2,2,2\n1,2,2,3,3,3\n"
+
+
+def test_text_json_and_file(tmp_path):
+    path, out = tmp_path / "draws.csv", tmp_path / "core.csv"
+    path.write_text(FIVE)
+    core = pt.credible_core(pt.read_draws(path), prob=0.6)
+    done = CliRunner().invoke(cli, ["core", str(path), "--prob", "0.6", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"{core}\n"
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["item"] for row in rows] == list("abcdef")
+    assert [int(row["core"]) for row in rows] == core.labels.tolist()
+    done = CliRunner().invoke(cli, ["core", str(path), "--prob", "0.6", "--json"])
+    plain = json.loads(done.stdout)
+    assert (plain["size"], plain["probability"], plain["is_proven"]) == (4, 0.6, True)
+    assert plain["curve"] == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
+
+
+def test_data_give_profiles(tmp_path):
+    draws, data, out = tmp_path / "draws.csv", tmp_path / "data.csv", tmp_path / "results"
+    draws.write_text(FIVE)
+    data.write_text("x\n" + "\n".join(map(str, [1, 2, 3, 7, 8, 9])) + "\n")
+    call = ["summarize", str(draws), "--data", str(data), "--out", str(out)]
+    done = CliRunner().invoke(cli, call)
+    assert done.exit_code == 0, done.output
+    assert "Profiles: what each cluster is like" in done.stdout
+    summary = pt.summarize(pt.read_draws(draws), data=np.array([1, 2, 3, 7, 8, 9.0]))
+    with (out / "profiles.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [float(row["averaged"]) for row in rows] == summary.profiles.averaged.tolist()
+    assert rows[0]["column"] == "x"
