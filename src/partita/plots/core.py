@@ -22,9 +22,10 @@ from partita.plots.canvas import (
     plain,
     whole_ticks,
 )
-from partita.plots.inputs import Observations, observations_of
+from partita.plots.inputs import observations_of
 from partita.plots.on_data import prepare_view
 from partita.plots.palette import OTHER, colour
+from partita.summary.observations import Observations
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:
