@@ -96,8 +96,12 @@ def test_a_table_may_mix_numbers_and_categories():
     assert mixture.predict(frame.iloc[[0, 25, 50]]).tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="feature names"):
         mixture.predict(frame.rename(columns={"size": "width"}))
-    with pytest.raises(ValueError, match=r"missing or infinite values in rows 1 "):
-        BayesianMixture(**FEW).fit(frame.assign(size=frame["size"].where(frame.index != 1)))
+    holes = frame.assign(size=frame["size"].where(frame.index != 1))
+    mixture.fit(holes)
+    assert pt.distance(mixture.labels_, TRUTH) == 0.0
+    assert mixture.__sklearn_tags__().input_tags.allow_nan
+    joint = BayesianMixture(kernel=pt.NormalInverseWishart(0, 1, 4, 1))
+    assert not joint.__sklearn_tags__().input_tags.allow_nan
     with pytest.raises(pt.PartitaError, match="without rows"):
         BayesianMixture(**FEW).fit(frame.iloc[:0])
 

@@ -178,7 +178,7 @@ def test_names_and_labels_are_as_the_file_spells_them(place, partita):
     (place / "c.csv").write_text("cluster\na\n\nc\nd\n")
     result = partita("compare", "b.csv", "c.csv")
     assert result.exit_code == 1
-    assert "is no label" in result.stderr
+    assert "missing value" in result.stderr
 
 
 def test_row_numbers_do_not_change_the_answer(place, partita):

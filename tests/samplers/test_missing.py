@@ -137,3 +137,76 @@ def test_tables_from_everywhere_may_have_holes():
     found = fit.cluster_parameters([0, 0, 0, 1, 1])
     assert found["mean"].mean.shape == (2, 1)
     np.testing.assert_allclose(found["probability of b"].mean[0], [0.5, 0.5])
+
+
+MEANS = {
+    "normal": lambda x: (0.5 * 0.2 + x.sum()) / (0.5 + x.size),
+    "poisson": lambda x: (1 + x.sum()) / (0.4 + x.size),
+    "bernoulli": lambda x: (1 + x.sum()) / (1.7 + x.size),
+}
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_imputed_means_are_those_of_the_exact_posterior(name):
+    case, prior = case_of(name, 6), PRIORS["dirichlet"]
+    partitions = np.array(list(pt.all_partitions(6)))
+    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
+    exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    expected = 0.0
+    for p, labels in zip(exact, partitions, strict=True):
+        cells = case.values[labels == labels[0], 1]  # the second cell of item 0 is missing
+        expected += p * MEANS[name](cells[~np.isnan(cells)])
+    fit = pt.sample(
+        case.rows, kernel=case.kernel, prior=prior, draws=4_000, burn_in=50, rng=1, progress=False
+    )
+    found = fit.impute()
+    assert found.row.tolist() == sorted(row for row, _ in HOLES)
+    assert found.column[0] == "1"
+    # Means differ by about 1 between partitions, and 16,000 draws are worth some 5,000.
+    assert found.mean[0] == pytest.approx(expected, abs=0.03, rel=0.02)
+    assert (found.lower <= found.upper).all()
+    assert found.filled[0, 1] == found.mean[0]
+    assert not np.isnan(found.filled).any()
+
+
+def test_imputed_categories_and_intervals():
+    fit = pt.sample(rows_for("categorical", 9), kernel=KERNELS["categorical"][0], draws=300, rng=0)
+    found = fit.impute()
+    assert found.probability[0].shape == (4,)
+    assert found.probability[0].sum() == pytest.approx(1)
+    assert found.mean[0] == found.probability[0].argmax()
+    normal = pt.sample(rows_for("normal", 9), kernel=KERNELS["normal"][0], draws=2_000, rng=0)
+    half, most = normal.impute(prob=0.5), normal.impute(prob=0.95)
+    assert (most.upper - most.lower > half.upper - half.lower).all()
+    assert "5 missing cells" in repr(half)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_replicates_have_the_predictive_mean(name):
+    """Parameters drawn, then rows: their mean is the predictive mean that impute uses."""
+    case = case_of(name, 14)
+    rng = np.random.default_rng(0)
+    members = np.arange(8)
+    _, _, bound = compiled(case)
+    simulated = np.concatenate([bound.simulate(case.values[members], 5, rng) for _ in range(2_000)])
+    same = np.zeros((1, 14))
+    same[0, members] = 1
+    for column in range(2):
+        expected, _ = bound.predict_cell(same, case.values[:, column], column, rng)
+        if expected.ndim == 2:
+            shares = (simulated[:, column, None] == np.arange(expected.shape[1])).mean(axis=0)
+            np.testing.assert_allclose(shares, expected[0], atol=0.03)
+        else:
+            tolerance = 5 * simulated[:, column].std() / np.sqrt(2_000)
+            assert simulated[:, column].mean() == pytest.approx(expected[0], abs=tolerance)
+
+
+def test_wishart_replicates_have_the_posterior_covariance():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(40, 2)) @ [[1, 0.5], [0, 1]] + [3, -1]
+    kernel = pt.NormalInverseWishart(0, 0.5, 6, 1)
+    made = np.concatenate([kernel.simulate(rows, 20, rng) for _ in range(1_000)])
+    moments = kernel.moments(rows, np.zeros(40, np.int32), ("a", "b"))
+    np.testing.assert_allclose(made.mean(axis=0), moments["mean"].mean[0], atol=0.03)
+    expected = moments["covariance"].mean[0] * (1 + 1 / 40.5)
+    np.testing.assert_allclose(np.cov(made.T), expected, rtol=0.05, atol=0.03)

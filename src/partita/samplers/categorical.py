@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.checks import PerColumn, listed, per_column, positive, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, column_groups, group_sums
+from partita.samplers.kernel import (
+    Block,
+    Floats,
+    Kernel,
+    Moments,
+    cell_sums,
+    column_groups,
+    group_sums,
+)
 from partita.samplers.table import Table, numbers
 
 
@@ -77,6 +85,23 @@ class BetaBernoulli(Kernel):
         """Columns with two levels, the incomplete ones in blocks of their own."""
         pseudo = np.stack([spread(self.b, n_columns, "b"), spread(self.a, n_columns, "a")], 1)
         return level_blocks(list(pseudo), n_items, incomplete)
+
+    def predict_cell(
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Probability of a one in each draw, and a random value."""
+        n_columns = max(np.size(self.a), np.size(self.b), column + 1)
+        n, ones = cell_sums(same, values)
+        a = spread(self.a, n_columns, "a")[column] + ones
+        p = a / (a + spread(self.b, n_columns, "b")[column] + n - ones)
+        return p, (rng.random(p.size) < p).astype(np.float64)
+
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """Probabilities from their posterior, then n rows."""
+        d = values.shape[1]
+        ones, count = np.nansum(values, axis=0), np.isfinite(values).sum(axis=0)
+        p = rng.beta(spread(self.a, d, "a") + ones, spread(self.b, d, "b") + count - ones)
+        return np.asarray(rng.random((n, d)) < p, np.float64)
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
@@ -171,6 +196,25 @@ class DirichletCategorical(Kernel):
         """One block of the complete columns, and one of each incomplete column."""
         pseudo = [np.full(len(v), self.weight) for v in self.levels or ()]
         return level_blocks(pseudo, n_items, incomplete)
+
+    def predict_cell(
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Probabilities of the levels in each draw, and a random level."""
+        hot = values[:, None] == np.arange(len((self.levels or ())[column]))
+        weights = same @ hot + self.weight
+        p = weights / weights.sum(axis=1, keepdims=True)
+        below = p.cumsum(axis=1) < rng.random((len(p), 1))
+        return p, below[:, :-1].sum(axis=1).astype(np.float64)
+
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """Probabilities from their posterior, then n rows."""
+        rows = np.empty((n, values.shape[1]))
+        for j, levels in enumerate(self.levels or ()):
+            counts = (values[:, j, None] == np.arange(len(levels))).sum(axis=0)
+            p = rng.dirichlet(counts + self.weight)
+            rows[:, j] = rng.choice(len(levels), n, p=p)
+        return rows
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]

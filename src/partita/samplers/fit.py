@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
 
@@ -13,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike
-from partita._optional import require
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
-from partita.samplers.chains import Progress, Settings
+from partita.samplers.chains import Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
-from partita.samplers.model import Model
 from partita.samplers.predictive import Density, predict_clusters, predictive_density
 from partita.samplers.priors import PartitionPrior
 from partita.samplers.profiles import profile
+from partita.samplers.simulation import Imputation, impute_cells, replicate_data
+
+Rng = int | np.random.SeedSequence | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +251,86 @@ class Fit:
             names=self.columns,
         )
 
+    def impute(self, *, prob: float = 0.95, rng: Rng = None) -> Imputation:
+        """Posterior means and intervals of the missing cells, averaged over draws.
+
+        Given a partition, a missing cell has the predictive distribution of its column in its
+        item's cluster; ``mean`` averages the means of these, the intervals hold the central
+        ``prob`` of one random value per draw.
+
+        Parameters
+        ----------
+        prob : float
+            Probability of the intervals.
+        rng : int, SeedSequence or Generator, optional
+            Seed of the random values; by default 0.
+
+        Returns
+        -------
+        Imputation
+            One entry per missing cell, row by row; ``filled`` is the table with means put in.
+
+        Notes
+        -----
+        Cost O(draws · N) per row with a missing cell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import partita as pt
+        >>> table = [[1.0, 5.1], [1.2, np.nan], [9.0, 0.2], [9.1, 0.1], [1.1, 4.8]]
+        >>> fit = pt.sample(table, draws=200, burn_in=50, chains=2, rng=0)
+        >>> fit.impute().row, fit.impute().column
+        (array([1]), ('1',))
+        """
+        return impute_cells(
+            self.draws,
+            self.kernel,
+            self.values,
+            self.columns,
+            prob,
+            np.random.default_rng(rng or 0),
+        )
+
+    def replicate(self, n: int = 1, *, rng: Rng = None) -> Floats:
+        """Data as the fitted model would make them again, to be held against the data.
+
+        For each replicate a partition is drawn from the posterior, parameters of its clusters
+        given their items, and new values of all items given these. Where replicates do not look
+        like the data, the kernel is wrong; :func:`partita.plots.replicates` shows both.
+
+        Parameters
+        ----------
+        n : int
+            Number of replicates.
+        rng : int, SeedSequence or Generator, optional
+            By default 0.
+
+        Returns
+        -------
+        ndarray of float, shape (n, n_items, n_columns)
+            As the kernel encodes them: categories as numbers of their levels.
+
+        Notes
+        -----
+        Cost O(n · N · d).
+
+        References
+        ----------
+        Gelman, A., Meng, X.-L. and Stern, H. (1996), Posterior predictive assessment of model
+        fitness via realized discrepancies. Statistica Sinica 6.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=50, chains=1, rng=0)
+        >>> fit.replicate(20).shape
+        (20, 82, 1)
+        """
+        return replicate_data(
+            self.draws, self.kernel, self.values, n, np.random.default_rng(rng or 0)
+        )
+
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 
@@ -263,18 +342,9 @@ class Fit:
         DataTree, or InferenceData where the installed ``arviz`` is older than 1.0
             The older ArviZ takes nothing else. ``["posterior"]["labels"]`` reads both.
         """
-        base = require("arviz_base", extra="arviz", purpose="to_arviz()")
-        chains, kept = self.trace["n_clusters"].shape
-        posterior = {name: self.trace[name] for name in self.trace if name != "log_posterior"}
-        labels = self.draws.labels.reshape(chains, kept, self.draws.n_items)
-        tree = base.from_dict(
-            {
-                "posterior": {"labels": labels.astype(np.int64), **posterior},
-                "sample_stats": {"lp": self.trace["log_posterior"]},
-            },
-            dims={"labels": ["item"]},
-        )
-        return _for_installed_arviz(tree)
+        from partita.samplers.export import fit_to_arviz
+
+        return fit_to_arviz(self)
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
@@ -288,57 +358,3 @@ class Fit:
         from partita.samplers.storage import load_fit
 
         return load_fit(path)
-
-
-def _for_installed_arviz(tree: Any) -> Any:
-    try:
-        generation = int(version("arviz").partition(".")[0])
-    except PackageNotFoundError:
-        return tree
-    if generation >= 1:
-        return tree
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # ArviZ on its own refactoring, daily
-        arviz = require("arviz", extra="arviz", purpose="to_arviz()")
-    return arviz.from_datatree(tree)
-
-
-def fit_from_progress(
-    reached: Progress,
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    names: tuple[str, ...],
-    item_names: tuple[str, ...] | None,
-    model: Model,
-    settings: Settings,
-    notes: tuple[str, ...],
-    seconds: float,
-    interrupted: bool,
-) -> Fit:
-    """The result of a run, finished or not."""
-    records = reached.joined()
-    scalars = np.stack([record.scalars for record in records])
-    trace: dict[str, NDArray[Any]] = {}
-    if model.prior.parameter is not None:
-        trace[model.prior.parameter] = scalars[:, :, 0].copy()
-    trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
-    constant = model.log_base + model.prior.constant
-    trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant
-    dtype = np.result_type(*[record.labels.dtype for record in records])
-    labels = np.concatenate([record.labels for record in records]).astype(dtype, copy=False)
-    chain = np.repeat(np.arange(len(records)), scalars.shape[1])
-    counts = trace["n_clusters"].reshape(-1)
-    draws = Draws._from_canonical(labels, counts, chain=chain, item_names=item_names)
-    return Fit(
-        draws,
-        MappingProxyType(trace),
-        kernel,
-        prior,
-        values,
-        names,
-        settings,
-        notes,
-        seconds,
-        interrupted,
-    )

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidDataError, InvalidInputError
+from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.samplers.checks import spread
 from partita.samplers.registered import Registered
 from partita.samplers.table import Table, numbers
@@ -161,6 +161,34 @@ class Kernel(Registered, ABC):
         """Posterior moments of each cluster's parameters, by the parameter's name; none here."""
         return {}
 
+    def predict_cell(
+        self,
+        same: Floats,  # noqa: ARG002
+        values: Floats,  # noqa: ARG002
+        column: int,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[Floats, Floats]:
+        """Predictive distribution of a missing cell in each draw.
+
+        ``same`` (n_draws, n_items) is 1 for the items that share its cluster, ``values`` the
+        column. Returns the predictive mean, shape (n_draws,), or the probability of each level,
+        shape (n_draws, n_levels); and a random value per draw.
+        """
+        raise NotSupportedError(
+            f"{self.kind} does not predict single cells; define predict_cell to impute them."
+        )
+
+    def simulate(
+        self,
+        values: Floats,  # noqa: ARG002
+        n: int,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Floats:
+        """n new rows of a cluster that has these, shape (n, n_columns): parameters drawn first."""
+        raise NotSupportedError(
+            f"{self.kind} does not simulate; define simulate to replicate data under it."
+        )
+
     def log_base(self, values: Floats) -> Floats:
         """What the compiled density leaves out because it is the same under every partition."""
         return np.zeros(values.shape[0])
@@ -213,6 +241,12 @@ def group_sums(values: Floats, labels: NDArray[np.int32]) -> tuple[Floats, Float
     np.add.at(sizes, labels, present)
     np.add.at(sums, labels, np.where(present, values, 0.0))
     return sizes, sums
+
+
+def cell_sums(same: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Number and sum of the present cells of a column in each draw's cluster."""
+    present = np.isfinite(values)
+    return same @ present.astype(np.float64), same @ np.where(present, values, 0.0)
 
 
 def merge_moments(parts: list[dict[str, Moments]]) -> Mapping[str, Moments]:

@@ -15,6 +15,7 @@ from partita.samplers.kernel import (
     Floats,
     Kernel,
     Moments,
+    cell_sums,
     column_groups,
     group_sums,
     present_moments,
@@ -129,6 +130,32 @@ class NormalInverseGamma(Kernel):
                 columns = same[group]
                 found.append(_block(columns, a, c, mean[columns], rate[columns], n_items))
         return found
+
+    def predict_cell(
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Student's t in each draw: mean, and a random value."""
+        n_columns = column + 1 if np.ndim(self.mean) == 0 else np.size(self.mean)
+        mean, c, a, b = (float(h[column]) for h in self._hyper(int(n_columns)))
+        n, total = cell_sums(same, values)
+        _, squares = cell_sums(same, (values - mean) ** 2)
+        c_n, a_n = c + n, a + n / 2
+        away = total - n * mean
+        location = mean + away / c_n
+        b_n = b + 0.5 * np.maximum(squares - away**2 / c_n, 0.0)
+        scale = np.sqrt(b_n * (c_n + 1) / (a_n * c_n))
+        return location, location + scale * rng.standard_t(2 * a_n)
+
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """σ² and μ from their posterior, then n rows."""
+        d = values.shape[1]
+        mean, c, a, b = self._hyper(d)
+        count = np.isfinite(values).sum(axis=0)
+        away = np.nansum(values - mean, axis=0)
+        b_n = b + 0.5 * (np.nansum((values - mean) ** 2, axis=0) - away**2 / (c + count))
+        variance = b_n / rng.standard_gamma(a + count / 2)
+        center = mean + away / (c + count) + np.sqrt(variance / (c + count)) * rng.normal(size=d)
+        return np.asarray(center + np.sqrt(variance) * rng.normal(size=(n, d)))
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]

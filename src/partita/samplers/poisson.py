@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.samplers.checks import PerColumn, per_column, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, column_groups, group_sums
+from partita.samplers.kernel import (
+    Block,
+    Floats,
+    Kernel,
+    Moments,
+    cell_sums,
+    column_groups,
+    group_sums,
+)
 from partita.samplers.table import Table, numbers
 
 _LARGEST = 2.0**53
@@ -99,6 +107,23 @@ class GammaPoisson(Kernel):
     def features(self, values: Floats) -> Floats:
         """Square roots, on which counts have about the same spread everywhere."""
         return super().features(np.sqrt(values))
+
+    def predict_cell(
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Negative binomial in each draw: mean, and a random value."""
+        n_columns = max(np.size(self.shape), np.size(self.rate), column + 1)
+        n, total = cell_sums(same, values)
+        shape = spread(self.shape, n_columns, "shape")[column] + total
+        rate = spread(self.rate, n_columns, "rate")[column] + n
+        return shape / rate, rng.poisson(rng.standard_gamma(shape) / rate).astype(np.float64)
+
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """λ from its posterior, then n rows."""
+        d = values.shape[1]
+        shape = spread(self.shape, d, "shape") + np.nansum(values, axis=0)
+        rate = spread(self.rate, d, "rate") + np.isfinite(values).sum(axis=0)
+        return rng.poisson(rng.standard_gamma(shape) / rate, (n, d)).astype(np.float64)
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]

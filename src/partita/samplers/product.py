@@ -112,6 +112,24 @@ class Product(Kernel):
         """The parts' coordinates side by side."""
         return np.concatenate([k.features(values[:, c]) for k, c in self._bound()], axis=1)
 
+    def predict_cell(
+        self, same: Floats, values: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """As the part of that column predicts it."""
+        kernel, columns = self.part_of(column)
+        return kernel.predict_cell(same, values, columns.index(column), rng)
+
+    def part_of(self, column: int) -> tuple[Kernel, list[int]]:
+        """The kernel of a column, and the columns it has."""
+        return next(part for part in self._bound() if column in part[1])
+
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """The parts' rows side by side."""
+        rows = np.empty((n, values.shape[1]))
+        for kernel, columns in self._bound():
+            rows[:, columns] = kernel.simulate(values[:, columns], n, rng)
+        return rows
+
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
     ) -> dict[str, Moments]:

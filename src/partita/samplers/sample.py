@@ -17,8 +17,9 @@ from partita.samplers.chains import ChainState, Progress, Settings, advance_all
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
 from partita.samplers.checks import whole
 from partita.samplers.choice import choose_kernel
+from partita.samplers.collect import fit_from_progress
 from partita.samplers.display import Display
-from partita.samplers.fit import Fit, fit_from_progress
+from partita.samplers.fit import Fit
 from partita.samplers.guard import refuse_doubtful
 from partita.samplers.initial import starting_partitions
 from partita.samplers.kernel import Floats, Kernel

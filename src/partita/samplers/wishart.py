@@ -123,6 +123,20 @@ class NormalInverseWishart(Kernel):
             Block(WISHART, tuple(range(d)), hyper, tables, d + triangle, 4 + d + triangle, d + 1)
         ]
 
+    def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
+        """Σ and μ from their posterior, then n rows."""
+        from scipy.stats import invwishart
+
+        size, d = values.shape
+        mean, scale = self._hyper(d)
+        kappa = self.precision + size
+        away = (values - mean).sum(axis=0)
+        squares = (values - mean).T @ (values - mean)
+        posterior = scale + squares - np.outer(away, away) / kappa
+        sigma = np.atleast_2d(invwishart.rvs(self.degrees + size, posterior, random_state=rng))
+        center = rng.multivariate_normal(mean + away / kappa, sigma / kappa)
+        return np.asarray(rng.multivariate_normal(center, sigma, size=n))
+
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
     ) -> dict[str, Moments]:

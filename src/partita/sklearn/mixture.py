@@ -68,7 +68,8 @@ class BayesianMixture(SummaryEstimator):
     -----
     Arrays must hold numbers, unless the kernel takes categories (``DirichletCategorical`` or a
     ``Product``). A DataFrame may mix numbers, booleans and categories. Columns are used as they
-    are: put a ``StandardScaler`` in front if their scales mean nothing.
+    are: put a ``StandardScaler`` in front if their scales mean nothing. Missing cells (NaN) are
+    integrated out, unless the kernel is joint (``NormalInverseWishart``).
 
     Cost O(N·K·d) per iteration and chain, and O(M·N·K) for the summary of M draws.
 
@@ -123,6 +124,7 @@ class BayesianMixture(SummaryEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = self._takes_categories()
+        tags.input_tags.allow_nan = self._takes_missing()
         return tags
 
     def fit(self, X: Any, y: Any = None) -> BayesianMixture:  # noqa: ARG002 - scikit-learn's way
@@ -194,6 +196,9 @@ class BayesianMixture(SummaryEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return np.where(best == self.n_clusters_, -1, best)
 
+    def _takes_missing(self) -> bool:
+        return not getattr(self.kernel, "joint", False)
+
     def _takes_categories(self) -> bool:
         return isinstance(self.kernel, (DirichletCategorical, Product))
 
@@ -205,4 +210,7 @@ class BayesianMixture(SummaryEstimator):
             return X
         least = 2 if reset else 1
         dtype = None if self._takes_categories() else np.float64
-        return validate_data(self, X, reset=reset, dtype=dtype, ensure_min_samples=least)
+        finite = "allow-nan" if self._takes_missing() else True
+        return validate_data(
+            self, X, reset=reset, dtype=dtype, ensure_min_samples=least, ensure_all_finite=finite
+        )

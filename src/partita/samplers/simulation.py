@@ -1,0 +1,98 @@
+"""Values from a fitted model: missing cells, and data sets as the model would make them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.partitions.draws import Draws
+from partita.samplers.checks import whole
+from partita.samplers.kernel import Floats, Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """Posterior of the missing cells of a table, one entry per cell.
+
+    Attributes
+    ----------
+    row : ndarray of int
+        Item of each cell.
+    column : tuple of str
+        Its column.
+    mean : ndarray of float
+        Posterior mean; of a category, the number of its most probable level.
+    lower, upper : ndarray of float
+        Central interval of that probability.
+    probability : tuple of ndarray or None
+        Of a category, the posterior probability of each level.
+    filled : ndarray of float, shape (n_items, n_columns)
+        The data with ``mean`` in place of what is missing.
+    prob : float
+    """
+
+    row: NDArray[np.int64]
+    column: tuple[str, ...]
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    probability: tuple[Floats | None, ...]
+    filled: Floats
+    prob: float
+
+    def __repr__(self) -> str:
+        n = self.row.size
+        return f"<Imputation: {n} missing cell{'s' * (n != 1)}, {self.prob:.0%} intervals>"
+
+
+def impute_cells(
+    draws: Draws,
+    kernel: Kernel,
+    values: Floats,
+    names: tuple[str, ...],
+    prob: float,
+    rng: np.random.Generator,
+) -> Imputation:
+    """See ``Fit.impute``."""
+    if not 0 < prob < 1:
+        raise InvalidInputError(f"prob={prob!r}; expected a number between 0 and 1.")
+    rows, columns = np.nonzero(np.isnan(values))
+    mean, lower, upper = np.empty((3, rows.size))
+    probability: list[Floats | None] = []
+    same, of = np.empty((0, 0)), -1
+    tail = (1 - prob) / 2
+    for cell, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        if row != of:
+            labels = draws.labels
+            same, of = (labels == labels[:, row, None]).astype(np.float64), row
+        expected, random = kernel.predict_cell(same, values[:, column], column, rng)
+        averaged = expected.mean(axis=0)
+        levels = averaged if expected.ndim == 2 else None
+        probability.append(levels)
+        mean[cell] = float(averaged) if levels is None else float(levels.argmax())
+        lower[cell], upper[cell] = np.quantile(random, [tail, 1 - tail])
+    filled = values.copy()
+    filled[rows, columns] = mean
+    for array in (rows, mean, lower, upper, filled):
+        array.flags.writeable = False
+    column_names = tuple(names[c] for c in columns)
+    return Imputation(
+        rows.astype(np.int64), column_names, mean, lower, upper, tuple(probability), filled, prob
+    )
+
+
+def replicate_data(
+    draws: Draws, kernel: Kernel, values: Floats, n: int, rng: np.random.Generator
+) -> Floats:
+    """See ``Fit.replicate``."""
+    n = whole(n, "n", least=1)
+    out = np.empty((n, *values.shape))
+    for r, m in enumerate(rng.integers(draws.n_draws, size=n).tolist()):
+        labels = draws.labels[m]
+        for j in range(int(labels.max()) + 1):
+            members = np.flatnonzero(labels == j)
+            out[r, members] = kernel.simulate(values[members], members.size, rng)
+    return out
