@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.search.matching import block_distances, farthest_assignment
-from partita.search.lower_bounds.matching import matching_bound
+from partita.kernels.search.matching import (
+    block_distances,
+    farthest_assignment,
+    farthest_transport,
+)
+from partita.search import task
+from partita.search.lower_bounds import pairs
+from partita.search.lower_bounds.matching import _deal_by_mass, matching_bound
 from partita.search.lower_bounds.pairs import (
     Relaxation,
     pair_programme,
@@ -44,7 +53,7 @@ def test_the_matching_bound_holds_for_nine_items_and_many_posteriors(loss):
             for passes in (1, 3):
                 rng = np.random.default_rng(seed)
                 value = matching_bound(
-                    draws, loss, centre, block=block, passes=passes, rng=rng, n_jobs=1
+                    draws, loss, centre, block=block, passes=passes, whole=block, rng=rng, n_jobs=1
                 )
                 assert 0.0 <= value <= minimum + 1e-12
 
@@ -57,7 +66,7 @@ def test_the_matching_bound_holds_whatever_the_potentials(potential):
     if potential == "far too high":
         centre = centre + 10.0
     rng = np.random.default_rng(0)
-    value = matching_bound(draws, pt.VI(), centre, block=8, passes=2, rng=rng)
+    value = matching_bound(draws, pt.VI(), centre, block=8, passes=2, whole=8, rng=rng)
     assert 0.0 < value <= minimum + 1e-12
 
 
@@ -66,8 +75,10 @@ def test_dealing_anew_only_tightens_equal_masses():
     assert len(set(draws.weights)) == 1
     centre = pt.VI().distances(draws.rows(0, 1)[0], draws)
     values = [
-        matching_bound(draws, pt.VI(), centre, block=8, passes=passes, rng=np.random.default_rng(0))
-        for passes in (1, 2, 4, 8)
+        matching_bound(
+            draws, pt.VI(), centre, block=8, passes=p, whole=8, rng=np.random.default_rng(0)
+        )
+        for p in (1, 2, 4, 8)
     ]
     assert values == sorted(values)
     assert values[-1] > values[0]
@@ -80,6 +91,83 @@ def test_one_heavy_draw_faces_all_others():
     best = pt.estimate(draws, method="sweep")
     assert np.array_equal(best.labels, labels[0])
     assert best.is_proven_optimal
+
+
+def steep(name: str) -> pt.Draws:
+    """Sixty to two hundred draws of twelve items, with weights of the name."""
+    n_draws = {"halves": 60, "sevenths": 200, "log-normal": 150, "beyond int64": 70}[name]
+    rng = np.random.default_rng(3)
+    weights = {
+        "halves": 0.5 ** np.arange(n_draws),
+        "sevenths": 0.7 ** np.arange(n_draws),
+        "log-normal": np.exp(2 * rng.normal(size=n_draws)),
+        "beyond int64": 10.0 ** rng.uniform(-12, 12, n_draws),
+    }[name]
+    return pt.Draws(random_posterior(12, n_draws, 7).labels, weights=weights)
+
+
+@pytest.mark.parametrize("name", ["halves", "sevenths", "log-normal", "beyond int64"])
+@pytest.mark.parametrize("loss", [pt.ID(), pt.NID(), pt.NVI(), pt.VI()], ids=repr)
+def test_more_work_never_proves_less_on_unequal_weights(name, loss):
+    draws = steep(name)
+    fast, tight = (pt.estimate(draws, loss=loss, bound=b) for b in ("fast", "tight"))
+    assert 0.0 < fast.lower_bound <= tight.lower_bound <= tight.expected_loss
+    if draws.unique().weights.max() >= 0.5:
+        assert fast.is_proven_optimal
+
+
+def test_unequal_weights_are_proven_as_well_as_the_best_matching_of_all_draws():
+    # The bound of the linear programme max Σ x_ab d_ab, Σ_b x_ab ≤ w_a, over all pairs at once.
+    from scipy.optimize import linprog
+
+    draws = steep("sevenths").unique()
+    far = pt.pairwise_distances(draws)
+    first, second = np.triu_indices(draws.n_draws, 1)
+    meets = np.zeros((draws.n_draws, first.size))
+    meets[first, np.arange(first.size)] = meets[second, np.arange(first.size)] = 1.0
+    best = -linprog(-far[first, second], A_ub=meets, b_ub=draws.weights).fun
+    centre = pt.VI().distances(draws.rows(0, 1)[0], draws)
+    for whole, share in ((48, 0.99), (256, 1 - 1e-9)):
+        value = matching_bound(
+            draws,
+            pt.VI(),
+            centre,
+            block=16,
+            passes=1,
+            whole=whole,
+            rng=np.random.default_rng(0),
+        )
+        assert share * best <= value <= best * (1 + 1e-9)
+
+
+def test_the_transport_is_the_best_one():
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 24):
+        points = rng.normal(size=(n, 3))
+        far = np.abs(points[:, None] - points[None]).sum(axis=2)
+        for mass in (np.ones(n), rng.gamma(0.5, size=n), 0.5 ** np.arange(n)):
+            flow = farthest_transport(far, mass, np.abs(points).sum(axis=1))
+            for sums in (flow.sum(axis=0), flow.sum(axis=1)):
+                assert sums == pytest.approx(mass, rel=1e-12, abs=1e-14 * mass.sum())
+            rows = np.kron(np.eye(n), np.ones(n))
+            columns = np.kron(np.ones(n), np.eye(n))
+            best = linprog(
+                -far.ravel(), A_ub=np.vstack([rows, columns]), b_ub=np.concatenate([mass, mass])
+            )
+            assert (flow * far).sum() == pytest.approx(-best.fun, rel=1e-8)
+
+
+def test_masses_are_dealt_whole():
+    mass = np.random.default_rng(1).gamma(0.3, size=90)
+    mass /= mass.sum()
+    dealt, parts, edges = _deal_by_mass(mass, np.argsort(-mass), 16)
+    assert np.bincount(dealt, weights=parts) == pytest.approx(mass)
+    for first, stop in itertools.pairwise(edges):
+        assert np.unique(dealt[first:stop]).size == stop - first
+    blocks = np.add.reduceat(parts, edges[:-1])
+    assert blocks.max() < 1.5 * blocks.min()
 
 
 def test_the_assignment_is_the_best_one():
@@ -132,10 +220,11 @@ def test_triangles_tighten_the_bound_and_never_pass_the_minimum():
     partitions = np.array(list(pt.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=similarity, loss="binder").min()
     loose = pairwise_bound(programme)
-    tight, cut_short = triangle_bound(programme, minimum, seconds=20.0)
+    tight, cut_short = triangle_bound(programme, minimum, work=1e9)
     assert loose < tight <= minimum + 1e-12
     assert not cut_short
-    assert triangle_bound(programme, minimum, seconds=0.0) == (loose, True)
+    assert triangle_bound(programme, minimum, work=0) == (loose, True)
+    assert triangle_bound(programme, minimum, work=1e9, seconds=lambda: 0.0) == (loose, True)
 
 
 def test_random_labelings_do_not_hold_the_proof_up():
@@ -144,6 +233,21 @@ def test_random_labelings_do_not_hold_the_proof_up():
     found = pt.estimate(labels, loss="binder")
     assert found.search.bound_seconds < 20
     assert 0.0 < found.lower_bound <= found.expected_loss
+
+
+def test_the_proof_of_binder_counts_work_and_not_seconds(monkeypatch):
+    labels = np.random.default_rng(0).integers(0, 3, (10, 56))
+    usual = pt.estimate(labels, loss="binder", method="draws").lower_bound
+    ticks = itertools.count()
+    slow = SimpleNamespace(monotonic=lambda: 30.0 * next(ticks))  # half a minute for every look
+    for module in (pairs, task):
+        monkeypatch.setattr(module, "time", slow, raising=False)
+    assert pt.estimate(labels, loss="binder", method="draws").lower_bound == usual
+    programme = pair_programme(pt.similarity(labels), pt.Binder())
+    loose = pairwise_bound(programme)
+    some, cut_short = triangle_bound(programme, 1.0, work=200_000)
+    assert cut_short
+    assert loose < some < triangle_bound(programme, 1.0, work=1e9)[0]
 
 
 def test_prices_give_a_bound_even_where_the_solver_was_sloppy():

@@ -136,6 +136,113 @@ def farthest_assignment(
     return column_of
 
 
+@part_of_kernel
+def nearest_open_column(
+    far: NDArray[np.float64],
+    u: NDArray[np.float64],
+    v: NDArray[np.float64],
+    flow: NDArray[np.float64],
+    demand: NDArray[np.float64],
+    least: float,
+    start: int,
+    from_row: NDArray[np.int64],
+    from_column: NDArray[np.int64],
+) -> int:
+    """The open column that a row reaches at the lowest reduced cost, or −1; prices are updated.
+
+    ``from_row`` and ``from_column`` hold the way back: a column is reached from a row, a row from
+    a column that it serves.
+    """
+    n = far.shape[0]
+    cost = np.full(n, np.inf)
+    seen_at = np.full(n, np.inf)
+    visited = np.zeros(n, np.bool_)
+    waiting = np.empty(n, np.int64)
+    waiting[0] = start
+    n_waiting = 1
+    seen_at[start] = 0.0
+    lowest = 0.0
+    sink = -1
+    while sink < 0:
+        for p in range(n_waiting):
+            row = waiting[p]
+            for j in range(n):
+                reduced = lowest + (u[row] + v[j] - far[row, j])
+                if not visited[j] and reduced < cost[j]:
+                    cost[j] = reduced
+                    from_row[j] = row
+        best = -1
+        for j in range(n):
+            if not visited[j] and (
+                best < 0
+                or cost[j] < cost[best]
+                or (cost[j] == cost[best] and demand[j] > least >= demand[best])
+            ):
+                best = j
+        if best < 0 or cost[best] == np.inf:
+            return -1
+        lowest = cost[best]
+        visited[best] = True
+        n_waiting = 0
+        if demand[best] > least:
+            sink = best
+        else:
+            for i in range(n):
+                if flow[best, i] > 0.0 and seen_at[i] == np.inf:
+                    seen_at[i] = lowest
+                    from_column[i] = best
+                    waiting[n_waiting] = i
+                    n_waiting += 1
+    for i in range(n):
+        if seen_at[i] < np.inf:
+            u[i] -= lowest - seen_at[i]
+        if visited[i]:
+            v[i] += lowest - cost[i]
+    return sink
+
+
+@kernel
+def farthest_transport(
+    far: NDArray[np.float64], mass: NDArray[np.float64], potential: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The flow x ≥ 0 with rows and columns of at most ``mass`` that maximises Σ far[i, j] x[j, i].
+
+    By shortest augmenting paths, as the assignment, which is the case of equal masses. Mass may
+    stay with itself, so all of it flows, up to 1e-15 of the total for each row.
+    """
+    n = far.shape[0]
+    u, v = potential.copy(), potential.copy()
+    supply, demand = mass.copy(), mass.copy()
+    flow = np.zeros((n, n))
+    from_row = np.empty(n, np.int64)
+    from_column = np.empty(n, np.int64)
+    least = 1e-15 * mass.sum()
+    for start in range(n):
+        while supply[start] > least:
+            sink = nearest_open_column(far, u, v, flow, demand, least, start, from_row, from_column)
+            if sink < 0:  # what is left is rounding
+                break
+            amount = min(supply[start], demand[sink])
+            column = sink
+            while from_row[column] != start:
+                row = from_row[column]
+                column = from_column[row]
+                amount = min(amount, flow[column, row])
+            demand[sink] -= amount
+            supply[start] -= amount
+            column = sink
+            while True:
+                row = from_row[column]
+                flow[column, row] += amount
+                if row == start:
+                    break
+                column = from_column[row]
+                flow[column, row] -= amount
+                if flow[column, row] <= least:  # crumbs would be moved about for ever
+                    flow[column, row] = 0.0
+    return flow
+
+
 @kernel
 def match_blocks(
     rows: NDArray[np.int32],

@@ -1,14 +1,16 @@
 r"""The matching bound: the triangle inequality over pairs of far-apart draws.
 
-For a metric d, any permutation σ of draws of equal mass λ and any partition c,
+For a metric d, any x_ab ≥ 0 whose rows and columns sum to at most the masses w of the draws, and
+any partition c,
 
-.. math:: \sum_a \lambda\, d(c_a, c) = \tfrac{\lambda}{2} \sum_a
-          [d(c_a, c) + d(c_{\sigma(a)}, c)] \ge \tfrac{\lambda}{2} \sum_a d(c_a, c_{\sigma(a)}).
+.. math:: \sum_a w_a\, d(c_a, c) \ge \tfrac12 \sum_{ab} x_{ab}\, [d(c_a, c) + d(c_b, c)]
+          \ge \tfrac12 \sum_{ab} x_{ab}\, d(c_a, c_b):
 
-Summed over groups of equal mass that together use no more than each draw has,
-the right-hand side bounds the expected loss of every partition from below,
-whatever the permutations; good ones make it tight. Draws are dealt into
-blocks at random, and within a block the best permutation is found exactly.
+the right-hand side bounds the expected loss of every partition from below, whatever x; a good one
+makes it tight. Draws of equal mass are dealt into blocks at random, and within a block the best
+permutation is found exactly. Draws of unequal mass are dealt into blocks of equal mass, a heavy
+one into several, and the best x of each block is found exactly. A draw with half of all mass
+faces all others: it is then a minimiser, and the bound says so.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from partita._parallel import run
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 
-_MASS_ROUNDS = 6
-"""Rounds in which leftover mass is matched; what remains after them counts as zero."""
-
 _GROUPS = 16
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
 
-_SAME_MASS = 0.1
-"""Draws whose masses differ by at most this share of them may meet in a block."""
+_COPIES = 2
+"""Draws that were merged count as several of equal mass while these are at most so many times."""
+
+_SHARE = 4
+"""A draw has at most one part in so many of a block's mass, unless it is in every block."""
 
 
 def matching_bound(
@@ -39,6 +41,7 @@ def matching_bound(
     *,
     block: int,
     passes: int,
+    whole: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     is_up: Callable[[], bool] = lambda: False,
@@ -55,75 +58,117 @@ def matching_bound(
         Distances of the draws to one common partition: potentials that make
         the assignments fast. The bound holds whatever they are.
     block : int
-        Draws matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
+        Draws of equal mass matched together. Cost O(n_draws · block · (N + K²) + n_draws · block²).
     passes : int
         How often draws are dealt anew; each pass starts from the pairs of the one before.
+    whole : int
+        Draws of unequal mass matched together: the heaviest ones, then blocks of that many.
     is_up : callable
         Whether time is up: what has not been matched by then adds nothing.
     """
-    atoms, mass = _split_heavy(draws.probabilities)
-    total = 0.0
-    for _ in range(_MASS_ROUNDS):
-        level, order = _by_mass(mass, rng)
-        value, used = _match_level(
-            draws, loss, to_estimate, atoms[order], level, block, passes, rng, n_jobs, is_up
-        )
-        total += value
-        mass[order] -= used
-        alive = mass > 1e-3 / mass.size
-        atoms, mass = atoms[alive], mass[alive]
-        if atoms.size < 2 or is_up():
-            break
-    return total
+    mass = draws.probabilities
+    heaviest = int(mass.argmax())
+    if mass[heaviest] >= 0.5:
+        rows = draws.rows(heaviest, heaviest + 1)
+        return float(mass @ loss.distances(rows[0], draws, n_jobs))
+    copies = _equal_copies(mass)
+    if copies is not None:
+        atoms = np.repeat(np.arange(mass.size), copies)
+        rng.shuffle(atoms)
+        each = float((mass / copies).min())
+        reach = _match_equal(draws, loss, to_estimate, atoms, block, passes, rng, n_jobs, is_up)
+        return 0.5 * each * reach
+    order = np.argsort(-mass, kind="stable")
+    proven = 0.0
+    if float(mass[order[:whole]].sum()) > 0.5:
+        first = order[:whole]
+        edges = np.array([0, first.size])
+        proven = _transport_all(draws, loss, to_estimate, first, mass[first], edges, n_jobs, is_up)
+    if mass.size > whole and not is_up():
+        dealt, parts, edges = _deal_by_mass(mass, order, whole)
+        value = _transport_all(draws, loss, to_estimate, dealt, parts, edges, n_jobs, is_up)
+        proven = max(proven, value)
+    return proven
 
 
-def _split_heavy(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Atoms of similar mass: a draw of many times the usual mass becomes several atoms.
-
-    A heavy draw must meet many partners, for it may face all the others.
-    """
-    usual = float(np.median(weights))
-    copies = np.minimum(np.ceil(weights / usual * 0.999).astype(np.int64), 4 * weights.size)
-    index = np.repeat(np.arange(weights.size), copies)
-    return index, (weights / copies)[index]
-
-
-def _by_mass(
-    mass: NDArray[np.float64], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Atoms of nearly equal mass side by side, in random order among themselves."""
-    coarse = np.round(np.log(mass) / _SAME_MASS).astype(np.int64)
-    order = np.lexsort((rng.random(mass.size), -coarse))
-    return mass[order], order
+def _equal_copies(mass: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """How many draws of equal mass each draw stands for; None where masses are not like that."""
+    ratio = mass / mass.min()
+    if ratio.sum() > _COPIES * mass.size:
+        return None
+    copies = np.rint(ratio)
+    equal = np.abs(ratio - copies).max() < 1e-6
+    return copies.astype(np.int64) if equal else None
 
 
-def _match_level(
+def _deal_by_mass(
+    mass: NDArray[np.float64], order: NDArray[np.int64], whole: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Blocks of about equal mass: the draws in them, the mass of each there, the blocks' edges."""
+    n_blocks = -(-mass.size // whole)
+    copies = np.clip(np.ceil(mass * (_SHARE * n_blocks)), 1, n_blocks).astype(np.int64)
+    # Copies of one draw go to different blocks, because they stand next to each other.
+    dealt = np.repeat(order, copies[order])
+    block = np.arange(dealt.size) % n_blocks
+    by_block = np.argsort(block, kind="stable")
+    edges = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=n_blocks))])
+    dealt = dealt[by_block]
+    return dealt, mass[dealt] / copies[dealt], edges
+
+
+def _transport_all(
     draws: Draws,
     loss: Loss,
     to_estimate: NDArray[np.float64],
     atoms: NDArray[np.int64],
     mass: NDArray[np.float64],
+    edges: NDArray[np.int64],
+    n_jobs: int | None,
+    is_up: Callable[[], bool],
+) -> float:
+    """What the best transports within the blocks prove, in threads over the blocks."""
+    from partita.kernels.losses.distances import distances
+    from partita.kernels.search.matching import farthest_transport
+
+    terms, form = loss.terms(draws.n_items), loss.form(draws.n_items)
+
+    def transport(block: tuple[int, int]) -> float:
+        if is_up():
+            return 0.0
+        mine = atoms[block[0] : block[1]]
+        rows, clusters = draws.labels[mine].astype(np.int32), draws.n_clusters[mine]
+        far = np.stack([distances(row, rows, clusters, terms, form) for row in rows])
+        flow = farthest_transport(far, mass[block[0] : block[1]], to_estimate[mine])
+        return 0.5 * float((flow * far).sum())
+
+    blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return float(sum(run(transport, blocks, n_jobs)))
+
+
+def _match_equal(
+    draws: Draws,
+    loss: Loss,
+    to_estimate: NDArray[np.float64],
+    atoms: NDArray[np.int64],
     block: int,
     passes: int,
     rng: np.random.Generator,
     n_jobs: int | None,
     is_up: Callable[[], bool],
-) -> tuple[float, NDArray[np.float64]]:
-    """Match atoms within blocks of neighbours; the value, and the mass each atom has spent."""
+) -> float:
+    """Match draws of equal mass within blocks; the sum of the distances to their partners."""
     edges = np.append(np.arange(0, atoms.size, block), atoms.size)
-    spent = np.repeat(np.minimum.reduceat(mass, edges[:-1]), np.diff(edges))
-    place = np.arange(atoms.size)
     partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs, is_up)
-    value = 0.5 * float((spent[place] * reach).sum())
+    best = float(reach.sum())
     for _ in range(passes - 1):
         if is_up():
             break
-        order, edges = _deal_anew(partner, spent[place], block, rng)
-        place = place[order]
-        partner, reach = _match_all(draws, loss, to_estimate, atoms[place], edges, n_jobs, is_up)
+        order, edges = _deal_anew(partner, block, rng)
+        atoms = atoms[order]
+        partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs, is_up)
         # A pass that was cut short may have less than the one before.
-        value = max(value, 0.5 * float((spent[place] * reach).sum()))
-    return value, spent
+        best = max(best, float(reach.sum()))
+    return best
 
 
 def _match_all(
@@ -157,24 +202,19 @@ def _match_all(
 
 
 def _deal_anew(
-    partner: NDArray[np.int64],
-    spent: NDArray[np.float64],
-    block: int,
-    rng: np.random.Generator,
+    partner: NDArray[np.int64], block: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """New random blocks of whole cycles of equal mass, so that matching anew cannot lose.
+    """New random blocks of whole cycles, so that matching anew cannot lose.
 
     Returns the atoms in their new order, and the edges of the blocks.
     """
     cycles = _cycles(partner)
     rng.shuffle(cycles)
-    cycles.sort(key=lambda cycle: -spent[cycle[0]])
     order: list[int] = []
     edges = [0]
     for cycle in cycles:
         in_block = len(order) - edges[-1]
-        other_mass = in_block and spent[cycle[0]] != spent[order[-1]]
-        if in_block and (in_block + len(cycle) > block or other_mass):
+        if in_block and in_block + len(cycle) > block:
             edges.append(len(order))
         order.extend(cycle)
     edges.append(len(order))

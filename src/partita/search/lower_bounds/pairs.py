@@ -15,7 +15,6 @@ prices, so it does not rest on the solver's tolerance.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -61,13 +60,19 @@ def pairwise_bound(programme: PairProgramme) -> float:
 
 
 class Relaxation:
-    """The linear relaxation with the triangles found so far, tightened round by round."""
+    """The linear relaxation with the triangles found so far, tightened round by round.
+
+    ``work`` counts what the solver did, in iterations times rows; ``is_closed`` says that no
+    triangle is violated any more.
+    """
 
     def __init__(self, programme: PairProgramme) -> None:
         self.programme = programme
         self.bound = pairwise_bound(programme)
         self.joined = (programme.cost < 0.0).astype(np.float64)
         self.triangles = np.empty((0, 3), np.int64)
+        self.work = 0
+        self.is_closed = False
 
     def add_violated(self, joined: NDArray[np.float64]) -> bool:
         """Add the triangles that a solution violates most; whether there were any."""
@@ -78,24 +83,28 @@ class Relaxation:
         self.triangles = np.concatenate((self.triangles, found[worst]))
         return len(found) > 0
 
-    def tighten(self, seconds: float = np.inf) -> bool:
+    def tighten(self, work: float = np.inf, seconds: float = np.inf) -> bool:
         """Solve once more with the triangles that are violated now.
 
-        False when none is violated, or the solver needs more time than it has.
+        False when none is violated, or the solver needs more than it has: ``work`` in iterations
+        times rows, which does not depend on the machine, and seconds.
         """
         from scipy.optimize import linprog
 
         if not self.add_violated(self.joined):
+            self.is_closed = True
             return False
         columns = touched_pairs(self.programme, self.triangles)
+        iterations = int(min(work / len(self.triangles), 1e9))
         result = linprog(
             columns.cost,
             A_ub=columns.matrix,  # type: ignore[call-overload] # sparse is documented, not stubbed
             b_ub=np.ones(len(self.triangles)),
             bounds=(0.0, 1.0),
             method="highs",
-            options={"time_limit": min(seconds, 1e9)},
+            options={"time_limit": min(seconds, 1e9), "maxiter": max(1, iterations)},
         )
+        self.work += (int(result.nit) + 1) * len(self.triangles)
         if result.status != 0:
             return False
         self.joined = columns.solution(result.x)
@@ -108,23 +117,30 @@ def triangle_bound(
     programme: PairProgramme,
     target: float,
     *,
-    seconds: float,
-    is_up: Callable[[], bool] = lambda: False,
+    work: float,
+    seconds: Callable[[], float] = lambda: np.inf,
 ) -> tuple[float, bool]:
-    """The bound tightened by violated triangles, and whether time ended it.
+    """The bound tightened by violated triangles, and whether the work it may do ended it.
 
     Otherwise it stops when it reaches ``target`` (the loss of a known
-    partition), or no triangle is violated.
+    partition), or no triangle is violated. ``seconds`` says how many are left.
     """
     relaxation = Relaxation(programme)
-    deadline = time.monotonic() + seconds
-    while relaxation.bound < target - 1e-12:
-        left = deadline - time.monotonic()
-        if left <= 0.0 or is_up():
+    while not reaches(target, relaxation.bound):
+        left = seconds()
+        if relaxation.work >= work or left <= 0.0:
             return relaxation.bound, True
-        if not relaxation.tighten(left):
-            return relaxation.bound, time.monotonic() >= deadline
+        if not relaxation.tighten(work - relaxation.work, left):
+            return relaxation.bound, not relaxation.is_closed
     return relaxation.bound, False
+
+
+def reaches(target: float, bound: float) -> bool:
+    """Whether a bound is the loss of a known partition, up to rounding.
+
+    Relative to the loss: two partitions may differ by a single pair of N²/2 in a single draw.
+    """
+    return target - bound <= 1e-13 * abs(target) + 1e-16
 
 
 @dataclass(frozen=True)

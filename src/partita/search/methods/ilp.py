@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
 from partita.partitions.labels import Labels, canonical
-from partita.search.lower_bounds.pairs import Relaxation, pair_programme, touched_pairs
+from partita.search.lower_bounds.pairs import (
+    Relaxation,
+    pair_programme,
+    reaches,
+    touched_pairs,
+)
 from partita.search.methods import sweep
 from partita.search.task import Candidate, Task
 
@@ -30,9 +35,9 @@ def search(task: Task) -> list[Candidate]:
     open_gap = True
     while open_gap and not task.clock.is_up():
         task.report(f"linear programme, {len(relaxation.triangles):,} triangles")
-        open_gap = relaxation.bound < incumbent - 1e-12 and relaxation.tighten()
+        open_gap = not reaches(incumbent, relaxation.bound) and relaxation.tighten()
     task.prove(relaxation.bound)
-    solved = relaxation.bound >= incumbent - 1e-12
+    solved = reaches(incumbent, relaxation.bound)
     if not solved and not task.clock.is_up():
         joined = _branch(task, relaxation)
         if joined is not None:
