@@ -1,18 +1,44 @@
 # `make demo` and `make test` work in a fresh clone: each builds .venv when it is missing.
 PYTHON ?= python3
 VENV ?= .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 STAMP := $(VENV)/.installed
 
 # Without bytecode every import is several times slower; the environment may have turned it off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types unit docs bench clean
+.PHONY: demo test test-all test-lowest plain fuzz dist lint types unit docs bench clean
 
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
 
 test: lint types unit
+
+# Every Python of PYTHONS that is on the path, each in an environment of its own.
+PYTHONS ?= python3.11 python3.12 python3.13
+test-all: test-lowest
+	@for python in $(PYTHONS); do \
+	  if ! $$python -c "" 2>/dev/null; then echo "$$python is not there; skipped"; continue; fi; \
+	  $(MAKE) unit PYTHON=$$python VENV=.venv-$$python || exit 1; \
+	done
+
+# The oldest versions that pyproject.toml allows, on the oldest Python.
+test-lowest:
+	test -x .venv-lowest/bin/python || $(firstword $(PYTHONS)) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --constraint tests/lowest.txt --editable ".[all]" pytest hypothesis pytest-xdist polars
+	.venv-lowest/bin/pytest -n auto --dist loadfile tests/io tests/losses tests/partitions tests/credible tests/summary -W default
+
+# The kernels' tests without compilation, so that coverage sees inside them.
+plain: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow_without_jit" --cov=partita.kernels $(PLAIN)
+PLAIN := tests/partitions/test_lattice.py tests/partitions/test_hasse.py tests/io/test_text_kernels.py tests/credible/test_kernels.py
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz.readers
+
+dist: $(STAMP)
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks docs examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def version_of(library: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from partita.cli.directories import check_directory, new_directory
-from partita.cli.figures import write_figures
+from partita.cli.figures import check_figures, write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
 from partita.cli.outputs import (
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 DRAWS, BURN_IN, CHAINS = 2_500, 1_000, 4
 DATA_SEED = 1
+_LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
+"""What each kind of picture needs."""
 
 
 @click.command(
@@ -62,7 +65,9 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
     from partita.summary.text import screen
 
     summary = summarize(fit, rng=seed, n_jobs=jobs)
-    say("drawing figures and the report …")
+    drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
+    if drawn:
+        say(f"drawing {' and '.join(drawn)} …")
     with new_directory(out) as directory:
         rows = zip(*(column.tolist() for column in example.table.columns), strict=True)
         write_table(directory / "data.csv", example.table.names, rows)
@@ -70,6 +75,7 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
         write_summary(summary, directory, None)
         write_report(summary, directory / "report.html")
         try:
+            check_figures("pdf")
             write_figures(summary, fit, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
@@ -116,5 +122,7 @@ def _say_what_to_open(out: Path) -> None:
         say(f"Open {out / 'report.html'} in a browser.")
     if (out / "figures").is_dir():
         say(f"Figures for a paper are in {out / 'figures'}/, tables and labels in {out}/.")
+    else:
+        say(f"Tables and labels are in {out}/.")
     say(f"The same for your own draws: partita summarize {out / 'draws.npz'}")
     say(f"and for your own data:       partita fit {out / 'data.csv'}")

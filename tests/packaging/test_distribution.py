@@ -1,0 +1,164 @@
+"""What is released: complete, without what is not ours to give, and working on its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import partita as pt
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CORE = {re.split(r"[<>=!;\[ ]", text)[0] for text in PROJECT["dependencies"]}
+
+
+def run(*command, **options):
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """The source distribution and the wheel, built without a network."""
+    pytest.importorskip("build", reason="needs build: pip install build")
+    pytest.importorskip("hatchling", reason="needs hatchling: pip install hatchling")
+    out = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT)
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return sdist, wheel
+
+
+def test_the_wheel_holds_the_package_alone(built):
+    _, wheel = built
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert f"partita-{PROJECT['version']}" in wheel.name
+    assert "partita/__init__.py" in names
+    assert "partita/py.typed" in names
+    assert {name.split("/")[0] for name in names} <= {
+        "partita",
+        f"partita-{PROJECT['version']}.dist-info",
+    }
+
+
+def test_the_source_distribution_leaves_out_what_is_under_the_gpl(built):
+    sdist, _ = built
+    with tarfile.open(sdist) as archive:
+        names = archive.getnames()
+    top = f"partita-{PROJECT['version']}"
+    assert not [name for name in names if "paper/draws" in name or name.endswith("galaxy.npz")]
+    for name in ("tests/data/README.md", "tests/data/ground_truth.json", "CITATION.cff", "LICENSE"):
+        assert f"{top}/{name}" in names
+
+
+def test_the_description_is_accepted(built):
+    pytest.importorskip("twine", reason="needs twine: pip install twine")
+    run(sys.executable, "-m", "twine", "check", "--strict", *built)
+
+
+def test_the_citation_names_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {PROJECT['version']}\n" in text
+    assert f"## {PROJECT['version']}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------- alone, without any extra
+
+
+@pytest.fixture(scope="session")
+def alone(built, tmp_path_factory):
+    """An environment with the wheel and what it depends on, linked in one by one: no download."""
+    place = tmp_path_factory.mktemp("alone") / "env"
+    venv.create(place, with_pip=False, symlinks=os.name != "nt")
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    where = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+    site = Path(run(python, "-c", where).stdout.strip())
+    for package in sorted(_closure(CORE)):
+        for source in _files_of(package):
+            target = site / source.name
+            if not target.exists():
+                target.symlink_to(source, target_is_directory=source.is_dir())
+    with zipfile.ZipFile(built[1]) as archive:
+        archive.extractall(site)
+    return python
+
+
+def _closure(names):
+    """The distributions needed, followed through their own requirements."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    found, waiting = set(), list(names)
+    while waiting:
+        name = waiting.pop().lower().replace("_", "-")
+        if name in found:
+            continue
+        try:
+            needed = requires(name) or []
+        except PackageNotFoundError:
+            continue
+        found.add(name)
+        waiting += [re.split(r"[<>=!;\[ (~]", text)[0] for text in needed if "extra" not in text]
+    return found
+
+
+def _files_of(name):
+    from importlib.metadata import distribution
+
+    files = distribution(name).files or []
+    tops = {Path(str(f)).parts[0] for f in files if not str(f).startswith("..")}
+    base = Path(str(distribution(name).locate_file("")))
+    return [base / top for top in tops if (base / top).exists() and top != "__pycache__"]
+
+
+def test_it_works_alone(alone, tmp_path):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV_"))}
+    # Not compiled: compiling every kernel anew would take minutes and show nothing more here.
+    env |= {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    script = """
+import sys
+import numpy as np, partita as pt
+draws = pt.as_draws(np.random.default_rng(0).integers(0, 2, (60, 6)))
+est = pt.estimate(draws, n_jobs=1)
+ball = pt.credible_ball(draws, est)
+assert ball.contains(est.labels), "the centre is in its ball"
+pt.write_draws(draws, "d.csv")
+absent = [m for m in ("matplotlib", "bokeh", "pandas", "pyarrow", "rdata") if m in sys.modules]
+assert not absent, absent
+try:
+    pt.write_draws(draws, "d.parquet")
+except pt.errors.MissingDependencyError as error:
+    print(error)
+"""
+    done = run(alone, "-c", script, cwd=tmp_path, env=env)
+    assert 'pip install "partita[parquet]"' in done.stdout
+    program = [alone, "-c", "from partita.cli import main; main()"]
+    done = run(*program, "summarize", "d.csv", cwd=tmp_path, env=env)
+    assert "Estimate" in done.stdout
+    pt.sample(pt.datasets.galaxies(), draws=8, burn_in=2, chains=2, progress=False).save(
+        tmp_path / "fit.npz"
+    )
+    # The sampler's loops exist compiled only; what they gave is read from a file.
+    program[2] = (
+        "import contextlib, partita as pt, partita.cli.demo as demo\n"
+        "demo.compiled_ahead = contextlib.nullcontext\n"
+        "demo.sample_named = lambda *_, **__: pt.Fit.load('fit.npz')\n"
+    ) + program[2]
+    done = run(*program, "demo", "--out", "demo", cwd=tmp_path, env=env)
+    assert "no report: " in done.stderr
+    assert "no figures: " in done.stderr
+    assert "drawing figures" not in done.stderr
+    assert "Figures for a paper" not in done.stderr
+    assert not (tmp_path / "demo" / "figures").exists()
+    assert (tmp_path / "demo" / "labels.csv").exists()
