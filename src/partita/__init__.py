@@ -103,6 +103,8 @@ _HOME = {
     "Explanation": "losses.explain",
     "representatives": "rivals.representatives",
     "Representatives": "rivals.result",
+    "modes": "rivals.modes",
+    "Modes": "rivals.modes",
     "p_value": "rivals.conformal",
     "PValue": "rivals.conformal",
     "conformal_set": "rivals.conformal",

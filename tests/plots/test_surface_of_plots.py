@@ -25,9 +25,12 @@ def test_the_figures_promised():
         "items",
         "n_clusters",
         "overview",
+        "persistence",
         "posterior_map",
         "profiles",
         "ranks",
+        "representatives",
+        "representatives_curve",
         "similarity",
         "traces",
     ]

@@ -62,3 +62,17 @@ def conformal_p(distances, to_draws, rate, tie=1e-9):
         score += exp(-rate * to_draws[i])
         at_most += score <= own + tie * max(1.0, abs(own))
     return (1 + at_most) / (m + 1)
+
+
+def components(level, score, graph):
+    """Number of connected pieces of the nodes that score at least ``level``."""
+    left = {i for i, s in enumerate(score) if s >= level}
+    pieces = 0
+    while left:
+        pieces += 1
+        waiting = [left.pop()]
+        while waiting:
+            found = left & set(graph[waiting.pop()])
+            left -= found
+            waiting.extend(found)
+    return pieces

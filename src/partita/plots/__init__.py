@@ -17,9 +17,12 @@ from partita.plots.hasse import hasse
 from partita.plots.items import items
 from partita.plots.n_clusters import n_clusters
 from partita.plots.overview import overview
+from partita.plots.persistence import persistence
 from partita.plots.posterior_map import posterior_map
 from partita.plots.profiles import profiles
 from partita.plots.ranks import ranks
+from partita.plots.representatives import representatives
+from partita.plots.representatives_curve import representatives_curve
 from partita.plots.similarity import similarity
 from partita.plots.traces import traces
 
@@ -32,9 +35,12 @@ __all__ = [
     "items",
     "n_clusters",
     "overview",
+    "persistence",
     "posterior_map",
     "profiles",
     "ranks",
+    "representatives",
+    "representatives_curve",
     "similarity",
     "traces",
 ]

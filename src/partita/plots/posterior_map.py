@@ -29,6 +29,8 @@ from partita.plots.canvas import (
 from partita.plots.embedding import Embedding, embed
 from partita.plots.inputs import ball_of
 from partita.plots.palette import colour
+from partita.rivals.modes import Modes
+from partita.rivals.result import Representatives
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class PosteriorMap:
 def posterior_map(
     source: Summary | CredibleBall,
     *,
-    marks: Mapping[str, LabelsLike] | None = None,
+    marks: Mapping[str, LabelsLike] | Modes | Representatives | None = None,
     most_draws: int = MOST_DRAWS,
     ax: Axes | None = None,
     n_jobs: int | None = None,
@@ -90,8 +92,9 @@ def posterior_map(
     Parameters
     ----------
     source : Summary or CredibleBall
-    marks : mapping of str to array_like, shape (n_items,), optional
-        More partitions to mark, such as a truth or a hypothesis, by name.
+    marks : mapping of str to array_like, shape (n_items,), Modes or Representatives, optional
+        More partitions to mark, such as a truth or a hypothesis, by name; or
+        Modes or Representatives, which are named with their masses.
     most_draws : int, default 1500
         Of more draws so many are shown, evenly spaced.
     ax : Axes, optional
@@ -120,7 +123,7 @@ def posterior_map(
     library("figure")
     most_draws = whole(most_draws, "most_draws", least=1)
     ball = ball_of(source)
-    named = _named(source, ball, marks or {})
+    named = _named(source, ball, _by_name(marks))
     found = prepare_map(ball, named, most_draws, n_jobs)
     return _draw(found, ball, one_axes(ax, width=6.6, height=5.2))
 
@@ -182,6 +185,16 @@ def _named(
     return named
 
 
+def _by_name(
+    marks: Mapping[str, LabelsLike] | Modes | Representatives | None,
+) -> Mapping[str, LabelsLike]:
+    if not isinstance(marks, (Modes, Representatives)):
+        return marks or {}
+    what = "mode" if isinstance(marks, Modes) else "representative"
+    masses = zip(marks.weights.tolist(), marks.labels, strict=True)
+    return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}
+
+
 def _spaced(draws: Draws, most: int) -> NDArray[np.int64]:
     """All draws, or so many evenly spaced in their mass."""
     if draws.n_draws <= most:
@@ -231,7 +244,7 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
     axes.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, -0.13),
-        ncols=2,
+        ncols=2 if len(found.names) <= 6 else 3,
         fontsize=SMALL,
         frameon=False,
         markerscale=0.8,

@@ -34,8 +34,10 @@ class Thinned:
     said: str
 
 
-def thinned(draws: Draws, max_draws: int) -> Thinned:
+def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
     """About as many draws as the given ones are worth, and no more than ``max_draws``.
+
+    With ``by_effect=False`` only their number is limited, whatever they are worth.
 
     Chains are thinned by the least effective number of three functionals
     (number of clusters, entropy, largest cluster); weighted draws are taken by
@@ -47,7 +49,7 @@ def thinned(draws: Draws, max_draws: int) -> Thinned:
         rows = systematic(draws.weights, size, np.random.default_rng(0))
         said = f"{size:,} of {draws.n_draws:,} weighted draws, a systematic sample"
         return Thinned(_unweighted(draws, rows), effective, said)
-    effective = effective_draws(draws)
+    effective = effective_draws(draws) if by_effect else float(draws.n_draws)
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
     if step == 1:

@@ -1,0 +1,85 @@
+"""Persistence of the peaks of the posterior, over the scales at which it was looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from partita.errors import InvalidInputError
+from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
+from partita.plots.palette import colour
+from partita.rivals.modes import LEAST, STANDS_OUT, Modes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_PEAKS = 20
+"""Peaks shown for each rate, the most persistent ones."""
+
+
+def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
+    """How far every peak stands above its valley, at each rate of the kernel.
+
+    A point is a peak: filled where it counts as a mode (persistence of at
+    least one half, with at least five draws around it), open where it does
+    not. A dashed line marks the rate whose regions are reported.
+
+    Parameters
+    ----------
+    source : Modes
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> found = pt.modes([[0, 0, 1, 1]] * 20 + [[0, 1, 0, 1]] * 10 + [[0, 0, 1, 2]] * 3)
+    >>> pt.plots.persistence(found).get_xlabel()
+    'rate'
+    """
+    library("figure")
+    if not isinstance(source, Modes):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected Modes. partita.modes(draws) makes them."
+        )
+    axes = one_axes(ax, width=5.0, height=3.4)
+    shift = 0.035 * np.log(source.rates[-1] / source.rates[0])
+    for rate, peaks in zip(source.rates, source.peaks, strict=True):
+        order = np.argsort(-peaks.persistence, kind="stable")[:MOST_PEAKS]
+        stands = (peaks.persistence[order] >= STANDS_OUT) & (peaks.birth[order] >= LEAST)
+        # Peaks of the same height side by side: most modes stand at 1.
+        heights = np.round(peaks.persistence[order], 2)
+        beside = np.array([(heights[:i] == h).sum() for i, h in enumerate(heights)])
+        x = rate * np.exp(shift * beside)
+        for mode in (False, True):
+            axes.scatter(
+                x[stands == mode],
+                peaks.persistence[order][stands == mode],
+                s=30.0,
+                facecolor=colour(0) if mode else "none",
+                edgecolor=colour(0) if mode else GREY,
+                linewidth=1.0,
+                zorder=3,
+                label="mode" if mode else "other peak",
+            )
+    handles, names = axes.get_legend_handles_labels()
+    shown = dict(zip(names, handles, strict=True))
+    axes.legend(shown.values(), shown.keys(), fontsize=SMALL, frameon=False, loc="lower right")
+    axes.axhline(STANDS_OUT, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)))
+    axes.axvline(source.rate, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    axes.set_xscale("log")
+    axes.set_xticks(source.rates, [f"{r:.2g}" for r in source.rates])
+    axes.minorticks_off()
+    axes.set_ylim(-0.05, 1.08)
+    axes.set_xlabel("rate")
+    axes.set_ylabel("persistence")
+    plain(axes)
+    number = f"{source.n} mode{'s' if source.n > 1 else ''}"
+    note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
+    headline(axes, f"{number} of the posterior", note)
+    return axes

@@ -1,0 +1,173 @@
+"""Representatives side by side: what each says, how much mass it has, where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita.errors import InvalidInputError
+from partita.plots.canvas import GREY, INK, NORMAL, SMALL, counted, library, many_axes, plain
+from partita.plots.colours import colour_indices
+from partita.plots.inputs import fit_for, observations_of
+from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
+from partita.plots.palette import colour
+from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
+from partita.rivals.modes import Modes
+from partita.rivals.result import Representatives
+from partita.samplers.fit import Fit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLUMNS = 3
+
+MOST_BLOCKS = 1_500
+"""Items up to which similarity matrices are shown when there are no data."""
+
+
+def representatives(
+    source: Representatives | Modes,
+    *,
+    data: ArrayLike | Any | None = None,
+    fit: Fit | None = None,
+    dims: Sequence[int | str] | None = None,
+    density: tuple[ArrayLike, ArrayLike] | None = None,
+    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[Any]:
+    """Each representative in a panel with the mass of its region; what differs is marked.
+
+    Clusters keep their colours from panel to panel. With data, items that are
+    elsewhere than in the first panel have a ring. Without, each panel shows
+    the similarity matrix of the draws of its region, in the item order of the
+    first, with a frame around each cluster and a mark at each item that moved;
+    beyond 1,500 items, bars of the first one's clusters divided by its own.
+
+    Parameters
+    ----------
+    source : Representatives or Modes
+    data, fit, dims, density, n_jobs
+        As in :func:`estimate`.
+    axes : one Axes for each representative, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ndarray of Axes, shape (n,)
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> rivals = pt.representatives([[0, 0, 1, 1]] * 3 + [[0, 1, 0, 1]] * 2, n=2)
+    >>> panels = pt.plots.representatives(rivals)
+    >>> print(panels[0].get_title(loc="left"))
+    0: mass 60%
+    2 clusters
+    """
+    library("figure")
+    if not isinstance(source, (Representatives, Modes)):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected Representatives or Modes. "
+            "partita.representatives(draws) makes them."
+        )
+    n_items = source.labels.shape[1]
+    model = fit_for(fit, n_items)
+    observations = observations_of(source, data, model, n_items)
+    indices = colour_indices(list(source.labels))
+    drawn = many_axes(
+        axes, source.n, columns=_COLUMNS, width=3.3, height=3.3, sharex=True, sharey=True
+    )
+    if observations is not None:
+        view = prepare_view(observations, dims)
+        one = len(view.names) == 1
+        curve = prepare_curve(view, model, density, n_jobs=n_jobs) if one else None
+        for r, ax in enumerate(drawn):
+            shapes = prepare_shapes(source.labels[r], view, observations, model)
+            draw_partition(ax, source.labels[r], indices[r], view, shapes, curve)
+            _ring(ax, moved_items(source, r), view, curve)
+        note = "rings: items that are elsewhere than in 0; "
+        note += shapes_note(shapes.source, len(view.names))
+    elif n_items <= MOST_BLOCKS:
+        _draw_blocks(drawn, source, indices)
+        note = "similarity within each region, items in the order of 0; marks: items that moved"
+    else:
+        for r, ax in enumerate(drawn):
+            draw_cross_table(ax, source.labels[0], source.labels[r], indices[r])
+        note = "clusters of 0, divided by those of each"
+    for r, ax in enumerate(drawn):
+        ax.set_title(_title(source, r), loc="left", fontsize=NORMAL, color=INK)
+        if r % _COLUMNS:
+            ax.set_ylabel("")
+    if axes is None:
+        drawn[0].figure.supxlabel(note, fontsize=SMALL, color=GREY)
+    return drawn
+
+
+def moved_items(source: Representatives | Modes, number: int) -> NDArray[np.int64]:
+    """Items that are elsewhere in one representative than in the first."""
+    changes = source.explain(number).changes
+    return np.sort(np.concatenate([np.empty(0, np.int64), *(c.items for c in changes)]))
+
+
+def _title(source: Representatives | Modes, r: int) -> str:
+    lines = f"{r}: mass {100 * source.weights[r]:.3g}%\n"
+    lines += counted(int(source.n_clusters[r]), "cluster")
+    if r:
+        unit = f" {source.loss.unit}" if source.loss.unit else ""
+        lines += f", {source.explain(r).distance:.2g}{unit} from 0"
+    return lines
+
+
+def _ring(ax: Axes, items: NDArray[np.int64], view: View, curve: Curve | None) -> None:
+    y = view.points[:, 1] if curve is None else curve.at_items
+    ax.scatter(
+        view.points[items, 0],
+        y[items],
+        s=70.0,
+        facecolor="none",
+        edgecolor=INK,
+        linewidth=0.9,
+        zorder=5,
+    )
+
+
+def _draw_blocks(
+    axes: NDArray[Any], source: Representatives | Modes, indices: list[NDArray[np.int64]]
+) -> None:
+    """Similarity of each region, items sorted by all representatives in turn."""
+    from partita.partitions.similarity import similarity
+
+    order = np.lexsort(source.labels[::-1])
+    rectangle = library("patches").Rectangle
+    n = order.size
+    for r, ax in enumerate(axes):
+        mine = np.flatnonzero(source.assignment == r)
+        matrix = similarity(source.draws[mine])
+        ax.imshow(matrix[np.ix_(order, order)], cmap="Greys", vmin=0.0, vmax=1.4, aspect="equal")
+        labels = source.labels[r][order]
+        edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [n]])
+        for start, stop in pairwise(edges.tolist()):
+            ax.add_patch(
+                rectangle(
+                    (start - 0.5, start - 0.5),
+                    stop - start,
+                    stop - start,
+                    fill=False,
+                    edgecolor=colour(int(indices[r][labels[start]])),
+                    linewidth=1.6,
+                )
+            )
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        moved = place[moved_items(source, r)]
+        ax.plot(moved, np.full(moved.size, n - 0.5 + 0.03 * n), "^", color=INK, markersize=3.0)
+        ax.set_xlim(-0.5, n - 0.5)
+        ax.set_ylim(n - 0.5 + 0.06 * n, -0.5)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        plain(ax)
+        ax.spines[["left", "bottom"]].set_visible(False)

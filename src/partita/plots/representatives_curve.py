@@ -1,0 +1,99 @@
+"""How many representatives: distance on draws that did not choose them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partita.errors import InvalidInputError
+from partita.plots.canvas import (
+    GREY,
+    INK,
+    SMALL,
+    headline,
+    library,
+    one_axes,
+    plain,
+    whole_ticks,
+    with_unit,
+)
+from partita.plots.palette import colour
+from partita.rivals.result import Representatives
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def representatives_curve(source: Representatives, *, ax: Axes | None = None) -> Axes:
+    """Mean distance to the nearest of n representatives, on held-out draws, and the n chosen.
+
+    Parameters
+    ----------
+    source : Representatives
+        Made without ``n``, so that it was chosen.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> rivals = pt.representatives([[0, 0, 1, 1]] * 9 + [[0, 1, 0, 1]] * 9)
+    >>> ax = pt.plots.representatives_curve(rivals)
+    >>> ax.get_title(loc="left")
+    'How many representatives? 2'
+    """
+    library("figure")
+    curve = getattr(source, "curve", None)
+    if curve is None:
+        raise InvalidInputError(
+            "there is no held-out curve: the number of representatives was given. "
+            "partita.representatives(draws) without n chooses it, and keeps the curve."
+        )
+    axes = one_axes(ax, width=4.6, height=3.4)
+    best = int(curve.held_out.argmin())
+    limit = curve.held_out[best] + curve.error[best]
+    axes.axhline(limit, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.annotate(
+        "best + one standard error",
+        (1.0, limit),
+        (-2.0, 3.0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        fontsize=SMALL,
+        color=GREY,
+        ha="right",
+    )
+    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label="draws that chose them")
+    axes.errorbar(
+        curve.n,
+        curve.held_out,
+        yerr=curve.error,
+        color=colour(0),
+        marker="o",
+        markersize=4.5,
+        linewidth=1.4,
+        capsize=2.5,
+        label="held-out draws",
+    )
+    chosen = curve.chosen
+    axes.plot(
+        [chosen],
+        [curve.held_out[chosen - 1]],
+        marker="o",
+        markersize=11.0,
+        markerfacecolor="none",
+        markeredgecolor=INK,
+        linestyle="none",
+    )
+    axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
+    axes.set_xlabel("representatives")
+    axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))
+    axes.legend(fontsize=SMALL, frameon=False, loc="lower left")
+    whole_ticks(axes, "x")
+    plain(axes)
+    note = "ringed: the smallest number within one standard error of the best"
+    headline(axes, f"How many representatives? {chosen}", note)
+    return axes

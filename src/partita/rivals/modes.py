@@ -1,0 +1,275 @@
+"""Modes of the posterior: peaks of closeness that hold over a range of scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.losses.base import Loss
+from partita.losses.evaluate import pairwise_distances
+from partita.losses.explain import Explanation, explain
+from partita.losses.registry import as_loss
+from partita.partitions.convert import as_draws
+from partita.partitions.draws import Draws
+from partita.partitions.labels import by_size
+from partita.partitions.types import DrawsLike
+from partita.rivals.conformal import MAX_DRAWS
+from partita.rivals.exchangeable import thinned
+from partita.rivals.peaks import Peaks, find_peaks, neighbour_graph
+
+RATES = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+"""Rates of the kernel, times one over the median distance of two draws."""
+
+STANDS_OUT = 0.5
+"""Persistence from which on a peak is a mode: closeness halves on every way to a higher one."""
+
+LEAST = 5.0
+"""A peak is judged where at least so many other draws are close: fewer are chance."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes:
+    """Modes of the posterior over partitions. Made by :func:`modes`.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n, n_items)
+        The draw at each peak, heaviest region first; clusters numbered by size.
+    weights : ndarray of float, shape (n,)
+        Share of the draws in the region of each mode.
+    persistence : ndarray of float, shape (n,)
+        Share of each peak that stands above the valley towards a higher one, at ``rate``.
+    rate : float
+        The smallest rate at which this number of modes shows.
+    rates : ndarray of float, shape (n_rates,)
+    counts : ndarray of int64, shape (n_rates,)
+        Number of modes at each rate; 0 where fewer than five draws are close to any.
+    peaks : tuple of Peaks
+        Every peak at each rate, with birth and death.
+    assignment : ndarray of int64, shape (n_draws,)
+        Region of each of the draws used.
+    chains : ndarray of float, shape (n_chains, n)
+        Share of each chain in each region; rows sum to 1.
+    chain_names : tuple
+    draws : Draws
+        The draws used, after thinning.
+    drawn : str
+        Which draws these are.
+    loss : Loss
+    """
+
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    persistence: NDArray[np.float64]
+    rate: float
+    rates: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    peaks: tuple[Peaks, ...]
+    assignment: NDArray[np.int64]
+    chains: NDArray[np.float64]
+    chain_names: tuple[Any, ...]
+    draws: Draws
+    drawn: str
+    loss: Loss
+
+    @property
+    def n(self) -> int:
+        """Number of modes."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each mode."""
+        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
+        return most + 1
+
+    def explain(self, number: int, other: int = 0) -> Explanation:
+        """What turns one mode into another; by default, the heaviest into this one."""
+        for n in (number, other):
+            if not 0 <= n < self.n:
+                raise InvalidInputError(f"there is no mode {n}; they are 0 … {self.n - 1}.")
+        a, b = self.labels[other], self.labels[number]
+        return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
+
+    def __repr__(self) -> str:
+        return f"<Modes: {self.n}, masses {np.round(self.weights, 3).tolist()}>"
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = [f"{self.n} mode{'s' if self.n > 1 else ''} ({self.drawn})"]
+        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of clusters")
+        for r in range(self.n):
+            sizes = np.bincount(self.labels[r])
+            shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
+            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
+        for r in range(1, self.n):
+            text = f"{r} differs from 0: {self.explain(r).in_words()}"
+            lines += wrap(text, 80, subsequent_indent="    ")
+        seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
+        lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def modes(
+    draws: DrawsLike,
+    *,
+    loss: str | Loss = "vi",
+    neighbours: int | None = None,
+    max_draws: int = MAX_DRAWS,
+    n_jobs: int | None = None,
+) -> Modes:
+    r"""Find the modes of the posterior over partitions: peaks that hold over a range of scales.
+
+    Each distinct draw c scores its closeness to the other draws,
+    :math:`\sum_j e^{-\text{rate}\, d(c, c_j)}`. On the graph of nearest neighbours, a peak of
+    the score is born at its height and dies at the highest valley towards a
+    higher peak; persistence is (birth − death) / birth. A peak is a mode when
+    its persistence is at least one half, and at least five draws' worth of
+    others are close. This is asked for seven rates, from half to 32 over the
+    median distance of two draws; the number of modes is the largest that two
+    neighbouring rates agree on, and regions are those of the smallest rate
+    that shows it.
+
+    Choose it to ask whether the posterior has separate pieces at all;
+    :func:`representatives` also divides one wide piece.
+
+    Parameters
+    ----------
+    draws : Draws, array_like or path
+    loss : str or Loss, default "vi"
+        A metric.
+    neighbours : int, optional
+        Nearest neighbours of a draw in the graph; 2 + log2 of the number of
+        distinct draws by default.
+    max_draws : int, default 2000
+        More draws than this are thinned, chain by chain.
+    n_jobs : int, optional
+        Threads; every core by default.
+
+    Returns
+    -------
+    Modes
+
+    Notes
+    -----
+    O(M² (N + K²)) for M draws after thinning; 10 M² bytes.
+
+    References
+    ----------
+    Chazal, F., Guibas, L. J., Oudot, S. Y. and Skraba, P. (2013),
+    Persistence-based clustering in Riemannian manifolds. Journal of the ACM 60.
+    Rodriguez, A. and Laio, A. (2014), Clustering by fast search and find of
+    density peaks. Science 344.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> rng = np.random.default_rng(0)
+    >>> planted = np.array([[0] * 6 + [1] * 6, [0, 1] * 6])[(np.arange(300) % 3 == 0).astype(int)]
+    >>> noisy = np.where(rng.random(planted.shape) < 0.05, 2, planted)
+    >>> found = pt.modes(pt.Draws(noisy, chain=np.arange(300)))
+    >>> found.n, found.weights.round(2)
+    (2, array([0.67, 0.33]))
+    """
+    posterior = as_draws(draws)
+    measure = as_loss(loss)
+    if not measure.is_metric:
+        raise NotSupportedError(
+            f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
+            "'nvi', 'id', 'nid' (with a = 1)."
+        )
+    if isinstance(max_draws, bool) or max_draws < 2:
+        raise InvalidInputError(f"max_draws={max_draws!r}; expected a whole number of at least 2.")
+    if neighbours is not None and (isinstance(neighbours, bool) or neighbours < 1):
+        raise InvalidInputError(f"neighbours={neighbours!r}; expected a whole number from 1 on.")
+    ready = thinned(posterior, int(max_draws), by_effect=False)
+    index, mass = ready.draws.unique_index()
+    distinct = ready.draws.merged(index, mass)
+    apart = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
+    k = neighbours or 2 + int(np.ceil(np.log2(max(2, len(apart)))))
+    graph = neighbour_graph(apart, k)
+    counts = mass * ready.draws.n_draws
+    rates = RATES / _median(apart, counts)
+    peaks = tuple(find_peaks(np.exp(-r * apart) @ counts - 1.0, graph) for r in rates)
+    kept = [(p.persistence >= STANDS_OUT) & (p.birth >= LEAST) for p in peaks]
+    chosen, number = _agreed(np.array([int(k.sum()) for k in kept]))
+    mine = kept[chosen].copy()
+    if number == 1:  # the highest peak, also where no peak has five draws around it
+        mine[:] = False
+        mine[0] = True
+    return _result(
+        ready.draws, ready.said, index, distinct, measure, rates, peaks, kept, chosen, mine
+    )
+
+
+def _median(apart: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+    """Median distance of two draws, from the distances of the distinct ones and their counts."""
+    first, second = np.triu_indices(len(apart), 1)
+    distances, pairs = apart[first, second], counts[first] * counts[second]
+    distances = np.append(distances, 0.0)
+    pairs = np.append(pairs, (counts * (counts - 1.0)).sum() / 2.0)
+    order = np.argsort(distances, kind="stable")
+    reached = np.cumsum(pairs[order])
+    median = float(distances[order][np.searchsorted(reached, 0.5 * reached[-1])])
+    if median > 0.0:
+        return median
+    # Most draws are equal: any scale tells them from the others.
+    return float((distances * pairs).sum() / pairs.sum()) or 1.0
+
+
+def _agreed(counts: NDArray[np.int64]) -> tuple[int, int]:
+    """The smallest rate that shows the largest number on which two neighbours agree."""
+    agreed = counts[:-1][counts[:-1] == counts[1:]]
+    number = max(1, int(agreed.max(initial=1)))
+    shown = np.flatnonzero(counts == number)
+    return (int(shown[0]) if shown.size else 0), number
+
+
+def _result(
+    draws: Draws,
+    drawn: str,
+    index: NDArray[np.int64],
+    distinct: Draws,
+    loss: Loss,
+    rates: NDArray[np.float64],
+    peaks: tuple[Peaks, ...],
+    kept: list[NDArray[np.bool_]],
+    chosen: int,
+    mine: NDArray[np.bool_],
+) -> Modes:
+    found = peaks[chosen]
+    n = int(mine.sum())
+    region = found.regions(mine)[index]
+    weights = np.bincount(region, minlength=n) / draws.n_draws
+    order = np.argsort(-weights, kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    region = rank[region]
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    names, number = np.unique(chain, return_inverse=True)
+    table = np.zeros((names.size, n))
+    np.add.at(table, (number, region), 1.0)
+    return Modes(
+        labels=by_size(distinct.labels[found.node[mine][order]]),
+        weights=weights[order],
+        persistence=found.persistence[mine][order],
+        rate=float(rates[chosen]),
+        rates=rates,
+        counts=np.array([int(k.sum()) for k in kept], np.int64),
+        peaks=peaks,
+        assignment=region,
+        chains=table / table.sum(axis=1, keepdims=True),
+        chain_names=tuple(names.tolist()),
+        draws=draws,
+        drawn=drawn,
+        loss=loss,
+    )

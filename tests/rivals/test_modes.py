@@ -1,0 +1,97 @@
+"""Modes: peaks by their definition, one on unimodal draws, planted ones at their masses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.rivals.peaks import find_peaks, neighbour_graph
+from reference import rivals as twin
+
+ONE = np.repeat([0, 1, 2], 8)
+FAR = np.tile([0, 1, 2], 8)
+NEAR = np.where(np.arange(24) >= 20, 0, ONE)
+
+
+def planted(modes, which, seed: int, noise: float = 0.05) -> np.ndarray:
+    """Independent noise around planted partitions."""
+    labels = np.array(modes)[which]
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(labels.shape) < noise, rng.integers(0, 3, labels.shape), labels)
+
+
+def test_births_and_deaths_count_the_pieces_at_every_level():
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        points = rng.random((60, 2))
+        apart = np.sqrt(np.square(points[:, None] - points[None]).sum(axis=2))
+        graph = neighbour_graph(apart, 3)
+        score = np.exp(-(3.0 + seed) * apart).sum(axis=1)
+        peaks = find_peaks(score, graph)
+        for level in score:
+            alive = int(((peaks.birth >= level) & (peaks.death < level)).sum())
+            assert alive == twin.components(level, score, graph)
+        assert (peaks.persistence >= 0).all()
+        assert (peaks.persistence <= 1).all()
+        assert peaks.persistence[0] == 1.0
+
+
+def test_regions_hold_their_peaks_and_connect():
+    rng = np.random.default_rng(1)
+    points = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(7, 1, (20, 2))])
+    apart = np.sqrt(np.square(points[:, None] - points[None]).sum(axis=2))
+    graph = neighbour_graph(apart, 5)
+    peaks = find_peaks(np.exp(-apart).sum(axis=1), graph)
+    kept = peaks.persistence >= 0.5
+    region = peaks.regions(kept)
+    assert region[peaks.node[kept]].tolist() == list(range(int(kept.sum())))
+    assert kept.sum() == 2
+    planted = np.repeat(region[peaks.node[kept]], [40, 20])
+    assert np.mean(region == planted) > 0.9
+
+
+@pytest.mark.parametrize("noise", [0.03, 0.15, 0.4])
+def test_unimodal_draws_have_one_mode(noise):
+    found = pt.modes(planted([ONE], np.zeros(400, int), seed=1, noise=noise))
+    assert found.n == 1
+    assert found.weights.tolist() == [1.0]
+    assert found.counts.max() == 1
+
+
+@pytest.mark.parametrize("other", [FAR, NEAR])
+def test_two_planted_modes_at_their_masses(other):
+    which = (np.arange(500) % 10 >= 7).astype(int)
+    chain = which.copy()
+    found = pt.modes(pt.Draws(planted([ONE, other], which, seed=2), chain=chain))
+    assert found.n == 2
+    np.testing.assert_allclose(found.weights, [0.7, 0.3], atol=0.03)
+    assert pt.distance(found.labels[0], ONE) == pytest.approx(0.0)
+    assert pt.distance(found.labels[1], other) == pytest.approx(0.0)
+    np.testing.assert_allclose(found.chains, np.eye(2), atol=0.05)
+    assert found.explain(1).distance == pytest.approx(pt.distance(ONE, other))
+    assert "2 modes" in str(found)
+    assert "<pre>" in found._repr_html_()
+
+
+def test_equal_draws_are_one_mode():
+    found = pt.modes([[0, 0, 1]] * 9)
+    assert (found.n, found.weights.tolist()) == (1, [1.0])
+
+
+def test_draws_are_limited_and_that_is_said():
+    found = pt.modes(planted([ONE], np.zeros(90, int), seed=3), max_draws=30)
+    assert found.draws.n_draws == 30
+    assert "max_draws=30" in found.drawn
+
+
+def test_refusals():
+    with pytest.raises(NotSupportedError, match="no metric"):
+        pt.modes([ONE, FAR], loss="omari")
+    with pytest.raises(InvalidInputError, match="neighbours"):
+        pt.modes([ONE, FAR], neighbours=0)
+    with pytest.raises(InvalidInputError, match="max_draws"):
+        pt.modes([ONE, FAR], max_draws=1)
+    with pytest.raises(InvalidInputError, match="no mode 3"):
+        pt.modes([ONE, FAR]).explain(3)
