@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import whole
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -316,9 +317,7 @@ def conformal_set(
         )
     if method not in ("kernel", "ball"):
         raise UnknownNameError(f"unknown method {method!r}; expected 'kernel' or 'ball'.")
-    if isinstance(max_draws, bool) or max_draws < 2:
-        raise InvalidInputError(f"max_draws={max_draws!r}; expected a whole number of at least 2.")
-    ready = thinned(posterior, int(max_draws))
+    ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
     if method == "ball":
         return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:

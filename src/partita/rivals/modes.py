@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -187,15 +188,13 @@ def modes(
             f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
             "'nvi', 'id', 'nid' (with a = 1)."
         )
-    if isinstance(max_draws, bool) or max_draws < 2:
-        raise InvalidInputError(f"max_draws={max_draws!r}; expected a whole number of at least 2.")
-    if neighbours is not None and (isinstance(neighbours, bool) or neighbours < 1):
-        raise InvalidInputError(f"neighbours={neighbours!r}; expected a whole number from 1 on.")
-    ready = thinned(posterior, int(max_draws), by_effect=False)
+    ready = thinned(posterior, whole(max_draws, "max_draws", least=2), by_effect=False)
     index, mass = ready.draws.unique_index()
     distinct = ready.draws.merged(index, mass)
     apart = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
-    k = neighbours or 2 + int(np.ceil(np.log2(max(2, len(apart)))))
+    k = 2 + int(np.ceil(np.log2(max(2, len(apart)))))
+    if neighbours is not None:
+        k = whole(neighbours, "neighbours", least=1)
     graph = neighbour_graph(apart, k)
     counts = mass * ready.draws.n_draws
     rates = RATES / _median(apart, counts)

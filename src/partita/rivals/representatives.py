@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
+from partita._validate import whole
 from partita.credible.levels import clean_prob, find_levels, tie_tolerance
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
@@ -121,10 +122,10 @@ def representatives(
         search = _Search(measure, generator, clock, n_jobs, status, bound)
         curve = None
         if n is None:
-            curve = search.curve(posterior, _clean(n_max, "n_max", None))
+            curve = search.curve(posterior, whole(n_max, "n_max", least=1))
             number = curve.chosen
         else:
-            number = _clean(n, "n", distinct.n_draws)
+            number = _number(n, distinct.n_draws)
         found = search.best(distinct, number, FULL)
         nearest = _nearest(distinct, found.rows, measure, n_jobs)
         status.say("proving a lower bound")
@@ -212,15 +213,13 @@ def _metric(loss: str | Loss) -> Loss:
     return measure
 
 
-def _clean(n: int, name: str, distinct: int | None) -> int:
-    whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
-    if not whole or n < 1:
-        raise InvalidInputError(f"{name}={n!r}; expected a whole number of at least 1.")
-    if distinct is not None and n > distinct:
+def _number(n: int, distinct: int) -> int:
+    number = whole(n, "n", least=1)
+    if number > distinct:
         raise InvalidInputError(
-            f"{name}={n}, but there are only {distinct} different draws; give at most {distinct}."
+            f"n={n}, but there are only {distinct} different draws; give at most {distinct}."
         )
-    return int(n)
+    return number
 
 
 def _nearest(
