@@ -106,9 +106,9 @@ _HOME = {
     "modes": "rivals.modes",
     "Modes": "rivals.modes",
     "p_value": "rivals.conformal",
-    "PValue": "rivals.conformal",
+    "PValue": "rivals.p_values",
     "conformal_set": "rivals.conformal",
-    "ConformalSet": "rivals.conformal",
+    "ConformalSet": "rivals.p_values",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""
@@ -186,10 +186,12 @@ if TYPE_CHECKING:
     from partita.partitions.similarity import similarity as similarity
     from partita.partitions.types import DrawsLike as DrawsLike
     from partita.partitions.types import LabelsLike as LabelsLike
-    from partita.rivals.conformal import ConformalSet as ConformalSet
-    from partita.rivals.conformal import PValue as PValue
     from partita.rivals.conformal import conformal_set as conformal_set
     from partita.rivals.conformal import p_value as p_value
+    from partita.rivals.modes import Modes as Modes
+    from partita.rivals.modes import modes as modes
+    from partita.rivals.p_values import ConformalSet as ConformalSet
+    from partita.rivals.p_values import PValue as PValue
     from partita.rivals.representatives import representatives as representatives
     from partita.rivals.result import Representatives as Representatives
     from partita.samplers.categorical import BetaBernoulli as BetaBernoulli

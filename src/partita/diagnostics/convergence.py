@@ -13,7 +13,7 @@ from partita._optional import require
 from partita._validate import Rng
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
 from partita.diagnostics.functionals import functionals, trace_functionals
-from partita.diagnostics.warnings import notes_for, warnings_for
+from partita.diagnostics.warnings import disagree, notes_for, warnings_for
 from partita.partitions.chains import by_chain
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -78,6 +78,11 @@ class Diagnostics:
     def ok(self) -> bool:
         """Whether there is nothing to warn about."""
         return not self.warnings
+
+    @property
+    def chains_disagree(self) -> bool:
+        """Whether the chains disagree on which items belong together."""
+        return self.agreement is not None and disagree(self.agreement)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per quantity."""

@@ -59,16 +59,19 @@ def warnings_for(
             f"The effective sample size of {PROSE[names[worst]]} is only {ess[worst]:.0f} "
             f"(below {MIN_ESS:.0f}), so its summaries are noisy. {advice}"
         )
-    if agreement is not None and (
-        agreement.average_sd > MAX_AVERAGE_SD or agreement.maximal_sd > MAX_SD
-    ):
+    if agreement is not None and disagree(agreement):
         texts.append(
             "The chains disagree on which items belong together: the pair probabilities differ "
             f"between chains by {agreement.average_sd:.3f} on average and up to "
-            f"{agreement.maximal_sd:.3f} (standard deviations). Compare the chains' estimates "
-            "one by one with select_chains, and run longer."
+            f"{agreement.maximal_sd:.3f} (standard deviations). representatives(draws) shows "
+            "which answers they hold and what differs; run longer."
         )
     return tuple(texts)
+
+
+def disagree(agreement: ChainAgreement) -> bool:
+    """Whether chains describe different posteriors, by the pairs of items they keep together."""
+    return agreement.average_sd > MAX_AVERAGE_SD or agreement.maximal_sd > MAX_SD
 
 
 def notes_for(draws: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._validate import whole
-from partita.credible.levels import clean_prob, find_levels, tie_tolerance
+from partita.credible.levels import clean_prob
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.labels import by_size, canonical
+from partita.partitions.labels import canonical
 from partita.partitions.types import DrawsLike
 from partita.rivals.curve import HeldOutCurve, halves, is_flat, mean_and_error
 from partita.rivals.group_bound import GROUPINGS, group_bound
 from partita.rivals.parts import part_of
 from partita.rivals.quantise import FULL, QUICK, Effort, Found, quantise
+from partita.rivals.regions import assembled, nearest_regions
 from partita.rivals.result import Representatives
 from partita.search.estimate import estimate
 from partita.search.task import Clock
@@ -127,12 +128,12 @@ def representatives(
         else:
             number = _number(n, distinct.n_draws)
         found = search.best(distinct, number, FULL)
-        nearest = _nearest(distinct, found.rows, measure, n_jobs)
+        nearest = nearest_regions(distinct, found.rows, measure, n_jobs)
         status.say("proving a lower bound")
         lower = found.lower_bound
         if number > 1:
             lower = _proof(distinct, number, measure, nearest[1], bound, n_jobs)
-        return _result(posterior, index, found, nearest, lower, level, curve, measure, clock)
+        return assembled(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
 
 class _Search:
@@ -222,20 +223,6 @@ def _number(n: int, distinct: int) -> int:
     return number
 
 
-def _nearest(
-    draws: Draws, rows: NDArray[np.int32], loss: Loss, n_jobs: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Region of each distinct draw, and its distance; ties by the rule of ``Representatives``."""
-    distances = np.array([loss.distances(row, draws, n_jobs) for row in rows])
-    expected = (distances * draws.probabilities).sum(axis=1)
-    names = [row.tobytes() for row in rows.astype(">i4")]
-    order = np.array(sorted(range(len(rows)), key=lambda r: (expected[r], names[r])))
-    # The first, in this order, of those within rounding of the nearest.
-    close = distances[order] <= distances.min(axis=0) + tie_tolerance(loss)
-    region = order[close.argmax(axis=0)]
-    return region, distances[region, np.arange(draws.n_draws)]
-
-
 def _proof(
     draws: Draws,
     n: int,
@@ -249,64 +236,3 @@ def _proof(
         return None
     value = float((draws.probabilities * to_nearest).sum())
     return min(group_bound(draws, n, loss, to_nearest, GROUPINGS[bound], n_jobs), value)
-
-
-def _result(
-    posterior: Draws,
-    index: NDArray[np.int64],
-    found: Found,
-    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
-    lower: float | None,
-    prob: float,
-    curve: HeldOutCurve | None,
-    loss: Loss,
-    clock: Clock,
-) -> Representatives:
-    weights = posterior.probabilities
-    n = len(found.rows)
-    region, distances = nearest[0][index], nearest[1][index]
-    mass = np.bincount(region, weights=weights, minlength=n).astype(np.float64)
-    order = np.lexsort(([row.tobytes() for row in found.rows.astype(">i4")], -mass))
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
-    region, mass = rank[region], mass[order]
-    names, number = np.unique(_chains(posterior), return_inverse=True)
-    table = np.zeros((names.size, n))
-    np.add.at(table, (number, region), weights)
-    within = np.bincount(region, weights=weights * distances, minlength=n)
-    return Representatives(
-        labels=by_size(found.rows[order]),
-        weights=mass,
-        distance=float((weights * distances).sum()),
-        lower_bound=lower,
-        assignment=region,
-        distances=distances,
-        expected_loss=np.divide(within, mass, out=np.zeros(n), where=mass > 0),
-        radius=np.array([_radius(posterior, region == r, distances, prob, loss) for r in range(n)]),
-        prob=prob,
-        chains=table / table.sum(axis=1, keepdims=True),
-        chain_names=tuple(names.tolist()),
-        curve=curve,
-        limits=found.limits,
-        interrupted=clock.interrupted,
-        loss=loss,
-        draws=posterior,
-    )
-
-
-def _chains(draws: Draws) -> NDArray[Any]:
-    return np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-
-
-def _radius(
-    draws: Draws,
-    mine: NDArray[np.bool_],
-    distances: NDArray[np.float64],
-    prob: float,
-    loss: Loss,
-) -> float:
-    rows = np.flatnonzero(mine)
-    if rows.size == 0:
-        return 0.0
-    levels = find_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
-    return float(levels.value[levels.at(prob)])

@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.diagnostics.convergence import Diagnostics
+    from partita.rivals.result import Representatives
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
@@ -38,6 +39,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "n_clusters_posterior": _columns(summary.counts),
         "sizes_posterior": _columns(summary.sizes),
         "diagnostics": _diagnostics(summary.diagnostics),
+        "rivals": None if summary.rivals is None else _rivals(summary.rivals),
         "options": dict(summary.options),
         "versions": dict(summary.versions),
         "seconds": summary.seconds,
@@ -78,6 +80,18 @@ def _ball(ball: CredibleBall) -> dict[str, Any]:
 def _diagnostics(found: Diagnostics) -> dict[str, Any]:
     agreement = None if found.agreement is None else _columns(found.agreement)
     return {**_columns(found, without=("agreement",)), "agreement": agreement, "ok": found.ok}
+
+
+def _rivals(found: Representatives) -> dict[str, Any]:
+    return {
+        "labels": found.labels,
+        "weights": found.weights,
+        "distance": found.distance,
+        "expected_loss": found.expected_loss,
+        "radius": found.radius,
+        "chains": found.chains,
+        "chain_names": found.chain_names,
+    }
 
 
 def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
+from partita.rivals.result import Representatives
 from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Summary:
     diagnostics : Diagnostics
     profiles : Profiles or None
         What each cluster is like, column by column, when there are data.
+    rivals : Representatives or None
+        Rival answers with their chains and masses, where the chains disagree.
     options : mapping
         How it was made: the arguments of :func:`summarize`.
     versions : mapping
@@ -129,6 +132,7 @@ class Summary:
     options: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: float
+    rivals: Representatives | None = None
 
     def __draws__(self) -> Draws:
         return self.draws

@@ -29,6 +29,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
 from partita.partitions.types import DataLike, DrawsLike
+from partita.rivals.representatives import representatives
 from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
@@ -86,6 +87,7 @@ def summarize(
     -----
     Two estimates (three when the loss is neither VI nor Binder's), one pass for
     the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
+    Where chains disagree, :func:`representatives` says what each of them holds.
 
     References
     ----------
@@ -126,6 +128,11 @@ def summarize(
     comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
     values = functionals(clean, estimate=found.labels, distances=_vi_of(ball), n_jobs=n_jobs)
     values |= trace_functionals(draws, clean.n_draws)
+    diagnostics = diagnose_values(values, clean, n_jobs=n_jobs)
+    rivals = None
+    if diagnostics.chains_disagree:
+        shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+        rivals = representatives(clean, loss=metric, prob=level, bound=None, **shared)
     return Summary(
         draws=clean,
         data=None if observed is None else observed.values,
@@ -139,11 +146,12 @@ def summarize(
         clusters=clusters_from(comparison),
         counts=n_clusters_posterior(clean),
         sizes=cluster_sizes_posterior(clean, prob=level),
-        diagnostics=diagnose_values(values, clean, n_jobs=n_jobs),
         profiles=_profiles(draws, clean, found.labels, observed, level),
+        diagnostics=diagnostics,
         options=_options(measure, level, overlap, wishes),
         versions=_versions(),
         seconds=time.perf_counter() - started,
+        rivals=rivals,
     )
 
 

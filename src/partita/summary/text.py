@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita.rivals.wording import rivals_in_words
+
 if TYPE_CHECKING:
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
@@ -204,6 +206,8 @@ def _convergence(summary: Summary, width: int) -> list[str]:
     lines = _wrapped("Convergence: ", text, width)
     for warning in found.warnings:
         lines += _wrapped("  ! ", warning, width)
+    if summary.rivals is not None:
+        lines += _wrapped("  ! ", rivals_in_words(summary.rivals), width)
     for note in found.notes:
         lines += _wrapped("  ", note, width)
     return lines

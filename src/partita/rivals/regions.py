@@ -1,0 +1,94 @@
+"""From the partitions of a search to the result: regions, masses, radii, chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.credible.levels import find_levels, tie_tolerance
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.partitions.labels import by_size
+from partita.rivals.curve import HeldOutCurve
+from partita.rivals.parts import part_of
+from partita.rivals.quantise import Found
+from partita.rivals.result import Representatives
+from partita.search.task import Clock
+
+
+def nearest_regions(
+    draws: Draws, rows: NDArray[np.int32], loss: Loss, n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Region of each distinct draw, and its distance; ties by the rule of ``Representatives``."""
+    distances = np.array([loss.distances(row, draws, n_jobs) for row in rows])
+    expected = (distances * draws.probabilities).sum(axis=1)
+    names = [row.tobytes() for row in rows.astype(">i4")]
+    order = np.array(sorted(range(len(rows)), key=lambda r: (expected[r], names[r])))
+    # The first, in this order, of those within rounding of the nearest.
+    close = distances[order] <= distances.min(axis=0) + tie_tolerance(loss)
+    region = order[close.argmax(axis=0)]
+    return region, distances[region, np.arange(draws.n_draws)]
+
+
+def assembled(
+    posterior: Draws,
+    index: NDArray[np.int64],
+    found: Found,
+    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
+    lower: float | None,
+    prob: float,
+    curve: HeldOutCurve | None,
+    loss: Loss,
+    clock: Clock,
+) -> Representatives:
+    """The result, heaviest region first, equal ones by their canonical labels."""
+    weights = posterior.probabilities
+    n = len(found.rows)
+    region, distances = nearest[0][index], nearest[1][index]
+    mass = np.bincount(region, weights=weights, minlength=n).astype(np.float64)
+    order = np.lexsort(([row.tobytes() for row in found.rows.astype(">i4")], -mass))
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    region, mass = rank[region], mass[order]
+    names, number = np.unique(_chains(posterior), return_inverse=True)
+    table = np.zeros((names.size, n))
+    np.add.at(table, (number, region), weights)
+    within = np.bincount(region, weights=weights * distances, minlength=n)
+    return Representatives(
+        labels=by_size(found.rows[order]),
+        weights=mass,
+        distance=float((weights * distances).sum()),
+        lower_bound=lower,
+        assignment=region,
+        distances=distances,
+        expected_loss=np.divide(within, mass, out=np.zeros(n), where=mass > 0),
+        radius=np.array([_radius(posterior, region == r, distances, prob, loss) for r in range(n)]),
+        prob=prob,
+        chains=table / table.sum(axis=1, keepdims=True),
+        chain_names=tuple(names.tolist()),
+        curve=curve,
+        limits=found.limits,
+        interrupted=clock.interrupted,
+        loss=loss,
+        draws=posterior,
+    )
+
+
+def _chains(draws: Draws) -> NDArray[Any]:
+    return np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+
+
+def _radius(
+    draws: Draws,
+    mine: NDArray[np.bool_],
+    distances: NDArray[np.float64],
+    prob: float,
+    loss: Loss,
+) -> float:
+    rows = np.flatnonzero(mine)
+    if rows.size == 0:
+        return 0.0
+    levels = find_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
+    return float(levels.value[levels.at(prob)])

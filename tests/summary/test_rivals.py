@@ -1,0 +1,48 @@
+"""Chains that disagree: the summary names the rival answers, their chains and what differs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+
+@pytest.fixture(scope="module")
+def summary() -> pt.Summary:
+    rng = np.random.default_rng(0)
+    one = np.repeat([0, 1, 2], 8)
+    other = np.where(np.arange(24) >= 20, 0, one)
+    labels = np.array([one, other])[np.repeat([0, 0, 0, 1], 100)]
+    noise = rng.random(labels.shape) < 0.03
+    labels = np.where(noise, rng.integers(0, 3, labels.shape), labels)
+    return pt.summarize(pt.Draws(labels, chain=np.repeat(range(4), 100)))
+
+
+def test_the_rivals_are_named(summary):
+    assert summary.diagnostics.chains_disagree
+    assert summary.rivals is not None
+    assert summary.rivals.n == 2
+    text = " ".join(str(summary).split())
+    assert "There are 2 rival answers: representative 0 has 75% of the mass" in text
+    assert "(chains 0, 1 and 2)" in text
+    assert "items 20, 21, 22 and 23 move from cluster 2 to cluster 0" in text
+    assert "No chain crosses" in text
+    assert "representatives(draws)" in text
+
+
+def test_they_are_stored(summary, tmp_path):
+    summary.save(tmp_path / "summary.npz")
+    again = pt.Summary.load(tmp_path / "summary.npz")
+    assert again.rivals is not None
+    np.testing.assert_array_equal(again.rivals.labels, summary.rivals.labels)
+    assert again.rivals.draws is again.draws
+    assert str(again.rivals) == str(summary.rivals)
+    assert summary.to_dict()["rivals"]["weights"] == pytest.approx([0.75, 0.25])
+
+
+def test_chains_that_agree_have_none():
+    labels = np.random.default_rng(1).integers(0, 2, (400, 6))
+    found = pt.summarize(pt.Draws(labels, chain=np.repeat([0, 1], 200)))
+    assert found.rivals is None
+    assert found.to_dict()["rivals"] is None
