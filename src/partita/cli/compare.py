@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita.cli.directories import check_file
-from partita.cli.options import LOSSES, debug_option, force_option, json_option
+from partita.cli.options import LOSSES, LossName, debug_option, force_option, json_option
 from partita.cli.outputs import write_table
 from partita.cli.show import say, show, width
 
@@ -33,7 +33,7 @@ Examples:
 @click.option(
     "--loss",
     "losses",
-    type=click.Choice(LOSSES, case_sensitive=False),
+    type=LossName(LOSSES, case_sensitive=False),
     multiple=True,
     default=("vi", "binder", "omari"),
     show_default=True,

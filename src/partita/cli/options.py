@@ -19,6 +19,23 @@ FORMATS = (
 """Names of the library's registries, written out because reading them would load NumPy."""
 
 
+class LossName(click.Choice):  # type: ignore[type-arg]
+    """The name of a loss, with its parameter in brackets where it has one: ``vi(0.7)``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name as it was given, once it is known to name a loss."""
+        if "(" not in str(value):
+            return super().convert(value, param, ctx)
+        from partita.errors import PartitaError
+        from partita.losses.registry import as_loss
+
+        try:
+            as_loss(value)
+        except PartitaError as problem:
+            self.fail(str(problem), param, ctx)
+        return value
+
+
 @dataclass
 class Run:
     """What one run of the command line knows beside its command's arguments."""
@@ -110,10 +127,10 @@ def summary_options(function: F) -> F:
         function,
         click.option(
             "--loss",
-            type=click.Choice(LOSSES, case_sensitive=False),
+            type=LossName(LOSSES, case_sensitive=False),
             default="vi",
             show_default=True,
-            help="What the estimate minimises.",
+            help="What the estimate minimises; vi(0.7), binder(1.3) and entropy(1.5) too.",
         ),
         click.option(
             "--prob",

@@ -198,7 +198,7 @@ class Loss(ABC):
 
         Their product bounds expected losses from below. None where none is known.
         """
-        return (1.0, self) if self.is_metric else None
+        return (1.0, self) if self.is_metric and self.form(1) is not None else None
 
     def ball_metric(self) -> Loss | None:
         """The metric of credible balls around this loss's estimates, if there is one."""

@@ -119,7 +119,7 @@ def estimate(
     True
     """
     measure = as_loss(loss)
-    search = as_method(method)
+    search = as_method(method, measure)
     if bound is not None and bound not in EFFORTS:
         raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
     posterior, matrix = _door(draws, similarity, measure)

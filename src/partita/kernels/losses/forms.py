@@ -9,9 +9,13 @@ take the form as an argument, and its type says which arithmetic to compile.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel, supplied_by_type
@@ -42,3 +46,11 @@ def pair_terms(n_items: int) -> NDArray[np.float64]:
     for x in range(1, n_items + 1):
         terms[x] = float(x) * float(x)
     return terms
+
+
+@lru_cache(maxsize=64)
+def compiled(function: Callable[..., float]) -> Any:
+    """A user's function as kernels can call it; the same one for the same function."""
+    if isinstance(function, CPUDispatcher):
+        return function
+    return numba.njit(error_model="numpy")(function)

@@ -48,7 +48,7 @@ def search(task: Task) -> list[Candidate]:
 def _refuse(task: Task) -> None:
     if task.loss.pair_scale(task.n_items) is None:
         raise NotSupportedError(
-            f"method='ilp' solves Binder's loss, not {task.loss!r}: the {task.loss.title} is "
+            f"method='ilp' solves Binder's loss only, not {task.loss!r}: the {task.loss.title} is "
             "not linear in the pairs. Use method='auto'."
         )
     if task.options.max_clusters is not None:

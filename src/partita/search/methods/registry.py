@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from partita.errors import UnknownNameError
-from partita.search.methods import draws, enumerate_all, hasse, ilp, linkage, sweep
+from partita.errors import NotSupportedError, UnknownNameError
+from partita.losses.base import Loss
+from partita.search.methods import draws, enumerate_all, evaluation, hasse, ilp, linkage, sweep
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
@@ -37,9 +38,20 @@ METHODS: dict[str, Method] = {
 }
 
 
-def as_method(name: str) -> Method:
-    """A method by its name."""
+BY_EVALUATION: dict[str, Method] = {"auto": evaluation.search, "draws": draws.search}
+"""The methods for losses that are no function of the three sums."""
+
+
+def as_method(name: str, loss: Loss) -> Method:
+    """A method by its name, for a loss."""
     if isinstance(name, str) and name in METHODS:
-        return METHODS[name]
+        if loss.form(1) is not None:
+            return METHODS[name]
+        if name in BY_EVALUATION:
+            return BY_EVALUATION[name]
+        raise NotSupportedError(
+            f"method={name!r} needs a loss of cluster sizes and their intersections, and {loss!r} "
+            "is measured by evaluation; use method='auto' or 'draws'."
+        )
     known = ", ".join(repr(m) for m in METHODS)
     raise UnknownNameError(f"unknown method {name!r}; expected one of {known}.")

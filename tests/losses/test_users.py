@@ -1,0 +1,323 @@
+"""Losses that users bring: what they may claim, and what everything downstream makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import partita as pt
+from outside_losses import Jaccard, JaccardForm, jaccard
+from partita.losses.base import Loss
+from partita.losses.claims import flaw
+from partita.losses.registry import as_loss
+from partita.search import problem
+from reference.partitions import every_partition
+from search_tasks import random_draws
+
+SIX = np.array(every_partition(6))
+SINGLETONS, ONE = list(range(6)), [0] * 6
+
+
+# ---------------------------------------------------------------- additive losses
+
+
+@pytest.mark.parametrize(("beta", "value"), [(1.2, 2.326568), (1.5, 2.020367), (3, 1.296296)])
+def test_entropy_of_singletons(beta, value):
+    assert round(pt.distance(SINGLETONS, ONE, loss=pt.Entropy(beta)), 6) == value
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.8, 1.0001, 1.2, 2.0, 5.0])
+@pytest.mark.parametrize("a", [1.0, 0.4])
+def test_entropy_by_its_definition(beta, a):
+    def twin(estimate, truth):
+        cells = list(zip(estimate, truth, strict=True))
+        sums = [sum(x.count(v) ** beta for v in set(x)) for x in (truth, estimate, cells)]
+        top = a * sums[0] + (2 - a) * sums[1] - 2 * sums[2]
+        return top / (len(truth) ** beta * (1 - 2 ** (1 - beta)))
+
+    rows = every_partition(5)
+    found = pt.pairwise_distances(np.array(rows), np.array(rows), pt.Entropy(beta, a=a))
+    expected = [[twin(e, t) for t in rows] for e in rows]
+    # Near β = 1 the definition itself cancels: seven digits are left of it at 1.0001.
+    assert found == pytest.approx(np.array(expected), abs=1e-7 if beta == 1.0001 else 1e-12)
+
+
+def test_entropy_joins_vi_and_binder():
+    rows = np.array(every_partition(5))
+    for loss, factor, same in (("vi", 1.0, pt.Entropy(1.0)), ("binder", 2.0, pt.Entropy(2.0))):
+        expected = factor * pt.pairwise_distances(rows, loss=loss)
+        assert pt.pairwise_distances(rows, loss=same) == pytest.approx(expected, abs=1e-12)
+    near = pt.pairwise_distances(rows, loss=pt.Entropy(1 + 1e-9))
+    assert near == pytest.approx(pt.pairwise_distances(rows), abs=1e-8)
+
+
+def test_where_entropy_is_a_metric():
+    for beta in (1.0001, 1.2, 1.5, 2.0, 3.0, 5.0):
+        assert pt.Entropy(beta).is_metric
+        assert flaw(pt.Entropy(beta)) is None
+    for beta in (0.5, 0.8):
+        assert not pt.Entropy(beta).is_metric
+        assert "by way of" in flaw(pt.Entropy(beta), metric=True)
+
+
+def test_entropy_at_two_has_binders_proof():
+    draws = random_draws(9, 12, seed=1)
+    twice, once = (pt.estimate(draws, loss=x, method="sweep") for x in ("entropy(2)", "binder"))
+    assert twice.expected_loss == pytest.approx(2 * once.expected_loss)
+    assert twice.lower_bound == pytest.approx(2 * once.lower_bound)
+
+
+def test_an_additive_loss_is_what_its_terms_say():
+    squares = pt.Additive([x**2 for x in range(13)], scale=lambda n: n**2, a=1.3)
+    rows = np.array(every_partition(5))
+    assert pt.pairwise_distances(rows, rows, squares) == pytest.approx(
+        pt.pairwise_distances(rows, rows, pt.Binder(a=1.3)), abs=1e-15
+    )
+    assert squares.has_price
+    assert squares.with_price(1.0).price == 1.0
+    assert pt.estimate(random_draws(9, 12, seed=1), loss=squares).expected_loss == pytest.approx(
+        pt.estimate(random_draws(9, 12, seed=1), loss="binder(1.3)").expected_loss
+    )
+    with pytest.raises(pt.PartitaError, match="13 values; 13 items"):
+        pt.distance([0] * 13, [0] * 13, loss=squares)
+
+
+@pytest.mark.parametrize(
+    ("terms", "options", "message"),
+    [
+        (lambda x: x**0.5, {}, "f\\(1\\) \\+ f\\(1\\) = 2 exceeds"),
+        (lambda x: x + 1, {}, "f\\(0\\) = 1"),
+        ([0.0], {}, "fewer than 2"),
+        (lambda x: x**2, {"scale": 0}, "scale is 0"),
+        (lambda x: x**2, {"a": 2}, "strictly between 0 and 2"),
+        (lambda x: x, {"metric": True}, "is 0 for different partitions"),
+        (lambda x: float(x > 3) * x**2, {"metric": True}, "0 for different partitions"),
+    ],
+)
+def test_terms_that_make_no_loss(terms, options, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.distance(ONE, SINGLETONS, loss=pt.Additive(terms, **options))
+
+
+# ---------------------------------------------------------------- functions of the sums
+
+
+def test_a_function_of_the_sums():
+    made = pt.loss("Jaccard", term="pairs", metric=True)(
+        lambda joint, estimate, truth, n: (
+            (estimate + truth - 2.0 * joint) / (estimate + truth - joint - n)
+            if estimate + truth - joint - n > 0
+            else 0.0
+        )
+    )
+    rows = every_partition(5)
+    expected = np.array([[jaccard(e, t) for t in rows] for e in rows])
+    assert pt.pairwise_distances(np.array(rows), loss=made) == pytest.approx(expected, abs=1e-12)
+    assert made.is_metric
+    assert pt.estimate(random_draws(6, 9, seed=2), loss=made, method="draws").loss is made
+
+
+def squared(joint, estimate, truth, n):
+    return ((estimate + truth - 2.0 * joint) / n**2) ** 2
+
+
+def test_false_claims_are_refused_with_what_breaks_them():
+    with pytest.raises(pt.PartitaError, match=r"no metric: from .* by way of"):
+        pt.loss("squared", term="pairs", metric=True)(squared)
+    assert not pt.loss("squared", term="pairs", symmetric=True)(squared).is_metric
+    with pytest.raises(pt.PartitaError, match="not symmetric"):
+        pt.loss("one-sided", term="pairs", symmetric=True)(lambda j, e, t, n: (t - j) / n)
+    with pytest.raises(pt.PartitaError, match="not 0 for equal partitions"):
+        pt.loss("shifted")(lambda j, e, t, n: 1.0)
+    with pytest.raises(pt.PartitaError, match="is negative"):
+        pt.loss("negative")(lambda j, e, t, n: j - e)
+    with pytest.raises(pt.PartitaError, match="expected 'entropy' or 'pairs'"):
+        pt.loss("x", term="triples")
+
+
+# ---------------------------------------------------------------- any function
+
+
+def entropy_distance(estimate, truth):
+    def entropy(*labels):
+        cells = list(zip(*labels, strict=True))
+        shares = np.array([cells.count(c) for c in set(cells)]) / len(cells)
+        return float(-(shares * np.log2(shares)).sum())
+
+    return max(2 * entropy(estimate, truth) - entropy(estimate) - entropy(truth), 0.0)
+
+
+def test_any_function_is_searched_by_evaluation():
+    loss = pt.CallableLoss(entropy_distance)
+    draws = random_draws(9, 12, seed=5)
+    found, exact = pt.estimate(draws, loss=loss), pt.estimate(draws, loss="vi", method="enumerate")
+    assert found.expected_loss == pytest.approx(exact.expected_loss)
+    assert found.lower_bound is None
+    assert any("by evaluation" in limit for limit in found.search.limits)
+    assert "by evaluation" in repr(found)
+    with pytest.raises(pt.PartitaError, match="measured by evaluation; use method='auto'"):
+        pt.estimate(draws, loss=loss, method="hasse")
+    assert pt.estimate(draws, loss=loss, max_clusters=2).n_clusters <= 2
+
+
+def test_a_function_that_is_a_metric_has_balls():
+    # Four items only where the check would make 203² slow calls: claims are checked in full.
+    loss = pt.CallableLoss(lambda e, t: float(jaccard(e.tolist(), t.tolist())), metric=True)
+    draws = random_draws(6, 12, seed=5)
+    ball = pt.credible_ball(draws, [0, 0, 0, 1, 1, 1], loss=loss)
+    assert ball.radius == pt.credible_ball(draws, [0, 0, 0, 1, 1, 1], loss=Jaccard()).radius
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda e, t: float(e[-1]), "not 0 for equal|names of labels"),
+        (lambda e, t: float((e != t).sum()), "names of labels"),
+        (lambda e, t: float("nan"), "not finite"),
+        (lambda e, t: -1.0, "negative"),
+        (3, "expected a function"),
+    ],
+)
+def test_functions_that_are_no_losses(function, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.CallableLoss(function)
+
+
+# ---------------------------------------------------------------- subclasses
+
+
+@dataclass(frozen=True, repr=False)
+class Same(Loss):
+    """VI's arithmetic in a class of its own, with no claim."""
+
+    name: ClassVar[str] = "same"
+    title: ClassVar[str] = "same"
+
+    def form(self, n_items):
+        return pt.VI().form(n_items)
+
+    def terms(self, n_items):
+        return pt.VI().terms(n_items)
+
+
+@dataclass(frozen=True, repr=False)
+class Halved(pt.VI):
+    """A subclass that measures differently."""
+
+    def distances(self, estimate, draws, n_jobs=None):
+        return 0.5 * pt.VI().distances(estimate, draws, n_jobs)
+
+
+@dataclass(frozen=True, repr=False)
+class TwoArithmetics(Halved):
+    """A form and distances that differ."""
+
+    def form(self, n_items):
+        return pt.VI().form(n_items)
+
+    def terms(self, n_items):
+        return pt.VI().terms(n_items)
+
+
+@dataclass(frozen=True, repr=False)
+class Renamed(pt.VI):
+    """A subclass that measures as its parent does."""
+
+    title: ClassVar[str] = "renamed"
+
+
+def test_a_loss_is_searched_with_its_own_arithmetic():
+    draws = random_draws(9, 30, seed=7)
+    exact = pt.estimate(draws, loss="vi", method="enumerate").expected_loss
+    found = pt.estimate(draws, loss=Same(), method="sweep")
+    assert found.expected_loss == pytest.approx(exact)
+    assert found.lower_bound is None
+
+
+def test_a_subclass_that_measures_differently_keeps_no_claim():
+    draws = random_draws(7, 12, seed=7)
+    exact = pt.estimate(draws, loss="vi", method="enumerate").expected_loss
+    found = pt.estimate(draws, loss=Halved())
+    assert found.expected_loss == pytest.approx(0.5 * exact)
+    assert found.lower_bound is None
+    assert not Halved().is_metric
+    assert Renamed().is_metric
+    assert pt.estimate(draws, loss=Renamed()).lower_bound == pytest.approx(exact)
+    with pytest.raises(pt.PartitaError, match="two arithmetics that differ"):
+        pt.distance(ONE, SINGLETONS, loss=TwoArithmetics())
+
+
+def test_check_loss():
+    pt.testing.check_loss(Jaccard())
+    pt.testing.check_loss("vi(0.7)")
+    pt.testing.check_loss(pt.CallableLoss(entropy_distance), n_items=4)
+
+
+@dataclass(frozen=True, repr=False)
+class NotLinear(Jaccard):
+    """Claims that sums may be averaged."""
+
+    averages_sums: ClassVar[bool] = True
+
+    def form(self, n_items):
+        return JaccardForm(n_items)
+
+
+@dataclass(frozen=True, repr=False)
+class NotByPairs(Jaccard):
+    """Claims that the similarity matrix suffices."""
+
+    from_similarity: ClassVar[str] = "sums"
+
+    def form(self, n_items):
+        return JaccardForm(n_items)
+
+    def expected_from_similarity(self, estimate, similarity):
+        return pt.Binder().expected_from_similarity(estimate, similarity)
+
+
+def test_facts_about_the_arithmetic_are_checked():
+    with pytest.raises(pt.PartitaError, match="not linear in the sums"):
+        pt.testing.check_loss(NotLinear())
+    with pytest.raises(AssertionError, match="from their similarity matrix"):
+        pt.testing.check_loss(NotByPairs())
+
+
+# ---------------------------------------------------------------- names and thresholds
+
+
+def test_strings_with_a_parameter():
+    assert as_loss("entropy(1.5)") == pt.Entropy(1.5)
+    assert as_loss("VI(0.7)") == pt.VI(a=0.7)
+    assert as_loss(" binder( 1.3 ) ") == pt.Binder(a=1.3)
+    for wrong in ("entropy", "nvi(2)", "vi()", "vi(x)", "vi(0.7"):
+        with pytest.raises(pt.PartitaError, match="unknown loss"):
+            as_loss(wrong)
+    with pytest.raises(pt.PartitaError, match="strictly between"):
+        as_loss("vi(7)")
+
+
+@pytest.mark.parametrize("matrix_items", [0, 2_000])
+def test_both_sides_of_the_size_of_the_matrix(monkeypatch, matrix_items):
+    monkeypatch.setattr(problem, "MATRIX_ITEMS", matrix_items)
+    draws = random_draws(9, 12, seed=3)
+    for loss in ("binder", "ompear"):
+        exact = pt.estimate(draws, loss=loss, method="enumerate")
+        assert pt.estimate(draws, loss=loss, method="sweep").expected_loss == pytest.approx(
+            exact.expected_loss
+        )
+
+
+def test_singletons_are_found_where_all_else_is_level():
+    found = pt.estimate(similarity=np.eye(15), loss="ompear")
+    assert found.n_clusters == 15
+    assert found.expected_loss == 0.0
+
+
+def test_a_bound_where_nothing_is_left_to_prove():
+    # More items than a matrix is made for, and a loss of 0.
+    found = pt.estimate(np.zeros((3, 2_500), int), loss="binder")
+    assert found.expected_loss == found.lower_bound == 0.0
