@@ -25,7 +25,6 @@ _HOME = {
     "cross_table": "partitions.labels",
     "Loss": "losses.base",
     "VI": "losses.vi",
-    "Loss": "losses.base",
     "Binder": "losses.binder",
     "VILowerBound": "losses.vi_lower_bound",
     "NVI": "losses.nvi",
@@ -154,13 +153,17 @@ if TYPE_CHECKING:
     from partita.errors import PartitaError as PartitaError
     from partita.io.files import read_draws as read_draws
     from partita.io.files import write_draws as write_draws
+    from partita.losses.additive import Additive as Additive
     from partita.losses.base import Loss as Loss
     from partita.losses.binder import Binder as Binder
+    from partita.losses.entropy import Entropy as Entropy
     from partita.losses.evaluate import distance as distance
     from partita.losses.evaluate import expected_loss as expected_loss
     from partita.losses.evaluate import pairwise_distances as pairwise_distances
     from partita.losses.explain import Explanation as Explanation
     from partita.losses.explain import explain as explain
+    from partita.losses.function import CallableLoss as CallableLoss
+    from partita.losses.function import loss as loss
     from partita.losses.id import ID as ID
     from partita.losses.nid import NID as NID
     from partita.losses.nvi import NVI as NVI

@@ -98,8 +98,8 @@ def loss(
 
     Notes
     -----
-    Compiles once in each process: a function of yours may change, so it is not
-    kept on disk.
+    O(N + K_t K_e) per pair of partitions. Compiles once in each process: a function of yours
+    may change, so it is not kept on disk.
 
     References
     ----------
@@ -150,7 +150,7 @@ class CallableLoss(Loss):
 
     Notes
     -----
-    M calls for each partition looked at. No lower bound is known: the result
+    O(M) calls for each partition looked at. No lower bound is known: the result
     is a local minimum, and says so. Whether it depends on the names of labels, is
     negative, or not 0 for equal partitions is checked on all partitions of four items.
 
