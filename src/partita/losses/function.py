@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -48,9 +49,7 @@ class FunctionLoss(Loss):
 
     def form(self, n_items: int) -> FunctionForm:
         """The function, compiled, and the number of items."""
-        from partita.kernels.losses.forms import compiled
-
-        return FunctionForm(compiled(self.function), n_items)
+        return FunctionForm(_compiled(self.function), n_items)
 
     def plain_form(self, n_items: int) -> FunctionForm:
         """The function as it was written."""
@@ -62,6 +61,14 @@ class FunctionLoss(Loss):
 
     def __repr__(self) -> str:
         return f"<loss {self.name!r}>"
+
+
+@lru_cache(maxsize=64)
+def _compiled(function: Callable[[float, float, float, int], float]) -> Any:
+    """The same compiled function each time, so that kernels compile for it once."""
+    from partita.kernels.losses.forms import compiled
+
+    return compiled(function)
 
 
 def loss(

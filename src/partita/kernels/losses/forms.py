@@ -10,7 +10,6 @@ take the form as an argument, and its type says which arithmetic to compile.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numba
@@ -48,9 +47,8 @@ def pair_terms(n_items: int) -> NDArray[np.float64]:
     return terms
 
 
-@lru_cache(maxsize=64)
 def compiled(function: Callable[..., float]) -> Any:
-    """A user's function as kernels can call it; the same one for the same function."""
+    """A user's function as kernels can call it."""
     if isinstance(function, CPUDispatcher):
         return function
     return numba.njit(error_model="numpy")(function)
