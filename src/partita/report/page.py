@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
 from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
+from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
 from partita.report.prepare import Content
 from partita.report.wording import BOUNDS
 
-SCRIPTS = ("data", "state", "clusters", "table", "heat", "plots", "main")
+SCRIPTS = ("data", "state", "clusters", "table", "heat", "plots", "holds", "main")
 """The page's own scripts, in the order they run."""
 
 
@@ -35,6 +36,8 @@ def page(content: Content) -> str:
     text: str = environment.from_string(_asset("page.html.j2")).render(
         content=content,
         most_brackets=MOST_BRACKETS,
+        svg_width=WIDTH,
+        svg_height=HEIGHT,
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
         style=safe(_asset("report.css")),
@@ -104,11 +107,19 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
         "bounds": {kind: title for kind, (title, _) in BOUNDS.items()},
         "levels": [_level(level) for level in shown.levels],
         "start": shown.start,
+        "cores": [] if content.holds is None else _cores(content.holds),
         "columns": {name: _packed(values) for name, values in content.item_columns.items()},
         "order": _packed(heat.order),
         "starts": _packed(heat.edges),
         "steps": HEAT_STEPS,
     }
+
+
+def _cores(holds: Holds) -> list[dict[str, Any]]:
+    return [
+        {"percent": one.percent, "prob": prob, "text": one.text, "items": _packed(one.items)}
+        for prob, one in zip(LEVELS, holds.levels, strict=True)
+    ]
 
 
 def _level(level: Any) -> dict[str, Any]:

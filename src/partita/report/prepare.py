@@ -15,6 +15,7 @@ from partita.plots.functional_table import TITLES
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
 from partita.report import tables
 from partita.report import wording as words
+from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.item_positions import Places, places
 from partita.report.partitions import Shown, shown_partitions
 from partita.report.tables import Table
@@ -65,6 +66,9 @@ class Content:
     trace_note: str
     comparison: Table
     clusters: Table
+    holds: Holds | None
+    profiles: Table | None
+    panels: tuple[Panel, ...]
     diagnostics: Table
     how_found: str
     limits: tuple[str, ...]
@@ -78,7 +82,7 @@ def prepare(summary: Summary) -> Content:
     """The content of the report on a summary.
 
     Cost: the heat map (see :func:`prepare_similarity`), one ball per probability on
-    offer, and one pass over the draws for the traces.
+    offer, a few cores from the runs of the summary's, and one pass over the draws for the traces.
     """
     found, ball, counts = summary.estimate, summary.ball, summary.counts
     edges, masses = _distances(summary)
@@ -109,6 +113,9 @@ def prepare(summary: Summary) -> Content:
         trace_note=trace_note,
         comparison=tables.comparison_table(summary),
         clusters=tables.cluster_table(summary),
+        holds=holds(summary),
+        profiles=None if summary.profiles is None else profile_table(summary.profiles),
+        panels=() if summary.profiles is None else profile_panels(summary.profiles),
         diagnostics=tables.diagnostics_table(summary),
         how_found=words.how_found(found),
         limits=_limits(summary),

@@ -22,6 +22,7 @@ const partita = {};
     for (const label of partition.labels) partition.sizes[label]++;
   }
   for (const name of Object.keys(data.columns)) data.columns[name] = unpack(data.columns[name]);
+  for (const core of data.cores) core.items = unpack(core.items);
   data.order = unpack(data.order);
   data.starts = unpack(data.starts);
 
