@@ -70,7 +70,7 @@ def test_titles_of_axes_are_no_formulas(summary):
 
 
 def test_every_picture_has_an_alternative_text(outline):
-    assert len(outline.images) == 9
+    assert len(outline.images) == 9 + 1 + 4  # plots, the curve of the core, profiles
     assert all(text and len(text) > 20 for text in outline.images)
     assert len(outline.ids) == len(set(outline.ids))
 

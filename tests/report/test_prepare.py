@@ -170,3 +170,16 @@ def test_poor_data_have_places(data):
     known = np.isfinite(data).all(axis=1) | (data.shape[1] > 2)
     assert np.isfinite(found.x[known]).all()
     assert np.isfinite(found.y[known]).all()
+
+
+def test_cores_of_several_probabilities_and_profiles(summary):
+    content = prepare(summary)
+    assert [one.percent for one in content.holds.levels][-3:] == ["90%", "95%", "99%"]
+    sizes = [one.items.size for one in content.holds.levels]
+    assert sizes == sorted(sizes, reverse=True)
+    nine = content.holds.levels[content.holds.start]
+    assert np.array_equal(nine.items, summary.core.items)
+    assert f"{summary.core.size} of 30 items" in nine.text
+    assert len(content.profiles.rows) == len(summary.profiles)
+    assert len(content.panels) == 4  # mean and sd of two columns
+    assert all(0 <= mark.low <= mark.high <= 320 for p in content.panels for mark in p.marks)
