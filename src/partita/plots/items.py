@@ -91,7 +91,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
     >>> ax = pt.plots.items(pt.item_uncertainty(draws, [0, 0, 1, 1]))
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['2', '0', '1', '3']
+    ['2', '3', '0', '1']
     """
     library("figure")
     table = source.items if isinstance(source, Summary) else source

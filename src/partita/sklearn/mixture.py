@@ -87,7 +87,7 @@ class BayesianMixture(SummaryEstimator):
     >>> mixture.labels_.shape, mixture.n_clusters_
     ((82,), 3)
     >>> mixture.predict([[9.5], [21.0], [33.0]])
-    array([0, 1, 2])
+    array([1, 0, 2])
     >>> mixture.predict_proba([[21.0]]).shape  # three clusters, and a new one
     (1, 4)
     """
