@@ -54,6 +54,34 @@ def test_chains_that_disagree_are_told_apart_in_words():
     assert "select_chains" in text
 
 
+def one_mode(kind: int, n_draws: int, seed: int) -> np.ndarray:
+    """Draws around one of two partitions of twelve items into three clusters of four."""
+    rng = np.random.default_rng(seed)
+    centre = np.repeat([0, 1, 2], 4) if kind == 0 else np.tile([0, 1, 2], 4)
+    draws = np.tile(centre, (n_draws, 1))
+    draws[np.arange(n_draws), rng.integers(0, 12, n_draws)] = rng.integers(0, 4, n_draws)
+    return draws
+
+
+@pytest.mark.parametrize("n_chains", [1, 2])
+def test_a_chain_that_switches_between_modes_of_equal_shape_is_named(n_chains):
+    halves = [one_mode(half % 2, 1_000, half) for half in range(2 * n_chains)]
+    draws = pt.Draws(np.vstack(halves), chain=np.repeat(np.arange(n_chains), 2_000))
+    found = pt.diagnose(draws)
+    assert not found.ok
+    assert "changed its mind" in found.warnings[-1]
+    mixed = np.vstack(halves)[np.random.default_rng(0).permutation(2_000 * n_chains)]
+    assert pt.diagnose(pt.Draws(mixed, chain=draws.chain)).ok
+    four = np.vstack([one_mode(q % 2, 500, q) for q in range(4)])  # quarters: halves look alike
+    assert "changed its mind" in pt.diagnose(pt.Draws(four)).warnings[-1]
+
+
+def test_independent_draws_do_not_seem_to_drift():
+    for seed in range(20):
+        labels = np.random.default_rng(seed).integers(0, 3, (600, 15))
+        assert not any("mind" in w for w in pt.diagnose(pt.Draws(labels)).warnings)
+
+
 def test_too_few_effective_draws_are_named():
     draws = pt.Draws(np.repeat(chains_of(1).labels[:60], 10, axis=0))
     found = pt.diagnose(draws)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._validate import Rng
-from partita.diagnostics.agreement import ChainAgreement, chain_agreement
+from partita.diagnostics.agreement import ChainAgreement, chain_agreement, drift
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import disagree, notes_for, warnings_for
 from partita.partitions.chains import by_chain
@@ -189,6 +189,11 @@ def diagnose_values(
     agreement = None
     if draws.weights is None and draws.n_chains > 1:
         agreement = chain_agreement(draws, rng=rng, n_jobs=n_jobs)
+    drifted = None
+    if draws.weights is None and draws.n_draws // draws.n_chains >= _MIN_DRAWS:
+        # Slow chains are warned about already: what they explain is no drift.
+        inflation = max(1.0, draws.n_draws / float(np.nanmin(ess_bulk)))
+        drifted = drift(draws, inflation=inflation, rng=rng, n_jobs=n_jobs)
     names = tuple(values)
     return Diagnostics(
         names=names,
@@ -201,7 +206,7 @@ def diagnose_values(
         n_chains=draws.n_chains,
         n_draws=draws.n_draws,
         agreement=agreement,
-        warnings=warnings_for(names, ess_bulk, ess_tail, rhat, agreement, draws),
+        warnings=warnings_for(names, ess_bulk, ess_tail, rhat, agreement, drifted, draws),
         notes=notes_for(draws, agreement),
     )
 

@@ -31,6 +31,7 @@ def warnings_for(
     ess_tail: NDArray[np.float64],
     rhat: NDArray[np.float64],
     agreement: ChainAgreement | None,
+    drifted: tuple[float, float] | None,
     draws: Draws,
 ) -> tuple[str, ...]:
     """Sentences that say what is wrong and what to do."""
@@ -65,6 +66,14 @@ def warnings_for(
             f"between chains by {agreement.average_sd:.3f} on average and up to "
             f"{agreement.maximal_sd:.3f} (standard deviations). representatives(draws) shows "
             "which answers they hold and what differs; run longer."
+        )
+    if drifted is not None and (drifted[0] > MAX_AVERAGE_SD or drifted[1] > MAX_SD):
+        texts.append(
+            f"{'A' if draws.n_chains > 1 else 'The'} chain changed its mind on which items belong "
+            "together: the pair probabilities differ between its halves or quarters by "
+            f"{drifted[0]:.3f} on average and up to {drifted[1]:.3f} (standard deviations, beyond "
+            "chance). It moves between modes too rarely to say how probable each is. Run several "
+            "longer chains from different starts."
         )
     return tuple(texts)
 
