@@ -122,7 +122,7 @@ def kinds_of_labels(directory) -> dict[str, object]:
 
 SUMMARY = pt.summarize(pt.Draws(MATRIX, chain=CHAIN), n_jobs=1)
 FIT = dataclasses.replace(
-    pt.sample(np.arange(9.0), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
+    pt.sample(np.sin(np.arange(9.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
     draws=pt.Draws(MATRIX, chain=CHAIN),
     trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 __version__ = "0.2.0"
@@ -12,10 +12,11 @@ def version_of(library: str) -> str:
     """The version of a library, installed or found on a path of sources; "unknown" otherwise."""
     if library == "partita":
         return __version__
+    # What is loaded knows its version; asking for the metadata reads a file of many lines.
+    loaded = getattr(sys.modules.get(library.replace("-", "_")), "__version__", None)
+    if loaded is not None:
+        return str(loaded)
     try:
         return version(library)
     except PackageNotFoundError:
-        try:
-            return str(import_module(library.replace("-", "_")).__version__)
-        except (ImportError, AttributeError):
-            return "unknown"
+        return "unknown"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.credible.comparison import compare
 from partita.kernels.credible.uncertainty import count_together
-from partita.partitions.shapes import shapes_of
+from partita.partitions.functionals import shapes_of
 from reference import uncertainty as twin
 from strategies import label_vectors
 

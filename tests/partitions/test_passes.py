@@ -88,11 +88,10 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
         "search/lower_bounds/matching.py": "pairs of draws, in groups",
         "samplers/chains.py": "chains, which make draws",
         "samplers/predictive.py": "points of a grid",
-        **dict.fromkeys(
-            ("partitions/shapes.py", *(f"losses/{x}.py" for x in ("base", "ompear", "evaluate"))),
-            "",
-        ),
-        "losses/vi_lower_bound.py": "",
+        "credible/core_search.py": "starts of a search",
+        "rivals/centres.py": "groups of draws, each searched",
+        "rivals/group_bound.py": "strata of pairs of draws",
+        "rivals/quantise.py": "samples of draws, each explored",
     }
     users = set()
     for path in SOURCE.rglob("*.py"):

@@ -16,9 +16,9 @@ from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
 from partita.losses.base import Loss
+from partita.losses.posterior import as_posterior
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
-from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size, shared_items
 from partita.partitions.types import DrawsLike, LabelsLike
@@ -236,11 +236,12 @@ def credible_ball(
     >>> ball.contains([0, 0, 0, 0]), ball.credible_level([0, 0, 0, 1])
     (True, 1.0)
     """
-    clean = as_draws(draws)
+    posterior = as_posterior(draws, n_jobs)
+    clean = posterior.draws
     level = clean_prob(prob)
     metric = _metric(center, loss)
     middle = as_labels(center, n_items=clean.n_items, what="labels of the center")
-    distances = metric.distances(middle, clean, n_jobs)
+    distances = posterior.distances(metric, middle)
     levels = find_levels(distances, clean, tie_tolerance(metric))
     return _ball(middle, metric, level, distances, clean, levels)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita._validate import whole
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
+from partita.losses.posterior import as_posterior
 from partita.partitions.convert import as_draws
-from partita.partitions.shapes import shapes_of
 from partita.partitions.types import DrawsLike
 
 if TYPE_CHECKING:
@@ -177,11 +177,11 @@ def cluster_sizes_posterior(
     >>> sizes.mean, sizes.present
     (array([2.5, 0.5]), array([1. , 0.5]))
     """
-    clean = as_draws(draws)
-    level = clean_prob(prob)
+    posterior = as_posterior(draws)
+    clean, level = posterior.draws, clean_prob(prob)
     most = int(clean.n_clusters.max())
     kept = most if n_ranks is None else min(whole(n_ranks, "n_ranks", least=1), most)
-    ranked = shapes_of(clean, kept)[1]
+    ranked = posterior.shapes(kept)[1]
     probabilities = clean.probabilities
     tails = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]
     lower, median, upper = np.array(
@@ -199,8 +199,6 @@ def _quantiles(
     values: NDArray[np.int32], probabilities: NDArray[np.float64], at: list[float]
 ) -> NDArray[np.int32]:
     """The smallest values whose mass up to them reaches each probability."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(probabilities[order])
-    where = np.searchsorted(reached, np.array(at) - MASS_TOLERANCE).clip(0, values.size - 1)
-    found: NDArray[np.int32] = values[order][where]
-    return found
+    reached = np.cumsum(np.bincount(values, weights=probabilities))
+    where = np.searchsorted(reached, np.array(at) - MASS_TOLERANCE)
+    return where.clip(int(values.min()), int(values.max())).astype(np.int32)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.partitions.chains import by_chain
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import by_chain
 
 _MIN_DRAWS = 4
 """Draws per chain below which an effective sample size cannot be estimated."""

@@ -14,9 +14,9 @@ from partita._validate import Rng
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement, drift
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import disagree, notes_for, warnings_for
-from partita.partitions.chains import by_chain
-from partita.partitions.convert import as_draws
+from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import by_chain
 from partita.partitions.labels import as_labels
 from partita.partitions.types import DrawsLike, LabelsLike
 
@@ -166,11 +166,12 @@ def diagnose(
     >>> pt.diagnose(draws).ok
     True
     """
-    clean = as_draws(draws)
+    posterior = as_posterior(draws, n_jobs)
+    clean = posterior.draws
     labels = None
     if estimate is not None:
         labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
-    values = functionals(clean, estimate=labels, n_jobs=n_jobs)
+    values = functionals(posterior, estimate=labels)
     values |= trace_functionals(draws, clean.n_draws)
     return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
 

@@ -8,34 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
+from partita.losses.posterior import Posterior
 from partita.losses.vi import VI
-from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.shapes import shapes_of
 
 
 def functionals(
-    draws: Draws,
-    *,
-    estimate: Labels | None = None,
-    distances: NDArray[np.float64] | None = None,
-    n_jobs: int | None = None,
+    posterior: Posterior, *, estimate: Labels | None = None
 ) -> dict[str, NDArray[np.float64]]:
     """One value per draw of each functional, by name.
 
     Number of clusters, entropy in bits, size of the largest cluster, and with
-    an estimate the VI distance to it (``distances`` when already computed).
+    an estimate the VI distance to it.
     """
-    entropy, largest = shapes_of(draws, 1, n_jobs)
+    entropy, largest = posterior.shapes(1)
     values = {
-        "n_clusters": draws.n_clusters.astype(np.float64),
+        "n_clusters": posterior.draws.n_clusters.astype(np.float64),
         "entropy": entropy,
         "largest_cluster": largest[:, 0].astype(np.float64),
     }
-    if distances is None and estimate is not None:
-        distances = VI().distances(estimate, draws, n_jobs)
-    if distances is not None:
-        values["vi_to_estimate"] = distances
+    if estimate is not None:
+        values["vi_to_estimate"] = posterior.distances(VI(), estimate)
     return values
 
 

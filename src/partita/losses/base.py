@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, concatenated, map_blocks
 
 Rows = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -142,12 +143,9 @@ class Loss(ABC):
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """Loss of one estimate against each draw, shape (n_draws,)."""
-        measure = self.against(draws.n_items)
-
-        def part(block: slice) -> Floats:
-            return measure(estimate, draws.rows(block.start, block.stop), draws.n_clusters[block])
-
-        return np.concatenate(run(part, thread_blocks(draws), n_jobs))
+        measured = partial(_measured, loss=self, estimate=estimate)
+        (found,) = concatenated(map_blocks(measured, draws, n_jobs=n_jobs))
+        return found
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Posterior expected loss of one estimate."""
@@ -231,9 +229,9 @@ class Loss(ABC):
         return self.title
 
 
-def thread_blocks(draws: Draws) -> list[slice]:
-    """Blocks of draws that do not depend on the number of threads, so neither do sums."""
-    return list(draws.blocks(max(1, min(2_048, (1 << 22) // draws.n_items))))
+def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
+    """The pass behind ``distances``."""
+    return (loss.against(estimate.size)(estimate, block.rows, block.n_clusters),)
 
 
 def clean_price(a: float) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._parallel import run
+from partita._memory import require_memory
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -13,6 +15,7 @@ from partita.partitions.arrays import refuse_masked
 from partita.partitions.convert import as_partitions
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_label_rows, as_labels
+from partita.partitions.passes import Block, map_parts
 from partita.partitions.types import LabelsLike
 
 _BLOCK_CELLS = 1 << 22
@@ -93,45 +96,55 @@ def pairwise_distances(
             "both must partition the same items."
         )
     symmetric = truths is estimates and measure.is_symmetric
-    out = np.empty((estimates.n_draws, truths.n_draws))
-    for block in truths.blocks(max(1, _BLOCK_CELLS // max(estimates.n_draws, truths.n_items))):
-        _fill_columns(out, block, measure, estimates, truths, symmetric, n_jobs)
+    shape = (estimates.n_draws, truths.n_draws)
+    require_memory(
+        shape[0] * shape[1] * 8,
+        f"the matrix of {shape[0]:,} × {shape[1]:,} distances",
+        "Give fewer partitions at a time.",
+    )
+    out = np.empty(shape)
+    # Many small parts, because with symmetry the early rows are the long ones.
+    parts = list(estimates.blocks(max(1, estimates.n_draws // 64)))
+    results = map_parts(
+        partial(_columns, loss=measure, estimates=estimates, symmetric=symmetric),
+        truths,
+        parts,
+        prepare=_ready,
+        rows=max(1, _BLOCK_CELLS // max(estimates.n_draws, truths.n_items)),
+        n_jobs=n_jobs,
+    )
+    for part, (start, values) in results:
+        out[part, start : start + values.shape[1]] = values
     if symmetric:
         for r in range(1, estimates.n_draws):
             out[r, :r] = out[:r, r]
     return out
 
 
-def _fill_columns(
-    out: NDArray[np.float64],
-    block: slice,
-    measure: Loss,
-    estimates: Draws,
-    truths: Draws,
-    symmetric: bool,
-    n_jobs: int | None,
-) -> None:
-    """Distances of all estimates to one block of truths; on and above the diagonal if symmetric."""
-    measured = measure.against(truths.n_items)
-    rows, counts = truths.rows(block.start, block.stop), truths.n_clusters[block]
+Ready = tuple[int, NDArray[np.int32], NDArray[np.int64]]
 
-    def columns(part: slice) -> NDArray[np.float64]:
-        first = max(0, part.start - block.start) if symmetric else 0
-        values = np.zeros((part.stop - part.start, len(counts) - first))
-        for i, estimate in enumerate(estimates.rows(part.start, part.stop)):
-            skip = max(first, part.start + i - block.start) if symmetric else 0
-            values[i, skip - first :] = measured(estimate, rows[skip:], counts[skip:])
-        return values
 
-    # Many small parts, because with symmetry the early rows are the long ones. Parts come back
-    # instead of being written in place: a process of a user's joblib backend shares no memory.
-    parts = [
-        part
-        for part in estimates.blocks(max(1, estimates.n_draws // 64))
-        if not symmetric or part.start < block.stop
-    ]
-    for part, values in zip(parts, run(columns, parts, n_jobs), strict=True):
-        out[part, block.stop - values.shape[1] : block.stop] = values
+def _ready(block: Block) -> Ready:
+    return block.start, block.rows, block.n_clusters
+
+
+def _columns(
+    truths: Ready, part: slice, *, loss: Loss, estimates: Draws, symmetric: bool
+) -> tuple[int, NDArray[np.float64]]:
+    """Distances of some estimates to one block of truths, and the column where they begin.
+
+    On and above the diagonal if symmetric; below it there is nothing to do.
+    """
+    start, rows, counts = truths
+    first = min(max(0, part.start - start), len(counts)) if symmetric else 0
+    values = np.zeros((part.stop - part.start, len(counts) - first))
+    if not values.size:
+        return start + first, values
+    measured = loss.against(rows.shape[1])
+    for i, estimate in enumerate(estimates.rows(part.start, part.stop)):
+        skip = max(first, part.start + i - start) if symmetric else 0
+        values[i, skip - first :] = measured(estimate, rows[skip:], counts[skip:])
+    return start + first, values
 
 
 def expected_loss(

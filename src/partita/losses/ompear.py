@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
-from partita.losses.base import Floats, Loss, pairs_within, thread_blocks
+from partita.losses.base import Floats, Loss, pairs_within
 from partita.losses.omari import OneMinusARI, OneMinusARIForm
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks, summed
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,25 +63,23 @@ class OneMinusPEAR(Loss):
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
-        from partita.kernels.losses.distances import three_sums
-
-        terms = self.terms(draws.n_items)
-        weights = draws.probabilities
-
-        def part(block: slice) -> tuple[float, float, float]:
-            rows, counts = draws.rows(block.start, block.stop), draws.n_clusters[block]
-            joint, truth = np.empty(len(counts)), np.empty(len(counts))
-            own = three_sums(estimate, rows, counts, terms, joint, truth)
-            mass = weights[block]
-            return float((joint * mass).sum()), own, float((truth * mass).sum())
-
-        parts = run(part, thread_blocks(draws), n_jobs)
-        joint = sum(p[0] for p in parts)
-        truth = sum(p[2] for p in parts)
-        return self.form(draws.n_items).combine(joint, parts[0][1], truth)
+        sums = partial(_mean_sums, estimate=estimate, terms=self.terms(draws.n_items))
+        (means,) = summed(map_blocks(sums, draws, n_jobs=n_jobs))
+        own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
+        return self.form(draws.n_items).combine(float(means[0]), own, float(means[1]))
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Evaluate from the similarity matrix."""
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         joint = float(pairs_within(estimate, similarity).sum())
         return self.form(estimate.size).combine(joint, own, float(similarity.sum()))
+
+
+def _mean_sums(block: Block, *, estimate: Labels, terms: Floats) -> tuple[Floats]:
+    """What a block adds to the means of Σ n_te² and Σ n_t²."""
+    from partita.kernels.losses.distances import three_sums
+
+    joint, truth = np.empty(block.n_clusters.size), np.empty(block.n_clusters.size)
+    three_sums(estimate, block.rows, block.n_clusters, terms, joint, truth)
+    mass = block.probabilities
+    return (np.array([(joint * mass).sum(), (truth * mass).sum()]),)

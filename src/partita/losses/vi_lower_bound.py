@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
-from partita.losses.base import Floats, Loss, pairs_within, thread_blocks
+from partita.losses.base import Floats, Loss, pairs_within
 from partita.losses.priced import PricedForm
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks, summed
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,19 +69,8 @@ class VILowerBound(Loss):
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
-        from partita.kernels.losses.distances import companions
-
-        weights = draws.probabilities
-
-        def part(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            within, anywhere = np.zeros(draws.n_items), np.zeros(draws.n_items)
-            rows, counts = draws.rows(block.start, block.stop), draws.n_clusters[block]
-            companions(estimate, rows, counts, weights[block], within, anywhere)
-            return within, anywhere
-
-        parts = run(part, thread_blocks(draws), n_jobs)
-        within = np.sum([p[0] for p in parts], axis=0)
-        anywhere = np.sum([p[1] for p in parts], axis=0)
+        counted = partial(_companions, estimate=estimate)
+        within, anywhere = summed(map_blocks(counted, draws, n_jobs=n_jobs))
         return self._value(estimate, within, anywhere)
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
@@ -91,3 +81,13 @@ class VILowerBound(Loss):
         own = np.log2(np.bincount(estimate)[estimate])
         terms = own + np.log2(anywhere) - 2.0 * np.log2(within)
         return float(max(terms.sum() / estimate.size, 0.0))
+
+
+def _companions(block: Block, *, estimate: Labels) -> tuple[Floats, Floats]:
+    """What a block adds to each item's expected companions, in its cluster and anywhere."""
+    from partita.kernels.losses.distances import companions
+
+    within, anywhere = np.zeros(estimate.size), np.zeros(estimate.size)
+    mass = block.probabilities
+    companions(estimate, block.rows, block.n_clusters, mass, within, anywhere)
+    return within, anywhere

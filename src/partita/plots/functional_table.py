@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
-from partita.partitions.chains import by_chain
-from partita.partitions.convert import as_draws
+from partita.partitions.functionals import by_chain
 from partita.partitions.types import DrawsLike, LabelsLike
-from partita.plots.inputs import estimate_for
+from partita.plots.inputs import estimate_for, posterior_of
 
 TITLES = {
     "n_clusters": "number of clusters",
@@ -53,14 +52,15 @@ def prepare_functionals(
     n_jobs: int | None = None,
 ) -> tuple[Functional, ...]:
     """The functionals asked for, or all there are."""
-    draws = as_draws(source)
+    posterior = posterior_of(source, n_jobs)
+    draws = posterior.draws
     if draws.weights is not None:
         raise NotSupportedError(
             "weighted draws have lost their order and chains, so there are no traces or ranks to "
             "show. Pass the draws before they were merged or weighted."
         )
     labels = estimate_for(source, estimate, draws.n_items)
-    values = functionals(draws, estimate=labels, n_jobs=n_jobs)
+    values = functionals(posterior, estimate=labels)
     values |= trace_functionals(source, draws.n_draws)
     chosen = list(values) if names is None else [names] if isinstance(names, str) else list(names)
     unknown = [name for name in chosen if name not in values]

@@ -6,11 +6,17 @@ from typing import Any
 
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidInputError
+from partita.losses.posterior import Posterior, as_posterior
 from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.types import DataLike, LabelsLike
+from partita.partitions.types import DataLike, DrawsLike, LabelsLike
 from partita.samplers.fit import Fit
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import Summary
+
+
+def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
+    """The posterior of a summary, with what it has computed already, or a new one."""
+    return source.posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
 
 
 def ball_of(source: object) -> CredibleBall:

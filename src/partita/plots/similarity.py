@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import (
@@ -17,7 +16,7 @@ from partita.plots.canvas import (
     shorten,
 )
 from partita.plots.colours import colour_indices
-from partita.plots.inputs import estimate_for
+from partita.plots.inputs import estimate_for, posterior_of
 from partita.plots.palette import colour, is_dark
 from partita.plots.similarity_map import MOST_CELLS, SimilarityMap, prepare_similarity
 
@@ -80,13 +79,14 @@ def similarity(
     >>> ax.figure.savefig("similarity.svg")
     """
     library("figure")
-    draws = as_draws(source)
+    posterior = posterior_of(source, n_jobs)
+    draws = posterior.draws
     labels = estimate_for(source, estimate, draws.n_items)
     if labels is None:
         from partita.search.estimate import estimate as search
 
-        labels = search(draws, bound=None, n_jobs=n_jobs).labels
-    prepared = prepare_similarity(draws, labels, most_cells=most_cells, n_jobs=n_jobs)
+        labels = search(posterior, bound=None, n_jobs=n_jobs).labels
+    prepared = prepare_similarity(posterior, labels, most_cells=most_cells, n_jobs=n_jobs)
     return _draw(prepared, colour_indices([labels])[0].tolist(), draws, ax)
 
 

@@ -11,10 +11,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks, summed
 from partita.partitions.similarity import similarity
+from partita.partitions.types import DrawsLike
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -66,13 +68,17 @@ class SimilarityMap:
 
 
 def prepare_similarity(
-    draws: Draws, labels: Labels, *, most_cells: int = MOST_CELLS, n_jobs: int | None = None
+    source: DrawsLike,
+    labels: Labels,
+    *,
+    most_cells: int = MOST_CELLS,
+    n_jobs: int | None = None,
 ) -> SimilarityMap:
     """Order the items by an estimate and by linkage within it, and aggregate if they are many.
 
     Parameters
     ----------
-    draws : Draws
+    source : Draws, or a Posterior that may hold the matrix already
     labels : ndarray, shape (n_items,)
         The estimate.
     most_cells : int
@@ -97,6 +103,8 @@ def prepare_similarity(
     >>> found.values[2]
     array([0. , 0. , 1. , 0.5])
     """
+    posterior = as_posterior(source, n_jobs)
+    draws = posterior.draws
     clusters = np.arange(int(labels.max()) + 1)
     parts = [_within(draws, np.flatnonzero(labels == k), n_jobs) for k in clusters.tolist()]
     order = np.concatenate(parts)
@@ -105,7 +113,7 @@ def prepare_similarity(
     cells = min(n_items, most_cells)
     edges = np.linspace(0, n_items, cells + 1).round().astype(np.int64)
     if cells == n_items:
-        values = similarity(draws, n_jobs=n_jobs)[np.ix_(order, order)]
+        values = posterior.similarity[np.ix_(order, order)]
     else:
         cell = np.empty(n_items, np.int64)
         cell[order] = np.repeat(np.arange(cells), np.diff(edges))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.diagnostics.functionals import functionals
-from partita.losses.vi import VI
 from partita.plots.functional_table import TITLES
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
 from partita.report import tables
@@ -99,7 +98,7 @@ def prepare(summary: Summary) -> Content:
         warnings=summary.diagnostics.warnings,
         notes=summary.diagnostics.notes,
         shown=shown_partitions(summary),
-        heat=prepare_similarity(summary.draws, found.labels),
+        heat=prepare_similarity(summary.posterior, found.labels),
         place=places(summary.data, summary.data_names),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
@@ -145,11 +144,10 @@ def _distances(summary: Summary) -> tuple[Floats, Floats]:
 
 
 def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
-    draws, ball = summary.draws, summary.ball
+    draws = summary.draws
     if draws.weights is not None:
         return (), "Weighted draws have no order, hence no traces."
-    known = ball.distances if ball.loss == VI() else None
-    values = functionals(draws, estimate=summary.labels, distances=known)
+    values = functionals(summary.posterior, estimate=summary.labels)
     chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
     members = [np.flatnonzero(chain == name) for name in np.unique(chain)]
     step = -(-draws.n_draws // _TRACE_POINTS)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.diagnostics.functionals import functionals
-from partita.partitions.chains import by_chain
+from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import by_chain
 from partita.rivals.parts import systematic
 
 _MIN_DRAWS = 8
@@ -65,7 +66,7 @@ def effective_draws(draws: Draws) -> float:
     from arviz_stats.base import array_stats
 
     least = float(draws.n_draws)
-    for column in functionals(draws).values():
+    for column in functionals(as_posterior(draws)).values():
         chains = by_chain(draws, column)
         if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
             continue

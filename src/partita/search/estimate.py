@@ -14,9 +14,8 @@ from partita._validate import Rng, generator, positive, whole
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
+from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_label_rows, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
@@ -122,37 +121,34 @@ def estimate(
     search = as_method(method, measure)
     if bound is not None and bound not in EFFORTS:
         raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
-    posterior, matrix = _door(draws, similarity, measure)
-    n_items = len(matrix) if posterior is None else posterior.n_items
+    posterior, matrix = _door(draws, similarity, measure, n_jobs)
+    n_items = len(matrix) if posterior is None else posterior.draws.n_items
     options = _clean_options(n_items, starts, n_starts, max_clusters, l, max_iter, n_jobs)
     with Status("estimate", progress) as status:
-        distinct, index = None, None
-        if posterior is not None:
-            index, mass = posterior.unique_index()
-            distinct = posterior.merged(index, mass)
         task = Task(
-            draws=distinct,
+            draws=None if posterior is None else posterior.distinct,
             given_similarity=matrix if posterior is None else None,
             loss=measure,
             options=options,
             rng=generator(rng),
             clock=Clock(_clean_time(time_limit)),
             report=status.say,
+            posterior=posterior,
         )
         candidates = _searched(task, search)
-        return _result(task, candidates, posterior, index, method, bound)
+        return _result(task, candidates, posterior, method, bound)
 
 
 def _door(
-    draws: DrawsLike | None, similarity: ArrayLike | None, loss: Loss
-) -> tuple[Draws | None, NDArray[np.float64]]:
+    draws: DrawsLike | None, similarity: ArrayLike | None, loss: Loss, n_jobs: int | None
+) -> tuple[Posterior | None, NDArray[np.float64]]:
     if (draws is None) == (similarity is None):
         raise InvalidInputError(
             "give either draws or similarity=..., "
             + ("not both." if draws is not None else "one is needed.")
         )
     if draws is not None:
-        return as_draws(draws), np.empty((0, 0))
+        return as_posterior(draws, n_jobs), np.empty((0, 0))
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
@@ -212,8 +208,7 @@ def _searched(task: Task, search: Any) -> list[Candidate]:
 def _result(
     task: Task,
     candidates: list[Candidate],
-    posterior: Draws | None,
-    index: NDArray[np.int64] | None,
+    posterior: Posterior | None,
     method: str,
     bound: str | None,
 ) -> PointEstimate:
@@ -229,7 +224,7 @@ def _result(
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
     value = lowest
     if posterior is not None:
-        value = _shielded(task, lambda: _on_all_draws(task, best, posterior, index), "evaluating")
+        value = _shielded(task, lambda: posterior.expected(task.loss, best), "evaluating")
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
@@ -256,22 +251,13 @@ def _result(
         method=method,
         ties=by_size(np.array(ties, np.int32)) if ties else np.empty((0, task.n_items), np.int32),
         search=report,
-        item_names=None if posterior is None else posterior.item_names,
+        item_names=None if posterior is None else posterior.draws.item_names,
     )
 
 
 def _shielded(task: Task, function: Callable[[], T], say: str) -> T:
     """The function's result; Ctrl-C tells the clock instead of losing what was found."""
     return run_until(task, lambda _: function(), [None], say)[0]
-
-
-def _on_all_draws(
-    task: Task, labels: Labels, posterior: Draws, index: NDArray[np.int64] | None
-) -> float:
-    """The loss on the draws as given: ``expected_loss(labels, draws)`` to the last bit."""
-    if task.loss.averages_distances:
-        return float((task.distances_to(labels)[index] * posterior.probabilities).sum())
-    return task.loss.expected(labels, posterior, task.options.n_jobs)
 
 
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import count_jobs
 from partita.losses.base import Loss
+from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.similarity import similarity as similarity_of
@@ -86,6 +87,7 @@ class Task:
     rng: np.random.Generator
     clock: Clock
     report: Callable[[str], None]
+    posterior: Posterior | None = None
     looks: int = 0
     proven: float = -math.inf
     limits: list[str] = field(default_factory=list)
@@ -116,6 +118,8 @@ class Task:
         if self.given_similarity is not None:
             return self.given_similarity
         assert self.draws is not None
+        if self.posterior is not None:
+            return self.posterior.similarity
         return similarity_of(self.draws, n_jobs=self.options.n_jobs)
 
     def evaluate(self, labels: Labels) -> float:
@@ -130,6 +134,8 @@ class Task:
     def distances_to(self, labels: Labels) -> NDArray[np.float64]:
         """Loss of an estimate against each distinct draw, computed once."""
         assert self.draws is not None
+        if self.posterior is not None:
+            return self.posterior.distinct_distances(self.loss, labels)
         key = labels.tobytes()
         if key not in self._distances:
             self._distances[key] = self.loss.distances(labels, self.draws, self.options.n_jobs)

@@ -22,6 +22,7 @@ from partita.credible.items import ItemUncertainty
 from partita.diagnostics.convergence import Diagnostics
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.losses.base import Loss
+from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
@@ -139,6 +140,14 @@ class Summary:
 
     def __labels__(self) -> Labels:
         return self.estimate.labels
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The draws with what was computed from them, shared with figures and reports."""
+        return Posterior(self.draws)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "posterior"}
 
     @property
     def labels(self) -> Labels:

@@ -7,10 +7,9 @@ import time
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._version import version_of
-from partita.credible.ball import CredibleBall, credible_ball
+from partita.credible.ball import credible_ball
 from partita.credible.clusters import clusters_from
 from partita.credible.comparison import JACCARD, clean_jaccard, compare
 from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterior
@@ -21,6 +20,8 @@ from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
+from partita.losses.evaluate import distance
+from partita.losses.posterior import Posterior
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
@@ -107,7 +108,8 @@ def summarize(
     With 95% posterior probability the clustering lies within 1.24 bits of t
     """
     started = time.perf_counter()
-    clean = as_draws(draws, var_name=var_name)
+    posterior = _posterior(draws, var_name, n_jobs)
+    clean = posterior.draws
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
     observed = _observed(draws, data, clean.n_items)
     wishes: dict[str, Any] = {
@@ -119,33 +121,35 @@ def summarize(
         "n_jobs": n_jobs,
         "progress": progress,
     }
-    found = estimate_of(clean, loss=measure, **wishes)
+    found = estimate_of(posterior, loss=measure, **wishes)
     vi, binder = (
-        _estimate_for_comparison(clean, other, found, wishes) for other in (VI(), Binder())
+        _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
     )
+    posterior.keep_distances(found.labels, vi.labels, binder.labels)
     metric = measure if measure.is_metric else VI()
-    ball = credible_ball(clean, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
+    ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
     comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
-    values = functionals(clean, estimate=found.labels, distances=_vi_of(ball), n_jobs=n_jobs)
+    sizes = cluster_sizes_posterior(posterior, prob=level)
+    values = functionals(posterior, estimate=found.labels)
     values |= trace_functionals(draws, clean.n_draws)
     diagnostics = diagnose_values(values, clean, n_jobs=n_jobs)
     rivals = None
     if diagnostics.chains_disagree:
         shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
         rivals = representatives(clean, loss=metric, prob=level, bound=None, **shared)
-    return Summary(
+    summary = Summary(
         draws=clean,
         data=None if observed is None else observed.values,
         data_names=None if observed is None else observed.names,
         estimate=found,
         vi_estimate=vi,
         binder_estimate=binder,
-        comparison=_side_by_side(clean, found, vi, binder, n_jobs),
+        comparison=_side_by_side(posterior, found, vi, binder),
         ball=ball,
         items=items_from(comparison, clean.item_names),
         clusters=clusters_from(comparison),
         counts=n_clusters_posterior(clean),
-        sizes=cluster_sizes_posterior(clean, prob=level),
+        sizes=sizes,
         profiles=_profiles(draws, clean, found.labels, observed, level),
         diagnostics=diagnostics,
         options=_options(measure, level, overlap, wishes),
@@ -153,6 +157,15 @@ def summarize(
         seconds=time.perf_counter() - started,
         rivals=rivals,
     )
+    summary.__dict__["posterior"] = posterior  # as the cached property would keep it
+    return summary
+
+
+def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:
+    """The posterior to share; that of a summary with what it knows already."""
+    if isinstance(draws, (Posterior, Summary)) and var_name is None:
+        return draws.posterior if isinstance(draws, Summary) else draws
+    return Posterior(as_draws(draws, var_name=var_name), n_jobs)
 
 
 def _profiles(
@@ -167,7 +180,7 @@ def _profiles(
 
 
 def _estimate_for_comparison(
-    draws: Draws, loss: Loss, main: PointEstimate, wishes: dict[str, Any]
+    draws: Posterior, loss: Loss, main: PointEstimate, wishes: dict[str, Any]
 ) -> PointEstimate:
     if main.loss == loss:
         return main
@@ -175,35 +188,25 @@ def _estimate_for_comparison(
     return estimate_of(draws, loss=loss, **{**wishes, "method": method})
 
 
-def _vi_of(ball: CredibleBall) -> NDArray[np.float64] | None:
-    """The ball's distances when they are VI, so that they are not computed twice."""
-    return ball.distances if ball.loss == VI() else None
-
-
 def _side_by_side(
-    draws: Draws,
-    main: PointEstimate,
-    vi: PointEstimate,
-    binder: PointEstimate,
-    n_jobs: int | None,
+    posterior: Posterior, main: PointEstimate, vi: PointEstimate, binder: PointEstimate
 ) -> LossComparison:
     estimates = {"VI": vi, "Binder": binder}
     if main.loss not in (vi.loss, binder.loss):
         estimates[repr(main.loss)] = main
     losses: tuple[Loss, ...] = (Binder(), VILowerBound(), VI())
     expected = [
-        np.array([loss.expected(found.labels, draws, n_jobs) for found in estimates.values()])
+        np.array([posterior.expected(loss, found.labels) for found in estimates.values()])
         for loss in losses
     ]
-    other = Draws(binder.labels[None, :])
     return LossComparison(
         names=tuple(estimates),
         n_clusters=np.array([found.n_clusters for found in estimates.values()]),
         expected_binder=expected[0],
         expected_vi_lb=expected[1],
         expected_vi=expected[2],
-        vi_distance=float(VI().distances(vi.labels, other)[0]),
-        binder_distance=float(Binder().distances(vi.labels, other)[0]),
+        vi_distance=distance(vi, binder),
+        binder_distance=distance(vi, binder, Binder()),
     )
 
 

@@ -34,9 +34,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks, summed
 from partita.search.lower_bounds.price_programme import PriceProgramme
 
 _GROUPS = 4
@@ -151,23 +151,21 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
 
     n, n_sides = draws.n_items, int(labels.max()) + 1
     step = -(-draws.n_draws // _GROUPS)
-    blocks = list(draws.blocks(step))
-    weights = draws.probabilities
 
-    def masses(block: slice) -> NDArray[np.float64]:
-        rows, counts = draws.rows(block.start, block.stop), draws.n_clusters[block]
-        return side_masses(rows, counts, weights[block], labels, n_sides)
+    def masses(block: Block) -> tuple[NDArray[np.float64]]:
+        mass = block.probabilities
+        return (side_masses(block.rows, block.n_clusters, mass, labels, n_sides),)
 
-    mass = np.sum(run(masses, blocks, n_jobs), axis=0)
+    (mass,) = summed(map_blocks(masses, draws, rows=step, n_jobs=n_jobs))
     stands = mass > 0.0
     line_of = np.where(stands, np.cumsum(stands).reshape(stands.shape) - 1, -1)
     n_lines = int(stands.sum())
 
-    def shares(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        rows, counts = draws.rows(block.start, block.stop), draws.n_clusters[block]
-        return side_overlaps(rows, counts, weights[block], labels, line_of, n_lines)
+    def shares(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        mass = block.probabilities
+        return side_overlaps(block.rows, block.n_clusters, mass, labels, line_of, n_lines)
 
-    logs, shared = (np.sum(part, axis=0) for part in zip(*run(shares, blocks, n_jobs), strict=True))
+    logs, shared = summed(map_blocks(shares, draws, rows=step, n_jobs=n_jobs))
     order = np.argsort(labels, kind="stable")
     bounds = np.searchsorted(labels[order], np.arange(n_sides + 1))
     tops = np.zeros((n_lines, shared.shape[1], n + n_sides))
