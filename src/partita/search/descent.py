@@ -41,6 +41,9 @@ _DOUBTFUL = 16
 _FEW_DOUBTFUL = 4
 """The same for a partition on which different kinds of starts have met."""
 
+_DISSOLVED_CELLS = 4_000_000
+"""Cells of the tables, at most, when everything is dissolved into singletons."""
+
 _EVERY_SLOT = np.empty(0, np.bool_)
 
 Items = NDArray[np.int64]
@@ -155,7 +158,7 @@ class Walker:
             if self.stop():
                 return
             start = self.loss
-            kinds = (self._merge, self._split, self._rebuild, self._exchange)
+            kinds = (self._merge, self._split, self._extremes, self._rebuild, self._exchange)
             if self._move_clusters(kinds[:2] if brief else kinds):
                 self.sweep()
             self.kick(_FEW_DOUBTFUL if brief else _DOUBTFUL)
@@ -219,6 +222,18 @@ class Walker:
         assign(self.problem, self.state, members, np.full(members.size, keep, np.int32))
         close_gaps(self.problem, self.state)
         return True
+
+    def _extremes(self) -> None:
+        """Merge everything, or dissolve everything where the tables stay small."""
+        ends = [np.zeros(self.n_items, np.int32)]
+        rows = max(1, self.problem.row_draw.size)
+        if self.max_clusters >= self.n_items and rows * self.n_items <= _DISSOLVED_CELLS:
+            ends.append(np.arange(self.n_items, dtype=np.int32))
+        for labels in ends:
+            state = new_state(self.problem, labels)
+            if objective(self.problem, state) < self.loss - TOLERANCE:
+                self.state = state
+                self.scratch = new_scratch(self.problem, state)
 
     def _split(self) -> None:
         """Divide each cluster between a random member and the member least often with it."""
