@@ -34,7 +34,7 @@ def estimate(
     bound: Literal["fast", "tight"] | None = "fast",
     similarity: ArrayLike | None = None,
     starts: LabelsLike | None = None,
-    n_starts: int = 16,
+    n_starts: int = 64,
     max_clusters: int | None = None,
     l: int | None = None,  # noqa: E741 - the paper's name
     max_iter: int = 10_000,
@@ -67,7 +67,7 @@ def estimate(
         A similarity matrix instead of draws, for "binder", "vi_lb", "ompear".
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
-    n_starts : int, default 16
+    n_starts : int, default 64
         Most starts of the method's own. A cut of average linkage, one cluster,
         a draw and an allocation are always tried.
     max_clusters : int, optional
@@ -99,7 +99,7 @@ def estimate(
     Starts are of different kinds: cuts of average linkage, one cluster,
     singletons, draws, items placed one by one, and the minimisers of
     neighbouring prices or losses. The search ends when three kinds agree or
-    when four more starts find nothing lower; ``search.agreed_kinds`` says
+    when eight more starts find nothing lower; ``search.agreed_kinds`` says
     which agreed.
 
     References

@@ -12,7 +12,7 @@ from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
+from partita.partitions.labels import Labels, canonical
 from partita.search.methods.linkage import best_cuts
 from partita.search.methods.walks import Beginning
 from partita.search.problem import (
@@ -35,6 +35,10 @@ RATIOS = (0.6, 1.7, 0.35, 2.9)
 
 
 Place = tuple[Labels | None, str, Problem | None]
+
+NEAR_BEST, DISTURBED = "near minimiser", "disturbed best"
+FROM_BEST = (NEAR_BEST, DISTURBED)
+"""Kinds of starts that set out from the best partition so far: no witnesses of its quality."""
 
 
 class Starts:
@@ -71,10 +75,12 @@ class Starts:
         if number == 0:
             one = np.zeros(n, np.int32)
             return [self._cut(), (one, "one cluster", None), self._draw(), self._allocation()]
-        near = [self._neighbour(best[0]), self._neighbour(best[0])]
         if number == 1:
+            near = [self._neighbour(best[0]), self._neighbour(best[0])]
             return [*near, self._singletons(), self._draw() or self._allocation()]
-        return [*near, self._cut() or self._draw(), self._allocation()]
+        other = self._cut() or self._draw() or self._allocation()
+        near = other if number % 2 else self._neighbour(best[0])
+        return [near, *(self._disturbed(best[0]) for _ in range(3))]
 
     def _cut(self) -> Place | None:
         cut = next(self._cuts, None)
@@ -100,7 +106,20 @@ class Starts:
 
     def _neighbour(self, best: Labels) -> Place | None:
         near = next(self._nearby, None)
-        return None if near is None else (best, near[0], near[1])
+        return None if near is None else (best, NEAR_BEST, near[1])
+
+    def _disturbed(self, best: Labels) -> Place:
+        """The best so far with some items, or some clusters, moved at random."""
+        rng = self._task.rng
+        labels, n, k = best.copy(), best.size, int(best.max()) + 1
+        if rng.random() < 0.5:
+            some = rng.random(n) < rng.uniform(0.05, 0.3)
+            labels[some] = rng.integers(0, k + 1, int(some.sum()))
+        else:
+            a, b, c = rng.integers(0, k, 3)
+            labels[labels == b] = a
+            labels[(labels == c) & (rng.random(n) < 0.5)] = k
+        return canonical(labels), DISTURBED, None
 
 
 def places_items(loss: Loss, problem: Problem) -> bool:

@@ -13,10 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from partita.kernels.search.types import LANES
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.polish import polish
-from partita.search.methods.starts import Starts
+from partita.search.methods.starts import FROM_BEST, Starts
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
 from partita.search.problem import Problem, by_similarity, problem_from_draws, problem_of
 from partita.search.task import Candidate, Task, run_until, window
@@ -29,7 +30,14 @@ KINDS = 3
 """Different kinds of starts that must end at the same loss before they are believed."""
 
 MOVED = 2
-"""How many different partitions of a batch go on with cluster moves."""
+"""How many different partitions of the first batch go on with cluster moves."""
+
+LITTLE_WORK, MUCH_WORK = 3e7, 1.5e8
+"""Table cells read, some hundredths and some tenths of a second, before a search ends because
+kinds of starts agree, or because the last two batches found nothing lower."""
+
+LOOK = 5_000
+"""Cells that could be read while an item is chosen and a move is set up."""
 
 ROUNDS = 8
 """Most alternations of cluster moves and sweeps in one walk."""
@@ -42,7 +50,7 @@ def search(task: Task) -> list[Candidate]:
     reached = _explore(task, problem, sample)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
-        sure = task.loss.is_linear and _agree(reached, 0)
+        sure = task.loss.is_linear and len(_kinds_at_best(reached)) >= KINDS
         reached = polish(task, reached, sure)
     return [Candidate(r.labels, r.origin) for r in reached]
 
@@ -65,39 +73,40 @@ def _sample(task: Task) -> Draws:
 def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]:
     reached: list[Reached] = []
     best: list[Labels] = []
-    size = 0
+    sizes = [0]
     for batch in Starts(task, problem, sample).batches(best):
         swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping")
-        reached.extend(_move_clusters(task, problem, swept))
+        reached.extend(_move_clusters(task, problem, swept, MOVED if not reached else len(batch)))
         best[:] = [distinct(reached)[0].labels]
-        if task.clock.is_up() or _agree(reached, size):
+        slots = int(best[0].max()) + 1 + LANES
+        worked = task.looks * (slots * (problem.weights.size or task.n_items) + LOOK)
+        met = len(_kinds_at_best(reached)) >= KINDS and worked > LITTLE_WORK
+        tired = _seen(reached, sizes[max(0, len(sizes) - 2)]) and worked > MUCH_WORK
+        if task.clock.is_up() or met or tired:
             break
-        size = len(reached)
+        sizes.append(len(reached))
     return reached
 
 
-def _agree(reached: list[Reached], earlier: int) -> bool:
-    """Whether different kinds of starts ended at the best loss, or the last batch found none lower.
-
-    ``earlier`` starts came before the last batch.
-    """
+def _seen(reached: list[Reached], earlier: int) -> bool:
+    """Whether the lowest loss was reached among the starts before the last two batches."""
     lowest = window(min(r.loss for r in reached))
-    seen_before = any(r.loss <= lowest for r in reached[:earlier])
-    return seen_before or len(_kinds_at_best(reached)) >= KINDS
+    return any(r.loss <= lowest for r in reached[:earlier])
 
 
 def _kinds_at_best(reached: list[Reached]) -> set[str]:
+    """Kinds of starts at the lowest loss, without those that set out from there."""
     lowest = window(min(r.loss for r in reached))
-    return {r.origin for r in reached if r.loss <= lowest}
+    return {r.origin for r in reached if r.loss <= lowest and r.origin not in FROM_BEST}
 
 
-def _move_clusters(task: Task, problem: Problem, swept: list[Reached]) -> list[Reached]:
+def _move_clusters(task: Task, problem: Problem, swept: list[Reached], most: int) -> list[Reached]:
     """Cluster moves from the best different partitions of a batch; equal ones share the result.
 
     Where different kinds of starts have met already, from there alone and briefly.
     """
     met = len(_kinds_at_best(swept)) >= KINDS
-    different = distinct(swept)[: 1 if met else MOVED]
+    different = distinct(swept)[: 1 if met else most]
     generators = task.rng.spawn(len(different))
     work = [
         Beginning(r.labels, r.origin, None, g) for r, g in zip(different, generators, strict=True)
