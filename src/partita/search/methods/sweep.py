@@ -17,7 +17,7 @@ from partita.kernels.search.types import LANES
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.polish import polish
-from partita.search.methods.starts import FROM_BEST, Starts
+from partita.search.methods.starts import FROM_BEST, Starts, places_items
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
 from partita.search.problem import Problem, by_similarity, problem_from_draws, problem_of
 from partita.search.task import Candidate, Task, run_until, window
@@ -32,9 +32,10 @@ KINDS = 3
 MOVED = 2
 """How many different partitions of the first batch go on with cluster moves."""
 
-LITTLE_WORK, MUCH_WORK = 3e7, 1.5e8
+LITTLE_WORK, MUCH_WORK = 1e7, 1.5e8
 """Table cells read, some hundredths and some tenths of a second, before a search ends because
-kinds of starts agree, or because the last two batches found nothing lower."""
+kinds of starts agree, or because the last two batches found nothing lower. Starts agree at the
+wrong place more often under a loss that cannot judge an allocation."""
 
 LOOK = 5_000
 """Cells that could be read while an item is chosen and a move is set up."""
@@ -80,7 +81,8 @@ def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
         worked = task.looks * (slots * (problem.weights.size or task.n_items) + LOOK)
-        met = len(_kinds_at_best(reached)) >= KINDS and worked > LITTLE_WORK
+        little = LITTLE_WORK if places_items(task.loss, problem) else 3.0 * LITTLE_WORK
+        met = len(_kinds_at_best(reached)) >= KINDS and worked > little
         tired = _seen(reached, sizes[max(0, len(sizes) - 2)]) and worked > MUCH_WORK
         if task.clock.is_up() or met or tired:
             break
