@@ -35,7 +35,7 @@ def test_one_cluster_is_found_where_every_draw_leads_to_singletons():
     assert found.n_clusters == 1
     assert found.expected_loss == pytest.approx(2.950686, abs=1e-6)
     assert found.search.starts[1].origin == "one cluster"
-    assert "singletons" in [start.origin for start in found.search.starts]
+    assert len(found.search.agreed_kinds) >= 3
 
 
 def test_agreement_is_of_different_kinds_and_says_of_which():

@@ -26,6 +26,7 @@ from partita.search.problem import (
     Problem,
     State,
     grown,
+    has_counts,
     n_items_of,
     new_scratch,
     new_state,
@@ -226,7 +227,7 @@ class Walker:
     def _extremes(self) -> None:
         """Merge everything, or dissolve everything where the tables stay small."""
         ends = [np.zeros(self.n_items, np.int32)]
-        rows = max(1, self.problem.row_draw.size)
+        rows = self.problem.row_draw.size if has_counts(self.problem) else self.n_items
         if self.max_clusters >= self.n_items and rows * self.n_items <= _DISSOLVED_CELLS:
             ends.append(np.arange(self.n_items, dtype=np.int32))
         for labels in ends:

@@ -36,6 +36,7 @@ RATIOS = (0.6, 1.7, 0.35, 2.9)
 
 Place = tuple[Labels | None, str, Problem | None]
 
+SINGLETONS = "singletons"
 NEAR_BEST, DISTURBED = "near minimiser", "disturbed best"
 FROM_BEST = (NEAR_BEST, DISTURBED)
 """Kinds of starts that set out from the best partition so far: no witnesses of its quality."""
@@ -79,8 +80,8 @@ class Starts:
             near = [self._neighbour(best[0]), self._neighbour(best[0])]
             return [*near, self._singletons(), self._draw() or self._allocation()]
         other = self._cut() or self._draw() or self._allocation()
-        near = other if number % 2 else self._neighbour(best[0])
-        return [near, *(self._disturbed(best[0]) for _ in range(3))]
+        first = other if number % 2 else self._neighbour(best[0])
+        return [first, *(self._disturbed(best[0]) for _ in range(3))]
 
     def _cut(self) -> Place | None:
         cut = next(self._cuts, None)
@@ -95,7 +96,7 @@ class Starts:
         cap = self._task.options.max_clusters
         if float(n) * n * reads > SINGLETON_CELLS or (cap is not None and cap < n):
             return None
-        return np.arange(n, dtype=np.int32), "singletons", None
+        return np.arange(n, dtype=np.int32), SINGLETONS, None
 
     def _allocation(self) -> Place | None:
         """Items one by one; a loss that cannot judge half an allocation takes a neighbour's."""

@@ -17,9 +17,15 @@ from partita.kernels.search.types import LANES
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.polish import polish
-from partita.search.methods.starts import FROM_BEST, Starts, places_items
+from partita.search.methods.starts import FROM_BEST, SINGLETONS, Starts, places_items
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
-from partita.search.problem import Problem, by_similarity, problem_from_draws, problem_of
+from partita.search.problem import (
+    Problem,
+    by_similarity,
+    problem_from_draws,
+    problem_of,
+    reads_of,
+)
 from partita.search.task import Candidate, Task, run_until, window
 
 SAMPLE_LABELS = 150_000
@@ -75,19 +81,35 @@ def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached
     reached: list[Reached] = []
     best: list[Labels] = []
     sizes = [0]
+    n_draws = reads_of(problem)
     for batch in Starts(task, problem, sample).batches(best):
         swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping")
         reached.extend(_move_clusters(task, problem, swept, MOVED if not reached else len(batch)))
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
-        worked = task.looks * (slots * (problem.weights.size or task.n_items) + LOOK)
+        worked = task.looks * (slots * n_draws + LOOK)
         little = LITTLE_WORK if places_items(task.loss, problem) else 3.0 * LITTLE_WORK
         met = len(_kinds_at_best(reached)) >= KINDS and worked > little
         tired = _seen(reached, sizes[max(0, len(sizes) - 2)]) and worked > MUCH_WORK
         if task.clock.is_up() or met or tired:
             break
         sizes.append(len(reached))
-    return reached
+    return [*reached, *_dissolved(task, sample, reached)]
+
+
+def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list[Reached]:
+    """Singletons, where no start has tried them and they are better than what was reached."""
+    cap = task.options.max_clusters
+    if (cap is not None and cap < task.n_items) or any(r.origin == SINGLETONS for r in reached):
+        return []
+    labels = np.arange(task.n_items, dtype=np.int32)
+    if sample is None or by_similarity(task):
+        loss = task.evaluate(labels)
+    else:
+        loss = task.loss.expected(labels, sample, task.options.n_jobs)
+    if loss >= min(r.loss for r in reached):
+        return []
+    return [Reached(labels, loss, SINGLETONS, 0)]
 
 
 def _seen(reached: list[Reached], earlier: int) -> bool:
