@@ -249,11 +249,3 @@ def test_draws_and_similarity_are_not_mixed_up():
         pt.estimate(similarity=matrix, loss="binder", method="draws")
     with pytest.raises(NotSupportedError, match="at most 12 items"):
         pt.estimate(random_posterior(13, 5, 0), method="enumerate")
-
-
-def test_tables_that_would_not_fit_see_fewer_draws_and_say_so(monkeypatch):
-    draws = random_posterior(60, 2_500, 5)
-    monkeypatch.setattr("partita.search.methods.polish.available_memory", lambda: 2_000_000)
-    found = pt.estimate(draws, bound=None)
-    assert "memory: the search saw" in found.search.limits[0]
-    assert found.expected_loss == pt.expected_loss(found.labels, draws)[0]

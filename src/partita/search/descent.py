@@ -27,6 +27,7 @@ from partita.search.problem import (
     State,
     grown,
     has_counts,
+    has_lists,
     n_items_of,
     new_scratch,
     new_state,
@@ -44,6 +45,9 @@ _FEW_DOUBTFUL = 4
 
 _DISSOLVED_CELLS = 4_000_000
 """Cells of the tables, at most, when everything is dissolved into singletons."""
+
+_MERGED_CLUSTERS = 2_000
+"""Clusters, at most, of which every pair is compared."""
 
 _EVERY_SLOT = np.empty(0, np.bool_)
 
@@ -209,7 +213,7 @@ class Walker:
         return self.loss < start - TOLERANCE
 
     def _merge(self) -> None:
-        while self.n_clusters > 1 and not self.stop():
+        while 1 < self.n_clusters <= _MERGED_CLUSTERS and not self.stop():
             if not self._merge_cheapest(below=self.loss - TOLERANCE):
                 return
 
@@ -228,7 +232,8 @@ class Walker:
         """Merge everything, or dissolve everything where the tables stay small."""
         ends = [np.zeros(self.n_items, np.int32)]
         rows = self.problem.row_draw.size if has_counts(self.problem) else self.n_items
-        if self.max_clusters >= self.n_items and rows * self.n_items <= _DISSOLVED_CELLS:
+        small = has_lists(self.problem) or rows * self.n_items <= _DISSOLVED_CELLS
+        if self.max_clusters >= self.n_items and small:
             ends.append(np.arange(self.n_items, dtype=np.int32))
         for labels in ends:
             state = new_state(self.problem, labels)
@@ -277,7 +282,7 @@ class Walker:
 
     def _closest_pairs(self) -> NDArray[np.int64]:
         """As many pairs of clusters as there are clusters: those that cost least to merge."""
-        if self.n_clusters < 2:
+        if not 2 <= self.n_clusters <= _MERGED_CLUSTERS:
             return np.empty((0, 2), np.int64)
         scores = merge_scores(self.problem, self.state)
         cheapest = np.argsort(scores, axis=None)[: self.n_clusters]

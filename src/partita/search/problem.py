@@ -7,8 +7,10 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import available_memory
 from partita.kernels.search.count_scores import Averaged, PerDraw
 from partita.kernels.search.counts import CountState, number_rows, truth_sums
+from partita.kernels.search.members import AveragedLists, MemberState, PerDrawLists
 from partita.kernels.search.moves import fill_state
 from partita.kernels.search.pairs import LogPairs, Pairs, PairState
 from partita.kernels.search.types import LANES, Scratch
@@ -17,11 +19,21 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.task import Task
 
-Problem = Averaged | PerDraw | Pairs | LogPairs
+Problem = Averaged | PerDraw | AveragedLists | PerDrawLists | Pairs | LogPairs
 """What a search minimises."""
 
-State = CountState | PairState
+State = CountState | MemberState | PairState
 """Where it stands."""
+
+FEW_CLUSTERS = 64
+"""Draws with fewer clusters than this are always held in tables."""
+
+LIST_COST = 6.0
+"""What counting one companion costs, in cells of a table."""
+
+MEMORY_SHARE = 0.06
+"""Share of the free memory that one walk's tables may take: several threads walk, and tables
+are copied when they grow."""
 
 MATRIX_ITEMS = 2_000
 """Up to so many items, losses that permit it are searched with the similarity matrix."""
@@ -34,21 +46,72 @@ def by_similarity(task: Task) -> bool:
 
 
 def problem_of(task: Task) -> Problem:
-    """The search problem of a task on all its draws, or on its similarity matrix."""
+    """The search problem of a task on tables of all its draws, or on its similarity matrix."""
     if by_similarity(task):
         return problem_from_similarity(task.similarity, task.loss)
     assert task.draws is not None
-    return problem_from_draws(task.draws, task.loss)
+    return tables_from_draws(task.draws, task.loss)
 
 
-def problem_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
-    """The search problem of a loss on count tables of the draws.
+def problem_from_draws(
+    draws: Draws, loss: Loss
+) -> Averaged | PerDraw | AveragedLists | PerDrawLists:
+    """The search problem of a loss on the draws: with count tables, or lists for many clusters.
 
-    Memory: 4 bytes per label, and 12 bytes per cluster of all draws and per
-    cluster of the estimate.
+    Memory: 4 bytes per label and, in tables, 12 bytes per cluster of all draws
+    and per cluster of the estimate; in lists, 8 more bytes per label.
     """
+    if needs_lists(draws):
+        return lists_from_draws(draws, loss)
+    return tables_from_draws(draws, loss)
+
+
+def needs_lists(draws: Draws) -> bool:
+    """Whether lists of members are faster than tables of counts, or the tables would not fit."""
+    clusters = float(draws.n_clusters.mean())
+    if clusters < FEW_CLUSTERS:
+        return False
+    free = available_memory()
+    tables = draws.n_draws * table_bytes(clusters, 2 * int(clusters))
+    if free is not None and tables > MEMORY_SHARE * free:
+        return True
+    some = draws.rows(0, min(16, draws.n_draws))
+    companions = float(np.mean([(np.bincount(row) ** 2).sum() for row in some])) / draws.n_items
+    return clusters > LIST_COST * companions
+
+
+def tables_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
+    """The search problem of a loss on count tables of the draws."""
+    terms, steps = _terms(loss, draws.n_items)
+    row_of, row_draw, truth = _rows(draws, terms)
+    weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
+    form = loss.form(draws.n_items)
+    if loss.averages_sums:
+        mean_truth = float((weights * truth).sum())
+        return Averaged(form, terms, steps, row_of, row_draw, weights, mean_truth)
+    return PerDraw(form, terms, steps, row_of, row_draw, weights, truth)
+
+
+def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
+    """The search problem of a loss on lists of the members of the draws' clusters."""
+    terms, steps = _terms(loss, draws.n_items)
+    row_of, row_draw, truth = _rows(draws, terms)
+    members = np.argsort(draws.labels, axis=1, kind="stable").astype(np.int32).ravel()
+    sizes = np.bincount(row_of.ravel(), minlength=row_draw.size)
+    first = np.concatenate(([0], np.cumsum(sizes)))
+    weights = np.array(draws.probabilities)
+    form = loss.form(draws.n_items)
+    lists = (row_of, row_draw, members, first, weights)
+    if loss.averages_sums:
+        return AveragedLists(form, terms, steps, *lists, float((weights * truth).sum()))
+    return PerDrawLists(form, terms, steps, *lists, truth)
+
+
+def _rows(
+    draws: Draws, terms: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    """Row of each item's cluster in each draw, draw of each row, and Σ f(n_t) of each draw."""
     n_draws, n_items = draws.labels.shape
-    terms, steps = _terms(loss, n_items)
     offsets = np.concatenate(([0], np.cumsum(draws.n_clusters)[:-1]))
     row_of = np.empty((n_items, n_draws), np.int32)
     truth = np.empty(n_draws)
@@ -56,13 +119,7 @@ def problem_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
         labels = draws.rows(block.start, block.stop)
         number_rows(labels, offsets, row_of, block.start)
         truth_sums(labels, draws.n_clusters[block], terms, truth[block])
-    row_draw = np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters)
-    weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
-    form = loss.form(n_items)
-    if loss.averages_sums:
-        mean_truth = float((weights * truth).sum())
-        return Averaged(form, terms, steps, row_of, row_draw, weights, mean_truth)
-    return PerDraw(form, terms, steps, row_of, row_draw, weights, truth)
+    return row_of, np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters), truth
 
 
 def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Pairs | LogPairs:
@@ -90,12 +147,19 @@ def n_items_of(problem: Problem) -> int:
 
 def reads_of(problem: Problem) -> int:
     """Rows of a table that are read to score one item."""
-    return int(problem.weights.size) if has_counts(problem) else n_items_of(problem)
+    if isinstance(problem, Pairs | LogPairs):
+        return n_items_of(problem)
+    return int(problem.weights.size)
 
 
 def has_counts(problem: Problem) -> TypeGuard[Averaged | PerDraw]:
     """Whether the problem walks with count tables."""
     return isinstance(problem, Averaged | PerDraw)
+
+
+def has_lists(problem: Problem) -> TypeGuard[AveragedLists | PerDrawLists]:
+    """Whether the problem walks with lists of members."""
+    return isinstance(problem, AveragedLists | PerDrawLists)
 
 
 def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
@@ -121,6 +185,9 @@ def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
             joint=np.zeros(problem.weights.size),
             mean_joint=np.zeros(1),
         )
+    elif has_lists(problem):
+        tally, joint = np.zeros(capacity, np.int32), np.zeros(problem.weights.size)
+        state = MemberState(slot_of, sizes, used, tally, joint, mean_joint=np.zeros(1))
     else:
         within = np.zeros((capacity, n_items))
         state = PairState(slot_of, sizes, used, within, joint=np.zeros(1))
@@ -135,6 +202,8 @@ def grown(problem: Problem, state: State) -> State:
     sizes = np.concatenate((state.sizes, np.zeros(extra, np.int64)))
     if isinstance(state, PairState):
         return state._replace(sizes=sizes, within=np.pad(state.within, ((0, extra), (0, 0))))
+    if isinstance(state, MemberState):
+        return state._replace(sizes=sizes, tally=np.pad(state.tally, (0, extra)))
     columns = ((0, 0), (0, extra))
     return state._replace(
         sizes=sizes,

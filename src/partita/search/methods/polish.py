@@ -13,7 +13,7 @@ from partita.kernels.search.moves import move_losses
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
-from partita.search.problem import Problem, new_scratch, new_state, problem_from_draws, table_bytes
+from partita.search.problem import Problem, new_scratch, new_state, problem_from_draws
 from partita.search.task import Task, run_until
 
 POLISHED = 2
@@ -29,6 +29,9 @@ TABLE_CELLS = 1 << 16
 """Cells of the tables of one block of draws when a partition is only looked at: they stay in
 cache."""
 
+LABEL_BYTES = 20
+"""Bytes of a label in lists of members, with what is needed to make them."""
+
 ROUNDING = 1e-11
 """A gain below this, of a sum over blocks of draws, is rounding."""
 
@@ -42,13 +45,14 @@ def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
     are ``sure``), for a loss that is linear in the draws, on a partition from
     which all draws move no item.
     """
+    assert task.draws is not None
     best = distinct(reached)
     best = [r for r in best[:POLISHED] if r.loss <= best[0].loss * (1.0 + NEAR)]
     if sure:
         best.sort(key=lambda r: task.evaluate(r.labels))
         if _stays(task, best[0].labels):
             return reached
-    problem = problem_from_draws(_affordable(task, best), task.loss)
+    problem = problem_from_draws(affordable(task, task.draws), task.loss)
     generators = task.rng.spawn(len(best))
     work = [Beginning(r.labels, r.origin, None, g) for r, g in zip(best, generators, strict=True)]
     ended = run_until(task, partial(_sweep_and_kick, task, problem, sure), work, "polishing")
@@ -77,13 +81,10 @@ def _stays(task: Task, labels: Labels) -> bool:
     return bool((losses >= present[:, None] - ROUNDING).all())
 
 
-def _affordable(task: Task, best: list[Reached]) -> Draws:
-    """All draws, or as many as the tables of this machine's memory hold."""
-    assert task.draws is not None
-    draws = task.draws
+def affordable(task: Task, draws: Draws) -> Draws:
+    """All these draws, or as many as the lists of this machine's memory hold."""
     free = available_memory()
-    clusters = max(int(r.labels.max()) + 1 for r in best)
-    a_draw = 4 * draws.n_items + len(best) * table_bytes(float(draws.n_clusters.mean()), clusters)
+    a_draw = LABEL_BYTES * draws.n_items
     if free is None or draws.n_draws * a_draw < 0.5 * free:
         return draws
     size = max(1, int(0.5 * free / a_draw))

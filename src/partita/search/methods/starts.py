@@ -18,6 +18,7 @@ from partita.search.methods.walks import Beginning
 from partita.search.problem import (
     Problem,
     has_counts,
+    has_lists,
     problem_from_draws,
     problem_from_similarity,
     reads_of,
@@ -94,7 +95,8 @@ class Starts:
     def _singletons(self) -> Place | None:
         n, reads = self._task.n_items, reads_of(self._problem)
         cap = self._task.options.max_clusters
-        if float(n) * n * reads > SINGLETON_CELLS or (cap is not None and cap < n):
+        cells = reads if has_lists(self._problem) else float(n) * reads
+        if n * cells > SINGLETON_CELLS or (cap is not None and cap < n):
             return None
         return np.arange(n, dtype=np.int32), SINGLETONS, None
 
@@ -125,7 +127,7 @@ class Starts:
 
 def places_items(loss: Loss, problem: Problem) -> bool:
     """Whether the loss can judge an allocation of some of the items."""
-    return loss.is_linear or not has_counts(problem)
+    return loss.is_linear or not (has_counts(problem) or has_lists(problem))
 
 
 def _random_draws(task: Task) -> Iterator[Labels]:

@@ -16,7 +16,7 @@ import numpy as np
 from partita.kernels.search.types import LANES
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.search.methods.polish import polish
+from partita.search.methods.polish import affordable, polish
 from partita.search.methods.starts import FROM_BEST, SINGLETONS, Starts, places_items
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
 from partita.search.problem import (
@@ -74,7 +74,7 @@ def _explored(task: Task) -> tuple[Problem, Draws | None]:
 def _sample(task: Task) -> Draws:
     assert task.draws is not None
     size = int(np.clip(SAMPLE_LABELS // task.n_items, FEWEST_DRAWS, MOST_DRAWS))
-    return sample_draws(task.draws, size, task.rng)
+    return affordable(task, sample_draws(task.draws, size, task.rng))
 
 
 def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]:

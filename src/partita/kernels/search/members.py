@@ -1,0 +1,252 @@
+"""A search without tables, for draws of many small clusters.
+
+Tables of counts hold a cell for each pair of clusters, most of them empty when
+there are many. Here the members of each draw's clusters are listed instead,
+and an item's companions are counted by slot when it is looked at: memory is
+that of the labels, and a look costs the sizes of the item's clusters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import part_of_kernel
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.types import Scratch
+
+
+class MemberState(NamedTuple):
+    """A partition and its joint sums."""
+
+    slot_of: NDArray[np.int32]  # (n_items,)
+    sizes: NDArray[np.int64]  # (capacity,)
+    k: NDArray[np.int64]  # (1,)
+    tally: NDArray[np.int32]  # (capacity,): companions counted by slot; zero between looks
+    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
+    mean_joint: NDArray[np.float64]  # (1,): its mean over draws
+
+
+@part_of_kernel
+def _count(problem: Any, state: MemberState, item: int, m: int, slot: int) -> int:
+    """Companions of an item in one draw that are in a slot."""
+    row = problem.row_of[item, m]
+    found = 0
+    for p in range(problem.first[row], problem.first[row + 1]):
+        other = problem.members[p]
+        if other != item and state.slot_of[other] == slot:
+            found += 1
+    return found
+
+
+@part_of_kernel
+def _tally(problem: Any, state: MemberState, row: int, item: int, change: int) -> None:
+    """Count the members of a row by slot, without the item; ``change`` −1 takes it back."""
+    for p in range(problem.first[row], problem.first[row + 1]):
+        other = problem.members[p]
+        if other != item and state.slot_of[other] >= 0:
+            state.tally[state.slot_of[other]] += change
+
+
+@part_of_kernel
+def _add_merge_gains(
+    problem: Any,
+    state: MemberState,
+    row: int,
+    weight: float,
+    filled: NDArray[np.int64],
+    change: NDArray[np.float64],
+) -> None:
+    """Add what a row's part of the joint sum gains for each pair of slots merged."""
+    count = 0
+    for p in range(problem.first[row], problem.first[row + 1]):
+        slot = state.slot_of[problem.members[p]]
+        if state.tally[slot] == 0:
+            filled[count] = slot
+            count += 1
+        state.tally[slot] += 1
+    for p in range(count):
+        x = state.tally[filled[p]]
+        for q in range(p + 1, count):
+            y = state.tally[filled[q]]
+            gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
+            i, j = min(filled[p], filled[q]), max(filled[p], filled[q])
+            change[i, j] += weight * gain
+    for p in range(count):
+        state.tally[filled[p]] = 0
+
+
+class _Lists:
+    """What both classes share: joint sums that follow from lists of members."""
+
+    __slots__ = ()
+
+    def fill(self: Any, state: MemberState) -> None:
+        """Joint sums, from the slots."""
+        for row in range(self.row_draw.size):
+            m = self.row_draw[row]
+            for p in range(self.first[row], self.first[row + 1]):
+                slot = state.slot_of[self.members[p]]
+                state.joint[m] += self.steps[state.tally[slot]]
+                state.tally[slot] += 1
+            _tally(self, state, row, -1, -1)
+        total = 0.0
+        for m in range(self.weights.size):
+            total += self.weights[m] * state.joint[m]
+        state.mean_joint[0] = total
+
+    def join(self: Any, state: MemberState, item: int, slot: int) -> None:
+        """Joint sums after an item has joined a slot."""
+        for m in range(self.weights.size):
+            step = self.steps[_count(self, state, item, m, slot)]
+            state.joint[m] += step
+            state.mean_joint[0] += self.weights[m] * step
+
+    def leave(self: Any, state: MemberState, item: int, slot: int) -> None:
+        """Joint sums after an item has left its slot."""
+        for m in range(self.weights.size):
+            step = self.steps[_count(self, state, item, m, slot)]
+            state.joint[m] -= step
+            state.mean_joint[0] -= self.weights[m] * step
+
+    def close(self: Any, state: MemberState, slot: int, last: int) -> None:
+        """Nothing is kept by slot."""
+
+    def shared(self: Any, item: int, other: int) -> float:
+        """The weight of the draws that join the two."""
+        total = 0.0
+        for m in range(self.weights.size):
+            if self.row_of[item, m] == self.row_of[other, m]:
+                total += self.weights[m]
+        return total
+
+
+class _AveragedFields(NamedTuple):
+    form: Form
+    terms: NDArray[np.float64]  # (n_items + 1,)
+    steps: NDArray[np.float64]  # (n_items + 1,)
+    row_of: NDArray[np.int32]  # (n_items, n_draws): row of the item's cluster in each draw
+    row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
+    members: NDArray[np.int32]  # (n_draws · n_items,): items, row after row
+    first: NDArray[np.int64]  # (n_rows + 1,): where each row's members begin
+    weights: NDArray[np.float64]  # (n_draws,)
+    mean_truth: float  # mean over draws of Σ f(n_t)
+
+
+class AveragedLists(_Lists, _AveragedFields):
+    """Lists of members, with the three sums averaged over the draws before they are combined."""
+
+    __slots__ = ()
+
+    def loss_of(self, state: MemberState, own: float) -> float:
+        """From the mean of the joint sums."""
+        return combine(self.form, state.mean_joint[0], own, self.mean_truth)
+
+    def score(
+        self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
+    ) -> None:
+        """Companions are counted by slot, draw by draw, and their gains summed up."""
+        scores = scratch.scores
+        home = state.slot_of[item]
+        alone = 0.0
+        for k in range(state.k[0] + 1):
+            scores[k] = 0.0
+        for m in range(self.weights.size):
+            w = self.weights[m]
+            alone += w * self.steps[0]
+            row = self.row_of[item, m]
+            for p in range(self.first[row], self.first[row + 1]):
+                other = self.members[p]
+                slot = state.slot_of[other]
+                if other != item and slot >= 0:
+                    count = state.tally[slot]
+                    scores[slot] += w * (self.steps[count + 1] - self.steps[count])
+                    state.tally[slot] = count + 1
+            _tally(self, state, row, item, -1)
+        stays = state.mean_joint[0] + alone
+        if home >= 0:
+            stays -= alone + scores[home]
+        for k in range(state.k[0] + 1):
+            scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
+
+    def score_merges(
+        self, state: MemberState, own: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """The mean gain of each merge, then combined."""
+        k_used = state.k[0]
+        filled = np.empty(k_used, np.int64)
+        for row in range(self.row_draw.size):
+            weight = self.weights[self.row_draw[row]]
+            _add_merge_gains(self, state, row, weight, filled, scores)
+        for i in range(k_used):
+            for j in range(i + 1, k_used):
+                joint = state.mean_joint[0] + scores[i, j]
+                scores[i, j] = combine(self.form, joint, own[i, j], self.mean_truth)
+
+
+class _PerDrawFields(NamedTuple):
+    form: Form
+    terms: NDArray[np.float64]  # (n_items + 1,)
+    steps: NDArray[np.float64]  # (n_items + 1,)
+    row_of: NDArray[np.int32]  # (n_items, n_draws)
+    row_draw: NDArray[np.int32]  # (n_rows,)
+    members: NDArray[np.int32]  # (n_draws · n_items,)
+    first: NDArray[np.int64]  # (n_rows + 1,)
+    weights: NDArray[np.float64]  # (n_draws,)
+    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+
+
+class PerDrawLists(_Lists, _PerDrawFields):
+    """Lists of members, with the three sums combined draw by draw."""
+
+    __slots__ = ()
+
+    def loss_of(self, state: MemberState, own: float) -> float:
+        """The mean over draws."""
+        value = 0.0
+        for m in range(self.weights.size):
+            value += self.weights[m] * combine(self.form, state.joint[m], own, self.truth[m])
+        return value
+
+    def score(
+        self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
+    ) -> None:
+        """Each draw adds its loss to all slots."""
+        scores = scratch.scores
+        home = state.slot_of[item]
+        for k in range(state.k[0] + 1):
+            scores[k] = 0.0
+        for m in range(self.weights.size):
+            w = self.weights[m]
+            truth = self.truth[m]
+            row = self.row_of[item, m]
+            _tally(self, state, row, item, 1)
+            stays = state.joint[m]
+            if home >= 0:
+                stays -= self.steps[state.tally[home]]
+            for k in range(state.k[0] + 1):
+                joint = stays + self.steps[state.tally[k]]
+                scores[k] += w * combine(self.form, joint, own[k], truth)
+            _tally(self, state, row, item, -1)
+
+    def score_merges(
+        self, state: MemberState, own: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """Each draw adds its loss after every merge."""
+        k_used = state.k[0]
+        change = np.zeros((k_used, k_used))
+        filled = np.empty(k_used, np.int64)
+        row = 0
+        while row < self.row_draw.size:
+            m = self.row_draw[row]
+            change[:] = 0.0
+            while row < self.row_draw.size and self.row_draw[row] == m:
+                _add_merge_gains(self, state, row, 1.0, filled, change)
+                row += 1
+            for i in range(k_used):
+                for j in range(i + 1, k_used):
+                    joint = state.joint[m] + change[i, j]
+                    loss = combine(self.form, joint, own[i, j], self.truth[m])
+                    scores[i, j] += self.weights[m] * loss
