@@ -26,10 +26,16 @@ Examples:
   $ partita compare labels.csv truth.csv
   $ partita compare results/bounds.csv:estimate results/bounds.csv:upper
   $ partita compare labels.csv truth.csv --loss vi --loss nid --json
-  $ partita compare labels.csv truth.csv --out both.csv""",
+  $ partita compare labels.csv truth.csv --out both.csv
+  $ partita compare draws.csv --against truth.csv""",
 )
 @click.argument("a")
-@click.argument("b")
+@click.argument("b", required=False)
+@click.option(
+    "--against",
+    metavar="FILE",
+    help="A are draws: p-value and credible level of the clustering in FILE.",
+)
 @click.option(
     "--loss",
     "losses",
@@ -46,22 +52,38 @@ Examples:
 @force_option
 @debug_option
 def command(
-    a: str, b: str, losses: tuple[str, ...], out: str | None, as_json: bool, force: bool
+    a: str,
+    b: str | None,
+    against: str | None,
+    losses: tuple[str, ...],
+    out: str | None,
+    as_json: bool,
+    force: bool,
 ) -> None:
     """Distance, cross table, meet and join of two clusterings of the same items.
 
     A and B are files with one label per item, in one column or one row; FILE:COLUMN names a
     column. Where both files name their items (in a column `item` or as headings of a row), items
     are matched by name. A is the estimate and B the truth, for losses that tell them apart.
+
+    With --against, A is a file of draws, and a hypothesis is tested: how strange it would be as
+    one more draw, and which credible ball contains it.
     """
     from partita.cli.reading import aligned, read_partition, refuse_two_readers_of_stdin
 
+    if against is not None:
+        if b is not None or out is not None:
+            raise click.UsageError("--against takes draws as A, and neither B nor --out.")
+        _test(a, against, losses, as_json=as_json)
+        return
+    if b is None:
+        raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
     check_file(out, force=force)
     first, second, names, sorted_by_name = aligned(read_partition(a), read_partition(b))
     if sorted_by_name:
         say(f"items of {b} were put in the order of {a}, by name")
-    found = _compared(first, second, losses)
+    found = _compared(first, second, losses, names)
     if out is not None:
         from partita._files import atomic_path
 
@@ -76,8 +98,26 @@ def command(
         show(_text(a, b, found, width(elsewhere=_UNLIMITED)))
 
 
-def _compared(a: Labels, b: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
+def _test(source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
+    from partita.cli.hypothesis import labels_for, tested, text
+    from partita.cli.reading import refuse_two_readers_of_stdin
+    from partita.io.files import read_draws
+
+    refuse_two_readers_of_stdin(source, path)
+    draws = read_draws(source)
+    found = tested(draws, labels_for(draws, source, path), losses)
+    if as_json:
+        found = {"draws": source, "against": path, **found}
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    else:
+        show(text(source, path, found, width()))
+
+
+def _compared(
+    a: Labels, b: Labels, losses: tuple[str, ...], names: tuple[str, ...] | None
+) -> dict[str, Any]:
     from partita.losses.evaluate import distance
+    from partita.losses.explain import explain
     from partita.losses.registry import as_loss
     from partita.partitions.labels import cross_table
     from partita.partitions.lattice import join, meet, refines
@@ -92,6 +132,7 @@ def _compared(a: Labels, b: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
         "distances": {loss.name: distance(a, b, loss) for loss in chosen},
         "a_refines_b": bool(refines(a, b)),
         "b_refines_a": bool(refines(b, a)),
+        "from_a_to_b": str(explain(a, b, item_names=names)),
         "cross_table": cross_table(a, b).tolist(),
         "meet": described(meet(a, b)),
         "join": described(join(a, b)),
@@ -114,6 +155,7 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     title = max(len(loss.title) for loss in measures)
     for loss, value in measures.items():
         lines += _wrapped(columns, f"  {loss.title:<{title}}  {value:.6g} {loss.unit}".rstrip())
+    lines += _wrapped(columns, f"From A to B: {found['from_a_to_b']}")
     lines += _wrapped(columns, "Items in clusters of A (rows) and B (columns):")
     lines += _table(found["cross_table"], columns)
     lines += _wrapped(columns, f"Meet: {_sizes(found['meet'])}", f"Join: {_sizes(found['join'])}")

@@ -18,6 +18,7 @@ COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
     "fit": "Sample a mixture model for a table of data, then summarize.",
     "demo": "The whole way on data of the paper, into a directory.",
+    "rivals": "Several representative clusterings, with masses and a proof.",
     "core": "The largest set of items whose grouping holds.",
     "compare": "Distance, cross table and meet of two clusterings.",
     "convert": "Draws from one file format into another.",

@@ -1,0 +1,65 @@
+"""``partita rivals`` and ``partita compare DRAWS --against LABELS``."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+
+def test_rivals_prints_writes_and_is_the_library(place, partita):
+    result = partita("rivals", "draws.csv", "--n", "2", "--out", "rivals.csv", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    expected = pt.representatives(pt.read_draws("draws.csv"), n=2)
+    assert found["labels"] == expected.labels.tolist()
+    assert found["weights"] == pytest.approx(expected.weights)
+    assert found["lower_bound"] == pytest.approx(expected.lower_bound)
+    rows = (place / "rivals.csv").read_text().splitlines()
+    assert rows[0] == "item,representative.0,representative.1"
+    assert rows[1].startswith("g0,")
+    text = partita("rivals", "draws.csv", "--modes").stdout
+    assert "representative" in text
+    assert "1 mode" in text
+
+
+def test_chains_of_several_files(place, partita):
+    result = partita("rivals", "chain1.csv", "chain2.csv", "--n", "2", "--bound", "none")
+    assert "chains:" in result.stdout
+    assert "no lower bound" in result.stdout
+
+
+def test_against_prints_both_numbers_and_what_they_mean(place, partita):
+    result = partita("compare", "draws.csv", "--against", "truth.csv")
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    draws = pt.read_draws("draws.csv")
+    moved = np.repeat([0, 1, 2], 5)
+    moved[0] = 2
+    p = pt.p_value(draws, moved)
+    level = pt.credible_ball(draws, pt.estimate(draws)).credible_level(moved)
+    assert f"p-value: {float(p):.3g} credible level: {100 * level:.3g}%" in text
+    assert "as one more draw, it would be among" in text
+    assert "the credible ball around the estimate contains it from" in text
+    assert "From the estimate: item g0 moves from cluster 0 to cluster 2" in text
+    found = json.loads(partita("compare", "draws.csv", "--against", "truth.csv", "--json").stdout)
+    assert found["p_value"] == pytest.approx(float(p))
+    assert found["credible_level"] == pytest.approx(level)
+    assert len(found["p_values"]) == len(found["rates"]) == 6
+
+
+def test_compare_says_what_differs(place, partita):
+    assert (
+        "From A to B: item g0 moves from cluster 0"
+        in partita("compare", "labels.csv", "truth.csv").stdout
+    )
+
+
+def test_usage(place, partita):
+    assert partita("compare", "draws.csv").exit_code == 2
+    wrong = partita("compare", "draws.csv", "labels.csv", "--against", "truth.csv")
+    assert wrong.exit_code == 2
+    assert "--against takes draws" in wrong.stderr
