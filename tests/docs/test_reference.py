@@ -60,14 +60,19 @@ SIMPLE = {
     *("canonical", "n_clusters", "cluster_sizes", "cross_table", "distance"),
     *("pairwise_distances", "expected_loss", "covers", "covered_by", "all_partitions"),
     *("as_draws", "read_draws", "write_draws", "Draws", "Gamma", "Product", "PartitaError"),
+    *("PartialPartition", "profiles"),
     *("n_clusters_posterior", "cluster_sizes_posterior", "galaxies", "HasseDiagram"),
 }
 """Names whose meaning is elementary, or whose source is that of what they are made of."""
 
-IS_RESULT = {"PointEstimate", "Summary", "CredibleBall", "Diagnostics", "HasseDiagram", "Fit"}
+IS_RESULT = {
+    *("PointEstimate", "Summary", "CredibleBall", "CredibleCore", "Diagnostics"),
+    *("HasseDiagram", "Fit"),
+}
 PARTS_OF_RESULTS = {
     *("Bound", "ItemUncertainty", "ClusterUncertainty", "ClusterCounts", "ClusterSizes"),
     *("ChainAgreement", "LossComparison", "SearchReport", "Start"),
+    *("Profiles",),
     *("ClusterParameters", "Density", "Moments", "Settings"),
 }
 """Results that the function or result they come from shows in its examples."""

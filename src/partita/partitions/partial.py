@@ -27,6 +27,11 @@ class PartialPartition:
     labels : array_like, shape (n_items,)
         Integers; negative ones are not stated.
 
+    Notes
+    -----
+    O(N). What needs every item placed, such as a loss, refuses it;
+    :func:`partita.refines` takes it as its first argument.
+
     Examples
     --------
     >>> from partita.partitions.partial import PartialPartition
