@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import partita as pt
-from benchmarks.data import example1_like, paper_labels
+from benchmarks.data import example1_like, paper_labels, simulated_labels
 from benchmarks.job import Job, Setup
 
 Labels = NDArray[np.int64]
@@ -55,17 +55,56 @@ def jobs_on(where: str, make: Callable[[], Labels], target: float, peer: str | N
     ]
 
 
+def one_run() -> Setup:
+    """One growth of a core from one item to all of 10,000."""
+
+    def setup() -> Callable[[], Any]:
+        from partita.credible.core_search import grow_path, prepare
+
+        posterior = prepare(pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01)))
+
+        def run() -> Any:
+            start = np.full(10_000, -1, np.int32)
+            start[0] = 0
+            return grow_path(posterior, start)
+
+        return run
+
+    return setup
+
+
+def core_of(make: Callable[[], Labels], prob: float) -> Setup:
+    def setup() -> Callable[[], Any]:
+        draws = pt.Draws(make())
+        return lambda: pt.credible_core(draws, prob=prob)
+
+    return setup
+
+
+def _expected_vi(draws: pt.Draws, center: Any) -> Any:
+    return pt.expected_loss(center, draws)
+
+
+def many_items() -> Labels:
+    return simulated_labels(200, 100_000, 10, redrawn=0.05)
+
+
 def _summary(where: str, make: Callable[[], Labels], target: float | None) -> Job:
     return Job(f"summarize, {where}", summary_of(make), target, show=lambda s: s.sentence[:84])
 
 
 JOBS = jobs_on("simulated, 10,000 × 200", example1_like, 1.5, None)
 JOBS.append(_summary("simulated, 10,000 × 200", example1_like, None))
+JOBS.append(Job("core, one run, 200 draws × 10,000 items", one_run(), 15))
+JOBS.append(Job("items, 200 draws × 100,000 items", around(pt.item_uncertainty, many_items)))
+JOBS.append(Job("expected VI, 200 draws × 100,000 items", around(_expected_vi, many_items)))
 _example = paper_labels("example1")
 if _example is not None:
     JOBS += jobs_on("Example 1", lambda: _example, 1.5, "ball_vi_example1")
     JOBS.append(_summary("Example 1", lambda: _example, 60))
+    JOBS.append(Job("core at 0.5, Example 1", core_of(lambda: _example, 0.5), show=repr))
 _galaxies = paper_labels("galaxy")
 if _galaxies is not None:
     JOBS += jobs_on("galaxies", lambda: _galaxies, 1.0, "ball_vi_galaxies")
     JOBS.append(_summary("galaxies", lambda: _galaxies, None))
+    JOBS.append(Job("core at 0.8, galaxies", core_of(lambda: _galaxies, 0.8), show=repr))
