@@ -71,11 +71,14 @@ def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[n
             waiting += 1
             node = heavy
         order[begin] = node
-        # Written from the top, walked from the foot.
-        first[foot:written] = first[foot:written][::-1].copy()
-        middle[foot:written] = middle[foot:written][::-1].copy()
-        last[foot:written] = last[foot:written][::-1].copy()
-        merge[foot:written] = merge[foot:written][::-1].copy()
+        # Written from the top, walked from the foot. Item by item: assigning a slice would
+        # compile Numba's message about shapes, which takes longer than all the rest.
+        for step in range((written - foot) // 2):
+            low, high = foot + step, written - 1 - step
+            first[low], first[high] = first[high], first[low]
+            middle[low], middle[high] = middle[high], middle[low]
+            last[low], last[high] = last[high], last[low]
+            merge[low], merge[high] = merge[high], merge[low]
     return Walk(order, first, middle, last, merge)
 
 
