@@ -109,3 +109,35 @@ def test_a_directory_format_is_replaced_with_force_only(place, partita):
     assert "--force" in result.stderr
     assert partita("convert", "chain1.csv", "d.zarr", "--force").exit_code == 0
     assert pt.read_draws("d.zarr") == pt.read_draws("chain1.csv")
+
+
+# ------------------------------------------------------------------------ hostile names
+
+
+def test_names_are_no_formulas(tmp_path, monkeypatch):
+    names = ("=cmd|' /C calc'!A0", "+1", "-x", "@SUM(A1)", "\tx", "plain", -1.5, "1-2")
+    outputs.write_table(tmp_path / "t.csv", ("item",), ([name] for name in names))
+    cells = (tmp_path / "t.csv").read_text().splitlines()[1:]
+    assert cells == [
+        "'=cmd|' /C calc'!A0",
+        "'+1",
+        "'-x",
+        "'@SUM(A1)",
+        "'\tx",
+        "plain",
+        "-1.5",
+        "1-2",
+    ]
+    monkeypatch.setenv("PARTITA_RAW_CSV", "1")
+    outputs.write_table(tmp_path / "t.csv", ("item",), ([name] for name in names))
+    assert (tmp_path / "t.csv").read_text().splitlines()[1] == names[0]
+
+
+def test_escapes_are_shown_and_not_obeyed(capsys):
+    from partita.cli.show import say, show
+
+    show("item \x1b[31mred\x07\nnext line")
+    say("file \x1b]0;title\x07")
+    out, err = capsys.readouterr()
+    assert out == "item \\x1b[31mred\\x07\nnext line\n"
+    assert err == "file \\x1b]0;title\\x07\n"

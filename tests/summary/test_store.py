@@ -147,3 +147,49 @@ def test_a_missing_array(pair, tmp_path):
                 new.writestr(name, old.read(name))
     with pytest.raises(FileFormatError, match="damaged"):
         pt.Summary.load(out)
+
+
+def forged(path, target, **changes):
+    """A copy of the file with other arrays, found by their shape and kind in its document."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    tree = json.loads(arrays["document"].tobytes())
+
+    def walk(node):
+        if isinstance(node, dict) and "fields" in node:
+            for name, entry in node["fields"].items():
+                if name in changes and isinstance(entry, dict) and "array" in entry:
+                    arrays[entry["array"]] = changes[name](arrays[entry["array"]].copy())
+                walk(entry)
+        elif isinstance(node, dict):
+            for entry in node.values():
+                walk(entry)
+        elif isinstance(node, list):
+            for entry in node:
+                walk(entry)
+
+    walk(tree["summary"])
+    np.savez(target, **arrays)
+    return target
+
+
+def too_large(labels):
+    labels.flat[0] = 200
+    return labels
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"_labels": too_large},
+        {"_labels": lambda a: a.astype(float)},
+        {"_labels": lambda a: a[:, :-1]},
+        {"_n_clusters": lambda a: a + 1},
+        {"labels": too_large},
+        {"labels": lambda a: a[..., :-1]},
+        {"center": lambda a: a - 5},
+    ],
+)
+def test_arrays_read_back_are_checked(pair, tmp_path, changes):
+    with pytest.raises(FileFormatError, match="damaged"):
+        pt.Summary.load(forged(pair[2], tmp_path / "forged.npz", **changes))

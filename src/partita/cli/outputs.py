@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +21,26 @@ if TYPE_CHECKING:
     from partita.summary.result import Summary
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet would run."""
+
+
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A csv file; numbers with all their digits."""
+    """A csv file; numbers with all their digits.
+
+    Text that a spreadsheet would take for a formula gets a leading apostrophe,
+    as spreadsheets advise; ``PARTITA_RAW_CSV=1`` in the environment writes it as
+    it is.
+    """
+    guard = not os.environ.get("PARTITA_RAW_CSV")
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        for row in chain([header], rows):
+            writer.writerow([_guarded(cell) for cell in row] if guard else row)
+
+
+def _guarded(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def write_summary(summary: Summary, directory: Path, similarity: str | None) -> None:

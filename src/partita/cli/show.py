@@ -25,10 +25,16 @@ def width(*, elsewhere: int = _WIDE) -> int:
 
 def say(message: str) -> None:
     """A message for the person who runs the command, on standard error."""
+    message = escaped(message)
     if sys.stderr.isatty():
         columns = shutil.get_terminal_size((_WIDE, 24)).columns
         message = textwrap.fill(message, columns, break_long_words=False, break_on_hyphens=False)
     click.echo(message, err=True)
+
+
+def escaped(text: str) -> str:
+    """The text with control characters shown as escapes, so that a name cannot steer a terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def coloured() -> bool:
@@ -42,6 +48,7 @@ def coloured() -> bool:
 
 def show(text: str) -> None:
     """Print a result; on a coloured terminal headings are bold and warnings yellow."""
+    text = escaped(text)
     if not coloured():
         click.echo(text)
         return

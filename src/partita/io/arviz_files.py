@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -17,9 +17,16 @@ from partita.io.options import ReadOptions
 from partita.io.zarr_stores import check_chunks, check_codecs
 from partita.partitions.draws import Draws
 
+_OVERHEAD = 1 << 18
+"""Bytes that a netCDF file takes besides its arrays, with room to spare."""
+
 
 def read_netcdf(path: Path, options: ReadOptions) -> Draws:
     """Draws from a netCDF-4 file."""
+    h5py = require("h5py", extra="arviz", purpose=f"reading {path.suffix} files")
+    # Looked at first: h5netcdf prints a traceback of its own when it cannot open a file.
+    with _explained(path), h5py.File(path, "r"):
+        pass
     return _read(path, options, engine="h5netcdf")
 
 
@@ -36,7 +43,18 @@ def read_zarr(path: Path, options: ReadOptions) -> Draws:
 def write_netcdf(draws: Draws, path: Path) -> None:
     """Write a netCDF-4 file that ArviZ opens, labels in ``posterior``."""
     require("h5netcdf", extra="arviz", purpose="writing .nc files")
+    # Room first: on a full disk the library below does not raise, it crashes.
+    with path.open("wb") as stream:
+        _reserve(stream, draws.labels.nbytes + 16 * draws.n_draws + _OVERHEAD)
     _tree(draws).to_netcdf(path, engine="h5netcdf")
+
+
+def _reserve(stream: IO[bytes], size: int) -> None:
+    """Fill a file, which raises OSError where the disk is too small for it."""
+    block = bytes(1 << 20)
+    for start in range(0, size, len(block)):
+        stream.write(block[: size - start])
+    stream.flush()
 
 
 def write_zarr(draws: Draws, path: Path) -> None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from partita._files import FileMissingError, PathLike, atomic_path
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
+from partita.summary.check import check_draws, check_parts
 from partita.summary.result import Summary
 
 _FORMAT = "partita summary"
@@ -83,6 +84,10 @@ def load_summary(path: PathLike) -> Summary:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
     if not isinstance(summary, Summary):
         raise FileFormatError(f"{path} holds a {type(summary).__name__}, not a summary.")
+    try:
+        check_parts(summary)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{path} is damaged: {error}.") from error
     return summary
 
 
@@ -152,6 +157,7 @@ class _Reader:
 
 
 def _draws(entries: dict[str, Any]) -> Draws:
+    check_draws(entries)
     draws = object.__new__(Draws)
     for name in _DRAWS:  # as they were: cleaning would scale the weights again and change bits
         object.__setattr__(draws, name, entries[name])
