@@ -77,6 +77,8 @@ _HOME = {
     "LossComparison": "summary.result",
     "summarize": "summary.summarize",
     "as_draws": "partitions.convert",
+    "draws_from_memberships": "io.memberships",
+    "similarity_from_memberships": "io.memberships",
     "read_draws": "io.files",
     "write_draws": "io.files",
     "estimate": "search.estimate",
@@ -153,6 +155,8 @@ if TYPE_CHECKING:
     from partita.errors import PartitaError as PartitaError
     from partita.io.files import read_draws as read_draws
     from partita.io.files import write_draws as write_draws
+    from partita.io.memberships import draws_from_memberships as draws_from_memberships
+    from partita.io.memberships import similarity_from_memberships as similarity_from_memberships
     from partita.losses.additive import Additive as Additive
     from partita.losses.base import Loss as Loss
     from partita.losses.binder import Binder as Binder

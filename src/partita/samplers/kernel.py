@@ -93,6 +93,11 @@ class Kernel(Registered, ABC):
     -----
     A call costs about 20 ns per item and block beside the function's own arithmetic.
 
+    References
+    ----------
+    Neal, R. M. (2000), Markov chain sampling methods for Dirichlet process mixture models. Journal
+    of Computational and Graphical Statistics 9: algorithm 3, for which these functions are made.
+
     Examples
     --------
     See the page "Add your own".

@@ -93,6 +93,16 @@ class PartitionPrior(Registered, ABC):
     weight depends on all sizes, and the compiled loops, which take it from a table, would
     sample another distribution; :func:`partita.testing.check_prior` tells.
 
+    Notes
+    -----
+    A subclass defines ``log_probability`` and ``expected_clusters``, and ``tables`` to be sampled.
+    An item is placed at a cost of O(k) for k clusters.
+
+    References
+    ----------
+    Quintana, F. A. and Iglesias, P. L. (2003), Bayesian clustering and product partition models.
+    Journal of the Royal Statistical Society B 65.
+
     Examples
     --------
     >>> import partita as pt

@@ -61,7 +61,12 @@ def check_kernel(
 
     Notes
     -----
-    About a second once compiled, and the time of the reference.
+    Cost: about a second once compiled, and that of the reference.
+
+    References
+    ----------
+    Geweke, J. (2004), Getting it right. Journal of the American Statistical Association 99, on
+    testing samplers.
 
     Examples
     --------

@@ -1,0 +1,72 @@
+"""Membership probabilities: partitions drawn from them, and their similarity matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import partita as pt
+
+P = np.array([[[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [[0.3, 0.7], [0.2, 0.8], [0.9, 0.1]]])
+
+
+def test_the_matrix_of_the_worked_example():
+    found = pt.similarity_from_memberships(P)
+    np.testing.assert_allclose(found, [[1, 0.68, 0.26], [0.68, 1, 0.26], [0.26, 0.26, 1]])
+
+
+def test_the_matrix_is_the_limit_of_drawing():
+    draws = pt.draws_from_memberships(P, per_draw=20_000, rng=1)
+    assert draws.n_draws == 40_000
+    np.testing.assert_allclose(
+        pt.similarity(draws), pt.similarity_from_memberships(P), atol=0.01
+    )  # four standard errors of 0.0025
+
+
+def test_blocks_of_draws_change_nothing(monkeypatch):
+    from partita.io import memberships
+
+    p = np.random.default_rng(0).dirichlet([1, 1, 1], size=(7, 5))
+    whole = pt.similarity_from_memberships(p)
+    monkeypatch.setattr(memberships, "_CELLS", 16)
+    np.testing.assert_allclose(pt.similarity_from_memberships(p), whole, atol=1e-15)
+
+
+def test_chains_logs_and_variables_by_name():
+    chains = np.stack([P, P[::-1]])
+    draws = pt.draws_from_memberships(chains, per_draw=3)
+    assert np.asarray(draws.chain).tolist() == [0] * 6 + [1] * 6
+    again = pt.draws_from_memberships(np.log(chains) - 7.5, log=True, per_draw=3)
+    assert draws == again
+    array = xr.DataArray(chains, dims=("chain", "draw", "item", "k")).transpose("item", "k", ...)
+    assert pt.draws_from_memberships(array, per_draw=3) == draws
+    data = xr.Dataset({"p": array, "mu": (("chain", "draw"), np.zeros((2, 2)))})
+    tree = xr.DataTree.from_dict({"posterior": data})
+    assert pt.draws_from_memberships(tree, var_name="p", per_draw=3) == draws
+    np.testing.assert_array_equal(
+        pt.similarity_from_memberships(tree, var_name="p"), pt.similarity_from_memberships(chains)
+    )
+
+
+def test_certain_memberships_are_partitions():
+    p = np.eye(3)[None, [0, 0, 2, 1]]
+    assert pt.draws_from_memberships(p, per_draw=4).labels.tolist() == [[0, 0, 1, 2]] * 4
+    assert pt.estimate(similarity=pt.similarity_from_memberships(p), loss="binder").n_clusters == 3
+
+
+@pytest.mark.parametrize(
+    ("p", "options", "message"),
+    [
+        (P[0], {}, r"shape \(3, 2\)"),
+        (P[:, :, :1], {}, "sum to"),
+        (np.log(P), {}, "log=True"),
+        (P * np.nan, {}, "missing"),
+        (np.full((1, 2, 2), -np.inf), {"log": True}, "all -inf"),
+        (P, {"per_draw": 0}, "per_draw=0"),
+        (P, {"var_name": "p"}, "without variables"),
+    ],
+)
+def test_refusals(p, options, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        pt.draws_from_memberships(p, **options)
