@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from partita._validate import choice
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
-from partita.partitions.shapes import shapes_of
+from partita.partitions.functionals import shapes_of
 
 
 def entropy_weights(draws: Draws, by: str, strength: float) -> NDArray[np.float64]:
