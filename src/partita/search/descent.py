@@ -49,6 +49,9 @@ _DISSOLVED_CELLS = 4_000_000
 _MERGED_CLUSTERS = 2_000
 """Clusters, at most, of which every pair is compared."""
 
+_MOVED_CLUSTERS = 400
+"""Clusters, at most, that one round of a kind of move takes up."""
+
 _EVERY_SLOT = np.empty(0, np.bool_)
 
 Items = NDArray[np.int64]
@@ -243,7 +246,7 @@ class Walker:
 
     def _split(self) -> None:
         """Divide each cluster between a random member and the member least often with it."""
-        for slot in self._rng.permutation(self.n_clusters):
+        for slot in self._rng.permutation(self.n_clusters)[:_MOVED_CLUSTERS]:
             if self.stop() or self.n_clusters >= self.max_clusters:
                 return
             members = self._rng.permutation(self._members(int(slot)))
@@ -259,7 +262,7 @@ class Walker:
 
     def _rebuild(self) -> None:
         """Dissolve each cluster: its members go wherever they fit, one by one."""
-        for slot in self._rng.permutation(self.n_clusters):
+        for slot in self._rng.permutation(self.n_clusters)[:_MOVED_CLUSTERS]:
             if self.stop():
                 return
             if slot < self.n_clusters:  # an earlier rebuild may have closed slots
@@ -285,7 +288,7 @@ class Walker:
         if not 2 <= self.n_clusters <= _MERGED_CLUSTERS:
             return np.empty((0, 2), np.int64)
         scores = merge_scores(self.problem, self.state)
-        cheapest = np.argsort(scores, axis=None)[: self.n_clusters]
+        cheapest = np.argsort(scores, axis=None)[: min(self.n_clusters, _MOVED_CLUSTERS)]
         pairs = np.column_stack(np.unravel_index(cheapest, scores.shape))
         return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -157,13 +157,16 @@ def run_until(task: Task, function: Callable[[T], R], work: Sequence[T], say: st
     main thread, which tells the clock; every piece of work watches the clock
     and returns what it has.
     """
+    futures: list[Future[R]] = []
     with ThreadPoolExecutor(max(1, min(task.threads, len(work)))) as pool:
-        futures = [pool.submit(function, piece) for piece in work]
-        waiting = set(futures)
-        while waiting:
-            try:
-                waiting = wait(waiting, timeout=0.2).not_done
+        while True:
+            try:  # around everything: Ctrl-C may come while work is handed out, too
+                while len(futures) < len(work):
+                    futures.append(pool.submit(function, work[len(futures)]))
+                waiting = wait(futures, timeout=0.2).not_done
                 task.report(f"{say}, {len(futures) - len(waiting)} of {len(futures)}")
+                if not waiting:
+                    break
             except KeyboardInterrupt:
                 task.clock.interrupted = True
         return [future.result() for future in futures]

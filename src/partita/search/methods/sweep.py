@@ -43,6 +43,9 @@ LITTLE_WORK, MUCH_WORK = 1e7, 1.5e8
 kinds of starts agree, or because the last two batches found nothing lower. Starts agree at the
 wrong place more often under a loss that cannot judge an allocation."""
 
+LARGE = 10
+"""After so many times that work one batch that finds nothing lower is enough."""
+
 LOOK = 5_000
 """Cells that could be read while an item is chosen and a move is set up."""
 
@@ -90,7 +93,8 @@ def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached
         worked = task.looks * (slots * n_draws + LOOK)
         little = LITTLE_WORK if places_items(task.loss, problem) else 3.0 * LITTLE_WORK
         met = len(_kinds_at_best(reached)) >= KINDS and worked > little
-        tired = _seen(reached, sizes[max(0, len(sizes) - 2)]) and worked > MUCH_WORK
+        patience = 1 if worked > LARGE * MUCH_WORK else 2
+        tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > MUCH_WORK
         if task.clock.is_up() or met or tired:
             break
         sizes.append(len(reached))
@@ -113,7 +117,7 @@ def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list
 
 
 def _seen(reached: list[Reached], earlier: int) -> bool:
-    """Whether the lowest loss was reached among the starts before the last two batches."""
+    """Whether the lowest loss was reached among the starts before the last batches."""
     lowest = window(min(r.loss for r in reached))
     return any(r.loss <= lowest for r in reached[:earlier])
 
