@@ -52,6 +52,15 @@ def test_agreement_is_of_different_kinds_and_says_of_which():
     assert f"starts agree ({', '.join(report.agreed_kinds)})" in repr(found)
 
 
+def test_linkage_links_a_sample_of_many_items():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 1_100)
+    labels = np.where(rng.random((30, 1_100)) < 0.2, rng.integers(0, 6, (30, 1_100)), truth)
+    found = pt.estimate(labels, bound=None)
+    assert found.search.starts[0].origin == "average linkage"
+    assert pt.distance(found.labels, truth) == 0.0
+
+
 def test_ten_items_are_enumerated_and_so_proven():
     draws = random_posterior(10, 30, 3)
     for loss in ("vi", "omari", "nid"):

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -93,6 +93,10 @@ class Task:
     limits: list[str] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
     _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
+
+    def on(self, draws: Draws) -> Task:
+        """The same task on other draws, with nothing remembered of these."""
+        return replace(self, draws=draws, posterior=None, _distances={})
 
     @property
     def n_items(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count, cycle
 
 import numpy as np
@@ -148,12 +147,12 @@ def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:
     if sample is None:
         return best_cuts(task) if n <= LINKED_ITEMS else []
     if n <= LINKED_ITEMS:
-        return best_cuts(replace(task, draws=sample, _distances={}))
+        return best_cuts(task.on(sample))
     if not places_items(task.loss, problem):
         return []
     items = np.sort(task.rng.choice(n, LINKED_ITEMS, replace=False))
     some = Draws(np.ascontiguousarray(sample.labels[:, items]), weights=sample.weights)
-    cuts = best_cuts(replace(task, draws=some, _distances={}))
+    cuts = best_cuts(task.on(some))
     whole = []
     for cut in cuts:
         labels = np.full(n, -1, np.int32)
