@@ -20,8 +20,8 @@ from partita.partitions.labels import Labels, as_label_rows, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.methods.registry import as_method
-from partita.search.result import PointEstimate, SearchReport, Start
-from partita.search.task import TIE, Candidate, Clock, Options, Task, run_until, window
+from partita.search.result import PointEstimate, SearchReport, Start, is_proven
+from partita.search.task import Candidate, Clock, Options, Task, run_until, tied
 
 T = TypeVar("T")
 
@@ -220,7 +220,7 @@ def _result(
     ranked = sorted(unique, key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
     lowest = value_of[best.tobytes()]
-    near = window(lowest)
+    near = tied(lowest, task.loss)
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
     value = lowest
     if posterior is not None:
@@ -263,7 +263,7 @@ def _shielded(task: Task, function: Callable[[], T], say: str) -> T:
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:
     """The best bound known; never above the loss it bounds, which rounding might make it."""
     known = [task.proven] if np.isfinite(task.proven) else []
-    already = known and known[0] >= value - TIE
+    already = known and is_proven(value, known[0], task.loss)
     if bound is not None and not already:
         if task.clock.is_up():
             task.limits.append("time: nothing was proven beyond what the search knew")

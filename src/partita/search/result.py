@@ -14,13 +14,17 @@ from partita.partitions.labels import Labels
 PROVEN = 1e-9
 """A gap below this, relative to the loss, is rounding: the estimate is a proven minimiser."""
 
+EXACT = 1e-12
+"""The same for losses that are computed without rounding."""
+
 ROUNDING = 1e-14
-"""What rounding can do to a loss near 0, whose terms are of the order of 1."""
+"""What rounding can do to another loss near 0, whose terms are of the order of 1."""
 
 
-def is_proven(value: float, bound: float) -> bool:
+def is_proven(value: float, bound: float, loss: Loss) -> bool:
     """Whether a bound shows that no partition has a lower loss."""
-    return value - bound <= PROVEN * abs(value) + ROUNDING
+    rounding = EXACT * abs(value) if loss.is_exact else PROVEN * abs(value) + ROUNDING
+    return value - bound <= rounding
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,8 @@ class PointEstimate:
     method : str
         The method that found it.
     ties : ndarray of int32, shape (n_ties, n_items)
-        Every other partition found whose expected loss is the same within
-        1e-10 (relative, or absolute below 1).
+        Every other partition found whose expected loss is the same, up to
+        rounding.
     search : SearchReport
         Starts, agreement, effort, limits that were binding.
     item_names : tuple of str, or None
@@ -136,7 +140,7 @@ class PointEstimate:
         """Relative distance to the proven bound; 0 when the estimate is proven optimal."""
         if self.lower_bound is None:
             return None
-        if is_proven(self.expected_loss, self.lower_bound):
+        if is_proven(self.expected_loss, self.lower_bound, self.loss):
             return 0.0
         return (self.expected_loss - self.lower_bound) / self.expected_loss
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 TIE = 1e-10
-"""Losses this close are one: relative above 1, absolute below."""
+"""Running sums of a search this close are one: relative above 1, absolute below."""
 
 
 class Candidate(NamedTuple):
@@ -176,8 +176,17 @@ def run_until(task: Task, function: Callable[[T], R], work: Sequence[T], say: st
         return [future.result() for future in futures]
 
 
+def tied(best: float, loss: Loss) -> float:
+    """The highest loss that ties with the best, among losses evaluated anew.
+
+    Relative to the loss where it is computed without rounding: two partitions may differ by one
+    pair of items in one draw, 2/N² of Binder's loss.
+    """
+    return best + (1e-13 * abs(best) if loss.is_exact else 1e-12 * abs(best) + 1e-13)
+
+
 def window(best: float) -> float:
-    """The highest loss that ties with the best."""
+    """The highest running sum that may tie with the best."""
     return best + TIE * max(1.0, abs(best))
 
 

@@ -115,7 +115,7 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
             n_jobs=task.options.n_jobs,
             is_up=task.clock.is_up,
         )
-    if is_proven(value, proven):
+    if is_proven(value, proven, task.loss):
         return proven
     matched = _matched_bound(task, labels, effort if cut_short else EFFORTS["fast"])
     return proven if matched is None else max(proven, matched)
