@@ -86,7 +86,7 @@ def matching() -> Any:
     for name, (block, passes) in efforts.items():
         generator = np.random.default_rng(0)
         bounds[name] = matching_bound(
-            draws, pt.VI(), away, block=block, passes=passes, rng=generator
+            draws, pt.VI(), away, block=block, passes=passes, whole=block, rng=generator
         )
     figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
     ax.barh(list(bounds)[::-1], list(bounds.values())[::-1], color=BLUE, height=0.55)
