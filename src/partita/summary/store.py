@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from importlib import import_module
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,11 +21,12 @@ from numpy.typing import NDArray
 from partita._files import FileMissingError, PathLike, atomic_path
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
-from partita.summary.check import check_draws, check_parts
+from partita.summary.check import check_parts
+from partita.summary.parts import completed, draws_from_parts, name_of, part_from
 from partita.summary.result import Summary
 
 _FORMAT = "partita summary"
-_VERSION = 1
+_VERSION = 2
 _DOCUMENT = "document"
 _DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names")
 
@@ -73,10 +73,10 @@ def load_summary(path: PathLike) -> Summary:
         raise FileFormatError(
             f"{path} is not a summary written by Summary.save, or it is damaged."
         ) from error
-    if tree["version"] != _VERSION:
+    if tree.get("version") not in range(1, _VERSION + 1):
         raise FileFormatError(
-            f"{path} has version {tree['version']} of the format; this partita reads version "
-            f"{_VERSION}. Use the partita that wrote it, or a newer one."
+            f"{path} has version {tree.get('version')} of the format; this partita reads versions "
+            f"up to {_VERSION}. Use the partita that wrote it, or a newer one."
         )
     try:
         summary = _Reader(arrays).decode(tree["summary"])
@@ -86,9 +86,9 @@ def load_summary(path: PathLike) -> Summary:
         raise FileFormatError(f"{path} holds a {type(summary).__name__}, not a summary.")
     try:
         check_parts(summary)
+        return completed(summary)
     except (AttributeError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
-    return summary
 
 
 class _Writer:
@@ -117,13 +117,11 @@ class _Writer:
 
     def _part(self, value: Any) -> dict[str, Any]:
         if isinstance(value, Draws):
-            kind = "draws"
+            kind = "Draws"
             entries = {name: getattr(value, name) for name in _DRAWS}
-        elif is_dataclass(value) and type(value).__module__.startswith("partita."):
-            kind = f"{type(value).__module__}:{type(value).__qualname__}"
-            entries = {field.name: getattr(value, field.name) for field in fields(value)}
         else:
-            raise TypeError(f"a {type(value).__name__} cannot be stored")
+            kind = name_of(value)
+            entries = {field.name: getattr(value, field.name) for field in fields(value)}
         encoded = {name: self.encode(entry) for name, entry in entries.items()}
         # Numbered when complete, as the reader does: parts inside come first.
         self._number[id(value)] = len(self._number)
@@ -151,22 +149,8 @@ class _Reader:
         if "again" in tree:
             return self._parts[tree["again"]]
         entries = {name: self.decode(entry) for name, entry in tree["fields"].items()}
-        part = _draws(entries) if tree["part"] == "draws" else _class(tree["part"])(**entries)
+        kind = tree["part"]
+        drawn = kind in ("Draws", "draws")
+        part = draws_from_parts(entries) if drawn else part_from(kind, entries)
         self._parts.append(part)
         return part
-
-
-def _draws(entries: dict[str, Any]) -> Draws:
-    check_draws(entries)
-    draws = object.__new__(Draws)
-    for name in _DRAWS:  # as they were: cleaning would scale the weights again and change bits
-        object.__setattr__(draws, name, entries[name])
-    return draws
-
-
-def _class(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    found = getattr(import_module(module), attribute) if module.startswith("partita.") else None
-    if not (isinstance(found, type) and is_dataclass(found)):
-        raise ValueError(f"it asks for {name}, which is no part of a summary")
-    return found

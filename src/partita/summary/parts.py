@@ -1,0 +1,103 @@
+"""The parts of a summary by the names that files know them by.
+
+A name in a file never changes; where its class lives may.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from partita.credible.clusters import clusters_from
+from partita.credible.comparison import compare
+from partita.credible.items import items_from
+from partita.errors import NotSupportedError
+from partita.partitions.draws import Draws
+from partita.summary.check import check_draws
+from partita.summary.result import Summary
+
+PARTS = {
+    "Summary": "summary.result",
+    "LossComparison": "summary.result",
+    "PointEstimate": "search.result",
+    "SearchReport": "search.result",
+    "Start": "search.result",
+    "CredibleBall": "credible.ball",
+    "Bound": "credible.extremes",
+    "Levels": "credible.levels",
+    "ItemUncertainty": "credible.items",
+    "ClusterUncertainty": "credible.clusters",
+    "ClusterCounts": "credible.counts",
+    "ClusterSizes": "credible.counts",
+    "Diagnostics": "diagnostics.convergence",
+    "ChainAgreement": "diagnostics.agreement",
+    "Profiles": "partitions.profile_table",
+    "Representatives": "rivals.result",
+    "HeldOutCurve": "rivals.curve",
+    "VI": "losses.vi",
+    "Binder": "losses.binder",
+    "VILowerBound": "losses.vi_lower_bound",
+    "NVI": "losses.nvi",
+    "ID": "losses.id",
+    "NID": "losses.nid",
+    "OneMinusARI": "losses.omari",
+    "OneMinusPEAR": "losses.ompear",
+    "Entropy": "losses.entropy",
+    "Additive": "losses.additive",
+}
+
+_LATER: dict[str, dict[str, Any]] = {
+    "SearchReport": {"agreed_kinds": ()},
+    "Summary": {"profiles": None},
+}
+"""Fields that files of earlier versions lack, and what stands for them."""
+
+
+def name_of(value: Any) -> str:
+    """The name of a part in a file."""
+    name = type(value).__name__
+    if PARTS.get(name) != type(value).__module__.removeprefix("partita."):
+        raise NotSupportedError(
+            f"a summary with a {name} cannot be stored: only partita's own parts can be found "
+            "again. Save the draws, and give the loss again."
+        )
+    return name
+
+
+def part_from(name: str, entries: dict[str, Any]) -> Any:
+    """A part from its name and fields; fields of later versions are filled in."""
+    # Earlier versions wrote module:Class.
+    kind = name.rpartition(":")[2]
+    if (":" in name and not name.startswith("partita.")) or kind not in PARTS:
+        raise ValueError(f"it asks for {name}, which is no part of a summary")
+    cls: Any = getattr(import_module(f"partita.{PARTS[kind]}"), kind)
+    known = {field.name for field in fields(cls)}
+    given = {**_LATER.get(kind, {}), **{n: v for n, v in entries.items() if n in known}}
+    needed = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
+    if missing := needed - given.keys():
+        if kind == "ItemUncertainty":
+            return None  # of another shape in earlier versions; made anew from the draws
+        raise ValueError(f"the {kind} in it lacks {min(missing)}")
+    return cls(**given)
+
+
+def draws_from_parts(entries: dict[str, Any]) -> Draws:
+    """Draws from what a file says they are, checked like a user's."""
+    check_draws(entries)
+    draws = object.__new__(Draws)
+    for name, value in entries.items():  # as they were: cleaning would change bits of the weights
+        object.__setattr__(draws, name, value)
+    return draws
+
+
+def completed(summary: Summary) -> Summary:
+    """The summary with the parts that files of earlier versions lack."""
+    if summary.items is not None:
+        return summary
+    jaccard = summary.clusters.jaccard
+    comparison = compare(np.array(summary.labels), summary.draws, jaccard=jaccard)
+    items = items_from(comparison, summary.draws.item_names)
+    return replace(summary, items=items, clusters=clusters_from(comparison))

@@ -1,0 +1,106 @@
+"""Files that earlier versions wrote still load; files name parts, never modules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import is_dataclass
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import FileFormatError, NotSupportedError
+from partita.summary.parts import PARTS
+
+EARLIER = Path(__file__).parents[1] / "data" / "earlier"
+
+
+@pytest.mark.parametrize("name", ["summary_0_1.npz", "summary_0_1_weighted.npz"])
+def test_summaries_of_0_1(name):
+    """Written by 0.1.0 on nine items; no number of an estimate or a ball may have changed."""
+    old = pt.Summary.load(EARLIER / name)
+    weighted = "weighted" in name
+    loss = pt.VI(a=0.7) if weighted else pt.VI()
+    assert old.loss == loss
+    assert old.draws.n_draws == 24
+    assert (old.draws.weights is not None) == weighted
+    again = pt.expected_loss(old, old.draws, loss)[0]
+    assert old.estimate.expected_loss == pytest.approx(again, abs=1e-12)
+    new = pt.summarize(old, loss=loss)
+    assert pt.distance(old, new) == 0
+    assert old.ball.radius == pytest.approx(new.ball.radius, abs=1e-12)
+    assert old.items.probability == pytest.approx(new.items.probability[: old.draws.n_items])
+    assert old.data_names == new.data_names
+    assert "credible ball" in str(old)
+
+
+def test_what_was_loaded_can_be_saved_and_loaded(tmp_path):
+    old = pt.Summary.load(EARLIER / "summary_0_1.npz")
+    old.save(tmp_path / "new.npz")
+    new = pt.Summary.load(tmp_path / "new.npz")
+    assert str(new) == str(old)
+
+
+def test_a_fit_of_0_1():
+    old = pt.Fit.load(EARLIER / "fit_0_1.npz")
+    assert old.draws.n_items == 9
+    assert old.trace["n_clusters"].shape == (2, 6)
+    assert isinstance(old.kernel, pt.NormalInverseGamma)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_is_where_the_registry_says(name):
+    cls = getattr(import_module(f"partita.{PARTS[name]}"), name)
+    assert is_dataclass(cls)
+    assert cls.__module__ == f"partita.{PARTS[name]}"
+
+
+def document(path: Path) -> dict:
+    with np.load(path) as archive:
+        return json.loads(archive["document"].tobytes())
+
+
+def test_files_name_no_modules(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]], 40, axis=0)
+    noisy = np.where(rng.random(labels.shape) < 0.05, 3, labels)
+    apart = pt.summarize(pt.Draws(noisy, chain=np.repeat([0, 1], 40)), data=np.arange(6.0) ** 2)
+    assert apart.rivals is not None
+    apart.save(tmp_path / "apart.npz")
+    text = json.dumps(document(tmp_path / "apart.npz"))
+    assert "partita." not in text
+    again = pt.Summary.load(tmp_path / "apart.npz")
+    assert np.array_equal(again.rivals.labels, apart.rivals.labels)
+
+
+def changed(path: Path, out: Path, **arrays: np.ndarray) -> Path:
+    with np.load(path) as archive:
+        content = {name: archive[name] for name in archive.files}
+    np.savez(out, **(content | arrays))
+    return out
+
+
+def test_labels_out_of_range_never_reach_a_kernel(tmp_path):
+    path = tmp_path / "summary.npz"
+    pt.summarize([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 4).save(path)
+    with np.load(path) as archive:
+        content = {name: archive[name] for name in archive.files}
+    refused = 0
+    for name, array in content.items():
+        if array.dtype.kind in "iu" and array.ndim and array.shape[-1] == 4 and name != "document":
+            forged = np.full_like(array, np.iinfo(array.dtype).max)
+            try:
+                pt.Summary.load(changed(path, tmp_path / f"{name}.npz", **{name: forged}))
+            except FileFormatError:
+                refused += 1
+    assert refused >= 7  # draws, estimates, centre, three bounds; the rest are tables to show
+
+
+def test_a_loss_of_ones_own_is_not_stored(tmp_path):
+    mine = pt.CallableLoss(lambda a, b: float(pt.distance(a, b)))
+    summary = pt.summarize([[0, 0, 1], [0, 1, 1], [0, 0, 1]], loss=mine)
+    with pytest.raises(NotSupportedError, match="cannot be stored"):
+        summary.save(tmp_path / "mine.npz")
+    assert list(tmp_path.iterdir()) == []
