@@ -114,6 +114,32 @@ def chains() -> Any:
     return figure
 
 
+@cache
+def two_answers() -> Any:
+    """Draws around two partitions that differ in ten items, as on the page."""
+    rng = np.random.default_rng(0)
+    one = np.repeat([0, 1, 2], 20)
+    other = np.where(np.arange(60) >= 50, 0, one)
+    modes = np.array([one, other])[(np.arange(1_000) % 10 >= 7).astype(int)]
+    noise = rng.random(modes.shape) < 0.05
+    return pt.Draws(np.where(noise, rng.integers(0, 3, modes.shape), modes))
+
+
+def rivals() -> Any:
+    """The two representatives."""
+    return pt.plots.representatives(pt.representatives(two_answers()))[0].figure
+
+
+def rivals_curve() -> Any:
+    """How many representatives."""
+    return pt.plots.representatives_curve(pt.representatives(two_answers())).figure
+
+
+def persistence() -> Any:
+    """Peaks at each rate."""
+    return pt.plots.persistence(pt.modes(two_answers())).figure
+
+
 def methods() -> Any:
     """Expected VI reached by each method on the same draws."""
     draws = normals().draws
@@ -146,6 +172,9 @@ PICTURES = {
     "hasse": hasse,
     "matching": matching,
     "chains": chains,
+    "rivals": rivals,
+    "rivals_curve": rivals_curve,
+    "persistence": persistence,
     "methods": methods,
 }
 """Name of the file to what draws it."""

@@ -6,6 +6,7 @@ Imports ``summary`` and what is below it; anndata itself is the user's, and pand
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Literal
 
 import numpy as np
@@ -77,6 +78,9 @@ def summarize(
             Categorical, the cluster of each cell in the core: the cells that are grouped so, all
             at once, with probability 0.9 (a short search; see :func:`partita.credible_core`);
             missing for cells outside. Absent where the draws are too many for a short search.
+        ``.obs[f"{key_added}_rival_0"]``, ``_rival_1``, …
+            Categorical, where the chains disagree: the clusters of each rival answer, heaviest
+            first; their masses are in ``.uns[key_added]["rivals"]``.
         ``.uns[key_added]``
             "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
             chains (R-hat by name, and warnings to heed), and "sentence", the one to write.
@@ -155,6 +159,7 @@ def attach(
     adata.obs[f"{key_added}_probability"] = summary.items.probability
     _keep_core(adata, summary, f"{key_added}_core")
     adata.uns[key_added] = _record(summary)
+    _keep_rivals(adata, summary, key_added)
     matrix = f"{key_added}_similarity"
     if similarity:
         adata.obsp[matrix] = similarity_of(summary.draws, dtype=np.float32)
@@ -171,6 +176,25 @@ def _keep_core(adata: Any, summary: Summary, column: str) -> None:
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     names = [str(label) for label in range(core.n_clusters)]
     adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
+
+
+def _keep_rivals(adata: Any, summary: Summary, key: str) -> None:
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    old = [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]
+    for column in old:  # of other draws than those now summarised under the key
+        del adata.obs[column]
+    rivals = summary.rivals
+    if rivals is None:
+        return
+    for number, labels in enumerate(rivals.labels):
+        names = [str(label) for label in range(int(labels.max()) + 1)]
+        column = pandas.Categorical.from_codes(labels, categories=names)
+        adata.obs[f"{key}_rival_{number}"] = column
+    adata.uns[key]["rivals"] = {
+        "weights": rivals.weights,
+        "distance": rivals.distance,
+        "chains": rivals.chains,
+    }
 
 
 def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:

@@ -68,6 +68,7 @@ SIMPLE = {
 IS_RESULT = {
     *("PointEstimate", "Summary", "CredibleBall", "CredibleCore", "Diagnostics"),
     *("HasseDiagram", "Fit"),
+    *("Representatives", "Modes", "Explanation", "PValue", "ConformalSet"),
 }
 PARTS_OF_RESULTS = {
     *("Bound", "ItemUncertainty", "ClusterUncertainty", "ClusterCounts", "ClusterSizes"),

@@ -182,6 +182,11 @@ def explain(
     One assignment within each block of the join of a and b, and O(N + K_a K_b)
     for each change.
 
+    References
+    ----------
+    Kuhn, H. W. (1955), The Hungarian method for the assignment problem. Naval
+    Research Logistics Quarterly 2.
+
     Examples
     --------
     >>> import partita as pt

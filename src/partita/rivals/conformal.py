@@ -148,12 +148,17 @@ def conformal_set(
     -----
     O(M² (N + K²)) for M draws after thinning.
 
+    References
+    ----------
+    Vovk, V., Gammerman, A. and Shafer, G. (2005), Algorithmic Learning in a
+    Random World. Springer.
+
     Examples
     --------
     >>> import partita as pt
     >>> ready = pt.conformal_set([[0, 0, 1], [0, 0, 1], [0, 1, 1]], rate=1)
     >>> [float(ready.p_value(x)) for x in ([0, 0, 1], [0, 1, 2])]
-    [1.0, 0.25]
+    [1.0, 0.5]
     """
     posterior = as_draws(draws)
     measure = as_loss(loss)

@@ -62,6 +62,13 @@ class Modes:
     drawn : str
         Which draws these are.
     loss : Loss
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> found = pt.modes([[0, 0, 1, 1]] * 30)
+    >>> found.n, found.labels
+    (1, array([[0, 0, 1, 1]], dtype=int32))
     """
 
     labels: NDArray[np.int32]

@@ -38,7 +38,7 @@ class PValue(float):
     >>> import partita as pt
     >>> p = pt.p_value([[0, 0, 1], [0, 0, 1], [0, 1, 1]], [0, 1, 2], rate=1)
     >>> float(p), p.n_draws
-    (0.25, 3)
+    (0.5, 3)
     """
 
     rate: float | None
@@ -115,6 +115,13 @@ class ConformalSet:
     loss : Loss
     drawn : str
         Which draws these are.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ready = pt.conformal_set([[0, 0, 1], [0, 0, 1], [0, 1, 1]], rate=1)
+    >>> ready.contains([0, 0, 1]), ready.contains([0, 1, 2], prob=0.4)
+    (True, False)
     """
 
     draws: Draws
