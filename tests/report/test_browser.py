@@ -358,3 +358,17 @@ def test_a_report_without_data_opens(browser, tmp_path):
     assert tab.text("#selection") == "1 item selected"
     assert json.loads(tab.run("JSON.stringify(Object.keys(partita.data.roots))"))[0] == "heat"
     tab.close()
+
+
+def test_the_slider_of_the_core_speaks_and_selects(tab, summary):
+    assert tab.text("#core-percent") == "90%"
+    assert f"At least {summary.core.size} of 30 items" in tab.text("#core-text")
+    tab.click("#core-select")
+    assert selected(tab) == summary.core.items.tolist()
+    tab.run("document.getElementById('core-level').value = 0")
+    tab.run("document.getElementById('core-level').dispatchEvent(new Event('input'))")
+    half = summary.core.at(0.5)
+    assert tab.text("#core-percent") == "50%"
+    assert f"At least {half.size} of 30 items" in tab.text("#core-text")
+    tab.click("#core-select")
+    assert selected(tab) == half.items.tolist()
