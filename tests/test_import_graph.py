@@ -49,7 +49,7 @@ FLOOR = {
 
 DOORS = {
     ("partita.summary.result", "partita.report"),
-    ("partita.credible.core", "partita.search.complete"),
+    ("partita.credible.core_result", "partita.search.complete"),
     ("partita.summary.result", "partita.plots"),
     ("partita.partitions.convert", "partita.io.foreign"),
     ("partita.partitions.labels", "partita.io.foreign"),

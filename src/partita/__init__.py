@@ -59,7 +59,7 @@ _HOME = {
     "ItemUncertainty": "credible.items",
     "cluster_uncertainty": "credible.clusters",
     "credible_core": "credible.core",
-    "CredibleCore": "credible.core",
+    "CredibleCore": "credible.core_result",
     "PartialPartition": "partitions.partial",
     "align": "credible.align",
     "profiles": "credible.profiles",
@@ -138,8 +138,8 @@ if TYPE_CHECKING:
     from partita.credible.ball import credible_ball as credible_ball
     from partita.credible.clusters import ClusterUncertainty as ClusterUncertainty
     from partita.credible.clusters import cluster_uncertainty as cluster_uncertainty
-    from partita.credible.core import CredibleCore as CredibleCore
     from partita.credible.core import credible_core as credible_core
+    from partita.credible.core_result import CredibleCore as CredibleCore
     from partita.credible.counts import ClusterCounts as ClusterCounts
     from partita.credible.counts import ClusterSizes as ClusterSizes
     from partita.credible.counts import cluster_sizes_posterior as cluster_sizes_posterior

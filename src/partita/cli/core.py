@@ -19,7 +19,7 @@ from partita.cli.options import (
 from partita.cli.show import say, show
 
 if TYPE_CHECKING:
-    from partita.credible.core import CredibleCore
+    from partita.credible.core_result import CredibleCore
 
 
 @click.command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.core import CredibleCore
+from partita.credible.core_result import CredibleCore
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
     GREY,

@@ -16,7 +16,8 @@ from partita._files import PathLike, write_text
 from partita._optional import require
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
-from partita.credible.core import CredibleCore, quick_core
+from partita.credible.core import quick_core
+from partita.credible.core_result import CredibleCore
 from partita.credible.counts import ClusterCounts, ClusterSizes
 from partita.credible.items import ItemUncertainty
 from partita.diagnostics.convergence import Diagnostics
