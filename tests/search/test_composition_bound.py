@@ -43,7 +43,7 @@ def test_the_bound_is_never_above_the_minimum(a):
     assert closed > 6
 
 
-@pytest.mark.parametrize("a", [1.0, 1.6])
+@pytest.mark.parametrize("a", [1.0, 0.4, 1.6])
 def test_the_bound_holds_whatever_partition_proposes_the_prices(a):
     rng = np.random.default_rng(5)
     for seed in range(16):
