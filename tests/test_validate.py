@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from importlib.metadata import PackageNotFoundError
 
@@ -107,3 +108,38 @@ def test_the_version_stands_once():
 
     project = Path(__file__).parents[1] / "pyproject.toml"
     assert tomllib.loads(project.read_text())["project"]["version"] == pt.__version__
+
+
+# ------------------------------------------------------------------------------ memory
+
+
+def test_large_results_are_refused_before_they_are_made(monkeypatch):
+    from partita import _memory
+    from partita.errors import MemoryLimitError
+
+    draws = pt.Draws(np.tile(np.arange(40), (3, 1)))
+    asked = {
+        "matrix of 3 × 3 distances": lambda: pt.pairwise_distances(draws),
+        "comparing 40 items with 40 clusters": lambda: pt.item_uncertainty(draws, np.arange(40)),
+        "similarity matrix of 40 items": lambda: pt.similarity(draws),
+        "cross table of 40 × 40 clusters": lambda: pt.cross_table(draws[0], draws[0]),
+    }
+    for use in asked.values():
+        assert use() is not None
+    monkeypatch.setattr(_memory, "available_memory", lambda: 16)
+    for what, use in asked.items():
+        with pytest.raises(MemoryLimitError, match=what):
+            use()
+
+
+def test_the_shells_limit_counts():
+    """``ulimit -v`` is seen, in a process of its own."""
+    import subprocess
+
+    code = (
+        "import resource; from partita._memory import available_memory as free\n"
+        "before = free(); resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "assert free() < 2 << 30 <= (before or 3 << 30), (before, free())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -19,7 +19,11 @@ _CGROUPS = (
 
 def available_memory() -> int | None:
     """Bytes that can still be allocated without swapping, or None where that is unknown."""
-    bounds = [_system_memory(), *(_container_memory(*pair) for pair in _CGROUPS)]
+    bounds = [
+        _system_memory(),
+        _shell_limit(),
+        *(_container_memory(*pair) for pair in _CGROUPS),
+    ]
     known = [bound for bound in bounds if bound is not None]
     return min(known) if known else None
 
@@ -60,6 +64,20 @@ def _physical_memory() -> int | None:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _shell_limit() -> int | None:
+    """What the address space may still grow by, where the shell limits it (``ulimit -v``)."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(0, limit - pages * os.sysconf("SC_PAGE_SIZE"))
+    except (ImportError, OSError, ValueError):  # no such limits, or no /proc
         return None
 
 

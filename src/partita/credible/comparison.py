@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import probability
 from partita.partitions.draws import Draws
@@ -16,6 +17,9 @@ from partita.partitions.passes import Block, map_blocks, summed
 
 JACCARD = 0.8
 """Overlap from which on a cluster counts as recovered, by default."""
+
+_WAITING = 3
+"""Sums held at the least: the total, one that is made and one that waits."""
 
 _ROUNDING = 1e-12
 """A Jaccard similarity this little short of the threshold reaches it."""
@@ -77,6 +81,12 @@ def compare(
     """Compare every draw with the estimate in O(M·(N·K + K³)), without an N×N matrix."""
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)
+    # Sums of every block that waits to be added, each (n_items, K) twice.
+    require_memory(
+        16 * _WAITING * draws.n_items * (sizes.size + 1),
+        f"comparing {draws.n_items:,} items with {sizes.size:,} clusters",
+        "An estimate with fewer clusters needs less.",
+    )
     compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
     with Status("comparing draws with the estimate") as status:
         totals = summed(map_blocks(compared, draws, n_jobs=n_jobs, say=status.say))

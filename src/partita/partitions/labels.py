@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import require_memory
 from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import Labels, first_appearance, plain_array
 from partita.partitions.noise import whole_labels
@@ -93,9 +94,6 @@ def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Lab
     out = np.empty(values.shape, np.int32)
     first_appearance(whole_labels(values, what), out)
     return out
-
-
-as_vector, as_matrix = as_labels, as_label_rows
 
 
 def canonical(labels: LabelsLike) -> Labels:
@@ -237,5 +235,10 @@ def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
 def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
     """Cross tabulation of labels 0, 1, … in their own numbering."""
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    require_memory(
+        8 * shape[0] * shape[1],
+        f"the cross table of {shape[0]:,} × {shape[1]:,} clusters",
+        "Coarser partitions have smaller tables; meet(a, b) has only the cells that occur.",
+    )
     cells = rows.astype(np.int64) * shape[1] + columns
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)
