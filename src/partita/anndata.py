@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from partita._optional import require
+from partita._validate import Rng
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
@@ -20,7 +21,6 @@ from partita.partitions.noise import NoiseRule
 from partita.partitions.similarity import similarity as similarity_of
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
-from partita.summary.summarize import Rng
 from partita.summary.summarize import summarize as summary_of
 
 __all__ = ["attach", "summarize"]

@@ -91,7 +91,7 @@ Examples:
 @click.option(
     "--draws",
     type=click.IntRange(1),
-    default=10_000,
+    default=2_000,
     show_default=True,
     metavar="N",
     help="Draws to keep from each chain.",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
+from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 
@@ -71,7 +72,7 @@ def draws_from_memberships(
     p, chain = _cleaned(memberships, log, var_name)
     if isinstance(per_draw, bool) or not isinstance(per_draw, (int, np.integer)) or per_draw < 1:
         raise InvalidInputError(f"per_draw={per_draw!r}; expected a whole number of at least 1.")
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = generator_from(rng)
     n_draws, n_items, _ = p.shape
     labels = np.empty((n_draws, per_draw, n_items), np.int64)
     for m in range(n_draws):

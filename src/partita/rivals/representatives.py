@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
+from partita._validate import generator as generator_from
 from partita._validate import whole
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
@@ -117,7 +118,7 @@ def representatives(
         )
     index, mass = posterior.unique_index()
     distinct = posterior.merged(index, mass)
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = generator_from(rng)
     clock = Clock(time_limit)
     with Status("representatives", progress) as status:
         search = _Search(measure, generator, clock, n_jobs, status, bound)

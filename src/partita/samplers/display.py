@@ -12,13 +12,15 @@ from partita.samplers.chains import Progress, Settings
 class Display:
     """A bar with iterations, rate, time left and clusters, on standard error."""
 
-    def __init__(self, settings: Settings, done: int, wanted: bool, notes: tuple[str, ...]) -> None:
+    def __init__(
+        self, settings: Settings, done: int, wanted: bool | None, notes: tuple[str, ...]
+    ) -> None:
         self._settings = settings
         self._done = done
         self._notes = notes
         self._bar: Any = None
         self._task: Any = None
-        self._wanted = wanted and sys.stderr.isatty()
+        self._wanted = wanted is not False and sys.stderr.isatty()
 
     def __enter__(self) -> Display:
         if self._wanted:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike
+from partita._validate import Rng, generator
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
@@ -21,8 +22,6 @@ from partita.samplers.predictive import Density, predict_clusters, predictive_de
 from partita.samplers.priors import PartitionPrior
 from partita.samplers.profiles import profile
 from partita.samplers.simulation import Imputation, impute_cells, replicate_data
-
-Rng = int | np.random.SeedSequence | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +171,12 @@ class Fit:
         return ClusterParameters(sizes, found)
 
     def profiles(
-        self, labels: LabelsLike, *, prob: float = 0.95, n_draws: int = 1_000, rng: int = 0
+        self,
+        labels: LabelsLike,
+        *,
+        prob: float = 0.95,
+        n_draws: int = 1_000,
+        rng: Rng | None = None,
     ) -> Profiles:
         """What each cluster of a partition is like: its parameters, column by column.
 
@@ -191,7 +195,7 @@ class Fit:
             Probability of the intervals.
         n_draws : int, default 1000
             Draws to average over, evenly spaced; all where there are fewer.
-        rng : int, default 0
+        rng : int, SeedSequence or Generator, optional
             Seed of the parameters drawn.
 
         Returns
@@ -221,7 +225,7 @@ class Fit:
             kept,
             by_size(as_labels(labels, n_items=kept.n_items)),
             prob=prob,
-            rng=np.random.default_rng(rng),
+            rng=generator(rng),
         )
 
     def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
@@ -251,7 +255,7 @@ class Fit:
             names=self.columns,
         )
 
-    def impute(self, *, prob: float = 0.95, rng: Rng = None) -> Imputation:
+    def impute(self, *, prob: float = 0.95, rng: Rng | None = None) -> Imputation:
         """Posterior means and intervals of the missing cells, averaged over draws.
 
         Given a partition, a missing cell has the predictive distribution of its column in its
@@ -289,10 +293,10 @@ class Fit:
             self.values,
             self.columns,
             prob,
-            np.random.default_rng(rng or 0),
+            generator(rng),
         )
 
-    def replicate(self, n: int = 1, *, rng: Rng = None) -> Floats:
+    def replicate(self, n: int = 1, *, rng: Rng | None = None) -> Floats:
         """Data as the fitted model would make them again, to be held against the data.
 
         For each replicate a partition is drawn from the posterior, parameters of its clusters
@@ -327,9 +331,7 @@ class Fit:
         >>> fit.replicate(20).shape
         (20, 82, 1)
         """
-        return replicate_data(
-            self.draws, self.kernel, self.values, n, np.random.default_rng(rng or 0)
-        )
+        return replicate_data(self.draws, self.kernel, self.values, n, generator(rng))
 
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).

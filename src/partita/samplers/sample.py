@@ -12,6 +12,7 @@ import numpy as np
 
 from partita._files import PathLike
 from partita._parallel import count_jobs
+from partita._validate import Rng, generator
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
@@ -27,8 +28,6 @@ from partita.samplers.model import build_model
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
 from partita.samplers.table import Table, as_table
 
-Rng = int | np.random.SeedSequence | np.random.Generator | None
-
 _log = logging.getLogger("partita")
 
 
@@ -41,9 +40,9 @@ def sample(
     burn_in: int = 1_000,
     thin: int = 1,
     chains: int = 4,
-    rng: Rng = None,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
-    progress: bool = True,
+    progress: bool | None = None,
     initial: Any = None,
     sweeps: int = 1,
     split_merge: int | None = None,
@@ -78,11 +77,11 @@ def sample(
     chains : int
         Chains to run, each from its own start.
     rng : int, SeedSequence or Generator, optional
-        The same value gives the same draws for every ``n_jobs``.
+        The same value gives the same draws for every ``n_jobs``. Other draws each time by default.
     n_jobs : int, optional
         Threads; by default every core.
-    progress : bool
-        Show progress on standard error, when that is a terminal.
+    progress : bool, optional
+        Show progress on standard error; by default when that is a terminal.
     initial : str or array_like, optional
         Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
         (n_items,) or (chains, n_items). By default these three kinds, different by chain.
@@ -237,10 +236,15 @@ _WAYS_OUT = {
 
 
 def _chain_states(
-    initial: Any, kernel: Kernel, prior: PartitionPrior, values: Floats, chains: int, rng: Rng
+    initial: Any,
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    chains: int,
+    rng: Rng | None,
 ) -> list[ChainState]:
     """Start and random stream of each chain, made before anything runs in parallel."""
-    entropy = np.random.default_rng(rng).integers(0, 2**63, size=4)
+    entropy = generator(rng, default=None).integers(0, 2**63, size=4)
     children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
     generators = [np.random.default_rng(start) for start, _ in children]
     starts = starting_partitions(initial, kernel.features(values), prior, generators)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from partita._validate import Rng
 from partita._version import version_of
 from partita.credible.ball import credible_ball
 from partita.credible.clusters import clusters_from
@@ -37,8 +38,6 @@ from partita.search.result import PointEstimate
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import LossComparison, Summary
 
-Rng = int | np.random.SeedSequence | np.random.Generator
-
 
 def summarize(
     draws: DrawsLike,
@@ -52,7 +51,7 @@ def summarize(
     bound: Literal["fast", "tight"] | None = "fast",
     max_clusters: int | None = None,
     time_limit: float | None = None,
-    rng: Rng | None = 0,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Summary:
