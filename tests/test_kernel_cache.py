@@ -90,3 +90,23 @@ def test_the_second_process_compiles_nothing(tmp_path):
     assert run_copy(tmp_path) == ["DiskCache", "0 1"]
     assert list((tmp_path / "partita" / "kernels").rglob("labels.canonicalise*.nbi"))
     assert run_copy(tmp_path) == ["DiskCache", "1 0"]
+
+
+def test_a_full_disk_does_not_stop_a_kernel(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_jit.FunctionCache, "save_overload", full)
+    monkeypatch.setattr(_jit, "_told", set())
+    compiled = _jit.kernel(add_one)
+    with pytest.warns(UserWarning, match=r"No space left.*compiles them anew"):
+        assert compiled(1) == 2
+    assert compiled(1.5) == 2.5  # a second warning would be an error
+
+
+def test_a_cache_that_is_cut_short_is_no_cache(monkeypatch):
+    def cut(*_):
+        raise EOFError("EOF read where not expected")
+
+    monkeypatch.setattr(_jit.FunctionCache, "load_overload", cut)
+    assert _jit.kernel(add_one)(1) == 2

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
 
 import numpy as np
 import pytest
 
 import partita as pt
-from cli.conftest import start
+from cli.conftest import PROGRAM, start
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npy", "txt", "rds"])
@@ -117,3 +120,12 @@ def test_labels_from_one(place, partita, suffix):
     if suffix == "npz":
         with np.load("d.npz") as stored:
             assert stored["labels"].min() == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell's way to close a stream is POSIX's")
+@pytest.mark.parametrize("words", ["--version", "convert draws.csv -"])
+def test_a_closed_output_is_no_fault_of_ours(place, words):
+    program = f"{shlex.join(PROGRAM)} {words} >&-"
+    done = subprocess.run(program, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "fault" not in done.stderr

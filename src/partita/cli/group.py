@@ -50,6 +50,9 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run and exit: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by whoever started us, as in `>&-`
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a terminal without Unicode gets ? for ≥
                 stream.reconfigure(errors="replace")

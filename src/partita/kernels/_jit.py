@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -42,13 +44,33 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What an earlier process compiled, or None."""
-        return super().load_overload(sig, target_context) if _is_own(sig) else None
+        """What an earlier process compiled, or None; a file cut short counts as none."""
+        try:
+            return super().load_overload(sig, target_context) if _is_own(sig) else None
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for the next process."""
-        if _is_own(sig):
-            super().save_overload(sig, data)
+        try:
+            if _is_own(sig):
+                super().save_overload(sig, data)
+        except OSError as error:  # a full disk or home must not stop what was compiled
+            _tell_once(str(error))
+
+
+_told: set[str] = set()
+
+
+def _tell_once(reason: str) -> None:
+    """Say, one time in a process, that the next one will have to compile again."""
+    if not _told:
+        _told.add(reason)
+        warnings.warn(
+            f"compiled kernels cannot be kept ({reason}); every process compiles them anew. "
+            "Set NUMBA_CACHE_DIR to a directory that can be written.",
+            stacklevel=2,
+        )
 
 
 def _is_own(sig: Any) -> bool:
@@ -77,7 +99,7 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     try:
         compiled._cache = DiskCache(function)
     except RuntimeError:
-        return compiled  # type: ignore[no-any-return]
+        _tell_once("no directory can be written")
     return compiled  # type: ignore[no-any-return]
 
 
