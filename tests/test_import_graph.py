@@ -59,6 +59,7 @@ DOORS = {
 complete it."""
 
 KERNEL_LIBRARIES = {"numpy", "numba", "partita", "__future__", "typing", "collections", "math"}
+KERNEL_LIBRARIES |= {"warnings"}  # of a cache that cannot be kept
 
 
 def modules() -> Iterator[tuple[str, Path]]:

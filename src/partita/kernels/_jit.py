@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
@@ -47,7 +46,7 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
         """What an earlier process compiled, or None; a file cut short counts as none."""
         try:
             return super().load_overload(sig, target_context) if _is_own(sig) else None
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+        except Exception:  # whatever unpickling a part of a file raises
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
