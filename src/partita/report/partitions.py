@@ -81,6 +81,16 @@ def shown_partitions(summary: Summary) -> Shown:
         Choice(key, title, distinct.number(found.labels), words.estimate_text(found))
         for key, title, found in _estimates(summary)
     )
+    if summary.rivals is not None and summary.rivals.n > 1:
+        choices += tuple(
+            Choice(
+                f"rival{r}",
+                f"Rival {r} ({words.percent(round(float(summary.rivals.weights[r]), 3))})",
+                distinct.number(labels),
+                words.rival_text(summary.rivals, r),
+            )
+            for r, labels in enumerate(summary.rivals.labels)
+        )
     probs = sorted({*PROBS, summary.prob})
     levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
     labels = tuple(distinct.labels)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita.diagnostics.functionals import functionals
 from partita.plots.functional_table import TITLES
+from partita.plots.representatives import moved_items
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
 from partita.report import tables
 from partita.report import wording as words
@@ -36,6 +37,15 @@ class Trace:
     title: str
     chains: tuple[tuple[NDArray[np.int64], Floats], ...]
     """Numbers of the draws and values, for each chain."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A rival answer: its name among the partitions on offer, and the items that differ."""
+
+    key: str
+    moved: str
+    """Numbers of the items that are elsewhere than in the heaviest, with commas."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +79,8 @@ class Content:
     profiles: Table | None
     panels: tuple[Panel, ...]
     diagnostics: Table
+    rivals: Table | None
+    rival_items: tuple[Rival, ...]
     how_found: str
     limits: tuple[str, ...]
     starts: Table
@@ -116,6 +128,8 @@ def prepare(summary: Summary) -> Content:
         profiles=None if summary.profiles is None else profile_table(summary.profiles),
         panels=() if summary.profiles is None else profile_panels(summary.profiles),
         diagnostics=tables.diagnostics_table(summary),
+        rivals=None if summary.rivals is None else tables.rivals_table(summary.rivals),
+        rival_items=_rivals(summary),
         how_found=words.how_found(found),
         limits=_limits(summary),
         starts=tables.starts_table(summary),
@@ -133,6 +147,16 @@ def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
         "other": items.other,
         "share": items.share.astype(np.float32),
     }
+
+
+def _rivals(summary: Summary) -> tuple[Rival, ...]:
+    rivals = summary.rivals
+    if rivals is None or rivals.n == 1:
+        return ()
+    return tuple(
+        Rival(f"rival{r}", ",".join(str(i) for i in moved_items(rivals, r)))
+        for r in range(rivals.n)
+    )
 
 
 def _distances(summary: Summary) -> tuple[Floats, Floats]:

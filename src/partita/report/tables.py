@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from partita.plots.functional_table import TITLES
 from partita.report import wording as words
+from partita.rivals.wording import rivals_in_words
 
 if TYPE_CHECKING:
+    from partita.rivals.result import Representatives
     from partita.summary.result import Summary
 
 _STARTS = 12
@@ -45,6 +47,24 @@ def comparison_table(summary: Summary) -> Table:
         f"{table.vi_distance:.3g} bits apart."
     )
     return Table(caption, ("Estimate", "Clusters", "E[VI]", "E[VI_LB]", "E[Binder]"), rows)
+
+
+def rivals_table(rivals: Representatives) -> Table:
+    """Rival answers: masses, chains, and what differs from the heaviest."""
+    rows = tuple(
+        (
+            f"Rival {r}",
+            words.percent(round(float(rivals.weights[r]), 3)),
+            f"{rivals.n_clusters[r]:,}",
+            _number(rivals.expected_loss[r]),
+            _number(rivals.radius[r]),
+            "–" if r == 0 else rivals.explain(r).in_words(),
+        )
+        for r in range(rivals.n)
+    )
+    ball = f"{words.percent(rivals.prob)} radius"
+    columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
+    return Table(rivals_in_words(rivals), columns, rows)
 
 
 def cluster_table(summary: Summary) -> Table:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.credible.counts import ClusterCounts
     from partita.losses.base import Loss
+    from partita.rivals.result import Representatives
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
@@ -154,3 +155,11 @@ def how_found(found: PointEstimate) -> str:
     if len(search.starts) > 1:
         text += f"; {search.agreed:,} of {len(search.starts):,} starts reached the lowest loss"
     return f"{text}. The proof took {search.bound_seconds:.2g} s."
+
+
+def rival_text(rivals: Representatives, number: int) -> str:
+    """A rival answer: its mass, and what differs from the heaviest."""
+    mass = f"Rival answer {number}, nearest to {100 * rivals.weights[number]:.3g}% of the draws"
+    if number == 0:
+        return f"{mass}."
+    return f"{mass}. From rival 0: {rivals.explain(number).in_words()}."
