@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from partita._validate import Rng
 from partita.credible.core_bound import WORK, bound_size
 from partita.credible.core_result import CredibleCore, Plan
 from partita.credible.core_search import Runs, improve, prepare, run_from_firsts
@@ -23,9 +24,6 @@ from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.partial import PartialPartition
 from partita.partitions.types import DrawsLike
-
-Rng = int | np.random.SeedSequence | np.random.Generator
-
 
 _QUICK_CELLS, _QUICK_WORK = 5_000_000, 2e7
 """Labels of draws up to which a quick core is cheap, and labels that its runs may cover."""

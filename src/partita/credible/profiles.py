@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,6 @@ def profiles(
     0    1.5      1.500000       2.666667
     2    5.5      4.333333       5.500000
     """
-    from scipy import sparse
-
     clean = as_draws(draws)
     vector = by_size(as_labels(labels, n_items=clean.n_items))
     level = clean_prob(prob)
@@ -81,22 +79,7 @@ def profiles(
     kept = clean if clean.n_draws <= n_draws else evenly_spaced(clean, n_draws)
     merged = kept.unique()
     sizes = np.bincount(vector).astype(np.int64)
-    everyone = np.arange(vector.size)
-    center = np.nanmean(np.where(np.isnan(table).all(axis=0), 0.0, table), axis=0)
-    shifted = table - center
-
-    def statistics(row: NDArray[np.int32]) -> Floats:
-        k = int(row.max()) + 1
-        member = sparse.csr_array((np.ones(row.size), (row, everyone)), shape=(k, row.size))
-        seen = ~np.isnan(shifted)
-        known = member @ seen.astype(np.float64)
-        filled = np.where(seen, shifted, 0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = (member @ filled) / known
-            square = (member @ filled**2) / known
-        sd = np.sqrt(np.maximum(square - mean**2, 0.0))
-        return np.concatenate([mean + center, sd[:, ~is_share]], axis=1)
-
+    statistics = _statistics(table, is_share)
     given = statistics(vector)
     found = np.empty((merged.n_draws, sizes.size, given.shape[1]))
     for m in range(merged.n_draws):
@@ -131,6 +114,30 @@ def profiles(
         prob=level,
         n_draws=kept.n_draws,
     )
+
+
+def _statistics(
+    table: Floats, is_share: NDArray[np.bool_]
+) -> Callable[[NDArray[np.int32]], Floats]:
+    """Means of all columns, then sds of those of numbers, for each cluster of given labels."""
+    from scipy import sparse
+
+    everyone = np.arange(table.shape[0])
+    center = np.nanmean(np.where(np.isnan(table).all(axis=0), 0.0, table), axis=0)
+    seen = ~np.isnan(table)
+    filled = np.where(seen, table - center, 0.0)
+
+    def of(row: NDArray[np.int32]) -> Floats:
+        k = int(row.max()) + 1
+        member = sparse.csr_array((np.ones(row.size), (row, everyone)), shape=(k, row.size))
+        known = member @ seen.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = (member @ filled) / known
+            square = (member @ filled**2) / known
+        sd = np.sqrt(np.maximum(square - mean**2, 0.0))
+        return np.concatenate([mean + center, sd[:, ~is_share]], axis=1)
+
+    return of
 
 
 def _interleaved(n: int, numeric: list[int]) -> Any:

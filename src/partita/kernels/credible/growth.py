@@ -60,6 +60,51 @@ def _add_row(
 
 
 @kernel
+def _take_in(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    item: int,
+    place: int,
+    firsts: NDArray[np.int64],
+    k: int,
+    cluster_of: NDArray[np.int64],
+    alive: NDArray[np.bool_],
+    agree: NDArray[np.float64],
+    fresh: NDArray[np.float64],
+) -> float:
+    """Drop the rows that put an item elsewhere; the weight of those that stay.
+
+    place is one of the k clusters, or k for a new one, whose column is then filled.
+    """
+    total = 0.0
+    for r in range(rows.shape[0]):
+        if not alive[r]:
+            continue
+        row = rows[r]
+        label = row[item]
+        stays = True
+        if place < k:
+            stays = row[firsts[place]] == label
+        else:
+            for other in range(k):
+                if row[firsts[other]] == label:
+                    stays = False
+                    break
+        weight = weights[r]
+        if not stays:
+            alive[r] = False
+            _add_row(row, -weight, firsts, k, cluster_of, agree, fresh)
+            continue
+        total += weight
+        if place == k:
+            for j in range(row.size):
+                moved = weight if row[j] == label else 0.0
+                agree[k, j] += moved
+                fresh[j] -= moved
+    return total
+
+
+@kernel
 def grow(
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
@@ -137,31 +182,7 @@ def grow(
                 agree = wider
                 capacity *= 2
             firsts[k] = best
-        total = 0.0
-        for r in range(m):
-            if not alive[r]:
-                continue
-            row = rows[r]
-            label = row[best]
-            if c < k:
-                stays = row[firsts[c]] == label
-            else:
-                stays = True
-                for other in range(k):
-                    if row[firsts[other]] == label:
-                        stays = False
-                        break
-            if not stays:
-                alive[r] = False
-                _add_row(row, -weights[r], firsts, k, cluster_of, agree, fresh)
-                continue
-            total += weights[r]
-            if c == k:
-                weight = weights[r]
-                for j in range(n):
-                    moved = weight if row[j] == label else 0.0
-                    agree[k, j] += moved
-                    fresh[j] -= moved
+        total = _take_in(rows, weights, best, c, firsts, k, cluster_of, alive, agree, fresh)
         if c == k:
             k += 1
         partial[best] = c
