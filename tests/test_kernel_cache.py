@@ -110,3 +110,26 @@ def test_a_cache_that_is_cut_short_is_no_cache(monkeypatch):
 
     monkeypatch.setattr(_jit.FunctionCache, "load_overload", cut)
     assert _jit.kernel(add_one)(1) == 2
+
+
+MEASURE = """
+import partita as pt
+from partita.kernels.losses.distances import distances
+assert pt.distance([0, 0, 1, 1], [0, 0, 0, 0]) == 1.0
+print(sum(distances.stats.cache_hits.values()), sum(distances.stats.cache_misses.values()))
+"""
+
+
+def test_a_kernel_that_takes_a_form_is_found_at_the_second_start(tmp_path):
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", MEASURE],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for _ in range(2)
+    ]
+    assert found == ["0 1\n", "1 0\n"]

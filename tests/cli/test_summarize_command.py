@@ -110,6 +110,21 @@ def test_search_options_reach_the_search(place, partita):
     assert (options["n_jobs"], options["max_clusters"], options["bound"]) == (1, 2, None)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"), [("vi(0.7)", pt.VI(a=0.7)), ("entropy(1.5)", pt.Entropy(1.5))]
+)
+def test_losses_with_a_parameter(place, partita, given, meant):
+    done = partita("summarize", "draws.csv", "--loss", given, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert repr(meant) in done.stdout
+
+
+def test_a_loss_that_is_none(place, partita):
+    done = partita("summarize", "draws.csv", "--loss", "vi(3)")
+    assert done.exit_code in (1, 2)
+    assert "--loss" in done.stderr
+
+
 def test_text_columns_of_the_data_are_left_out_aloud(place, partita, monkeypatch):
     seen = {}
     real = make.summarize
