@@ -83,6 +83,9 @@ _HOME = {
     "write_draws": "io.files",
     "estimate": "search.estimate",
     "PointEstimate": "search.result",
+    "price_path": "search.price_path",
+    "PricePath": "search.path_result",
+    "Stability": "search.path_result",
     "SearchReport": "search.result",
     "Start": "search.result",
     "sample": "samplers.sample",
@@ -227,6 +230,9 @@ if TYPE_CHECKING:
     from partita.samplers.sample import sample as sample
     from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
     from partita.search.estimate import estimate as estimate
+    from partita.search.path_result import PricePath as PricePath
+    from partita.search.path_result import Stability as Stability
+    from partita.search.price_path import price_path as price_path
     from partita.search.result import PointEstimate as PointEstimate
     from partita.search.result import SearchReport as SearchReport
     from partita.search.result import Start as Start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +23,9 @@ Linkage = Literal["average", "complete"]
 
 BLOCK_LABELS = 1 << 21
 """Labels in one piece of work: pieces do not depend on the number of threads."""
+
+MOST_LINKED = 2_000
+"""Items, at most, of a linkage that a price path begins with."""
 
 MOST_CUTS = 4
 """Cuts, at most, that a search starts from."""
@@ -69,6 +74,20 @@ def best_cuts(task: Task) -> list[Labels]:
     valleys = np.flatnonzero((losses <= padded[:-2]) & (losses < padded[2:]))
     by_loss = valleys[np.argsort(losses[valleys], kind="stable")]
     return [_cut(merges, int(t)) for t in by_loss[:MOST_CUTS]]
+
+
+def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
+    """The cuts of average linkage that are lowest among all cuts for some price between two."""
+    n = task.n_items
+    if n == 1 or n > MOST_LINKED:
+        return []
+    merges = _merges(task, "average")
+    below, above = (
+        _cut_losses(replace(task, loss=task.loss.with_price(a)), merges) for a in prices
+    )
+    shares = np.linspace(-0.5, 1.5, 81)[:, None]  # prices 0 … 2 for losses at 1/2 and 3/2
+    best = np.unique(np.argmin((1.0 - shares) * below + shares * above, axis=1))
+    return [_cut(merges, int(t)) for t in best]
 
 
 def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:

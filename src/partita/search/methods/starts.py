@@ -13,9 +13,10 @@ from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
 from partita.search.methods.linkage import best_cuts
-from partita.search.methods.walks import Beginning
+from partita.search.methods.walks import Beginning, sample_draws
 from partita.search.problem import (
     Problem,
+    by_similarity,
     has_counts,
     has_lists,
     problem_from_draws,
@@ -26,6 +27,9 @@ from partita.search.task import Task
 
 LINKED_ITEMS = 1_000
 """Most items of the linkage that gives starts; of more items so many are drawn at random."""
+
+JUDGES, JUDGED_LABELS = 200, 1e6
+"""Draws, at most, that judge the draws to start from, and labels that are looked at for it."""
 
 SINGLETON_CELLS = 2e8
 """Table cells, at most, that one sweep from singletons may read."""
@@ -49,7 +53,7 @@ class Starts:
         self._task = task
         self._problem = problem
         self._sample = sample
-        self._drawn = _random_draws(task)
+        self._drawn = _random_draws(task, sample)
         self._cuts = iter(_cuts(task, problem, sample))
         self._nearby = _neighbours(task, problem, sample)
 
@@ -129,16 +133,22 @@ def places_items(loss: Loss, problem: Problem) -> bool:
     return loss.is_linear or not (has_counts(problem) or has_lists(problem))
 
 
-def _random_draws(task: Task) -> Iterator[Labels]:
+def _random_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
+    """Draws at random, but first the best of as many as are quickly compared."""
     draws = task.draws
-    if draws is None:
+    if draws is None or sample is None:
         return
-    most = min(task.options.n_starts, draws.n_draws)
+    few = sample_draws(sample, JUDGES, task.rng)
+    many = int(JUDGED_LABELS / (few.n_draws * task.n_items))
     positive = int((draws.probabilities > 0).sum())
-    for m in task.rng.choice(
-        draws.n_draws, min(most, positive), replace=False, p=draws.probabilities
-    ):
-        yield draws.rows(int(m), int(m) + 1)[0]
+    size = min(max(task.options.n_starts, many), positive)
+    chosen = task.rng.choice(draws.n_draws, size, replace=False, p=draws.probabilities).tolist()
+    if many > 1:
+        judge = task if by_similarity(task) else task.on(few)
+        losses = [judge.evaluate(draws.rows(m, m + 1)[0]) for m in chosen[:many]]
+        chosen.insert(0, chosen.pop(int(np.argmin(losses))))
+    for m in chosen:
+        yield draws.rows(m, m + 1)[0]
 
 
 def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:

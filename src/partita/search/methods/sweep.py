@@ -55,9 +55,9 @@ ROUNDS = 8
 
 def search(task: Task) -> list[Candidate]:
     """Explore from many starts until they agree, then polish the best on all draws."""
-    problem, sample = _explored(task)
+    problem, sample = explored(task)
     is_sample = not by_similarity(task) and sample is not task.draws
-    reached = _explore(task, problem, sample)
+    reached = explore(task, problem, sample)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
         sure = task.loss.is_linear and len(_kinds_at_best(reached)) >= KINDS
@@ -65,7 +65,7 @@ def search(task: Task) -> list[Candidate]:
     return [Candidate(r.labels, r.origin) for r in reached]
 
 
-def _explored(task: Task) -> tuple[Problem, Draws | None]:
+def explored(task: Task) -> tuple[Problem, Draws | None]:
     """The problem that starts explore, and a sample of the draws where there are any."""
     sample = None if task.draws is None else _sample(task)
     if by_similarity(task):
@@ -80,7 +80,8 @@ def _sample(task: Task) -> Draws:
     return affordable(task, sample_draws(task.draws, size, task.rng))
 
 
-def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]:
+def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]:
+    """Walk from batches of starts until different kinds agree or nothing lower is found."""
     reached: list[Reached] = []
     best: list[Labels] = []
     sizes = [0]
@@ -91,7 +92,7 @@ def _explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
         worked = task.looks * (slots * n_draws + LOOK)
-        little = LITTLE_WORK if places_items(task.loss, problem) else 3.0 * LITTLE_WORK
+        little = LITTLE_WORK if places_items(task.loss, problem) else 8.0 * LITTLE_WORK
         met = len(_kinds_at_best(reached)) >= KINDS and worked > little
         patience = 1 if worked > LARGE * MUCH_WORK else 2
         tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > MUCH_WORK

@@ -1,0 +1,54 @@
+"""The lower convex hull of two costs: what is optimal for some price of one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from partita.partitions.labels import Labels
+
+CORNER = 1e-10
+"""A partition is a corner where it is lower than its neighbours by more than this share."""
+
+
+class Point(NamedTuple):
+    """A partition and its two costs."""
+
+    labels: Labels
+    splitting: float
+    merging: float
+
+    def at(self, a: float) -> float:
+        """Its expected loss at a price."""
+        return a * self.splitting + (2.0 - a) * self.merging
+
+
+def hull(points: Sequence[Point], low: float, high: float) -> tuple[list[Point], list[float]]:
+    """Corners of the lower convex hull that are optimal between two prices, and breakpoints."""
+    order = sorted(points, key=lambda p: (p.merging, p.splitting, p.labels.tobytes()))
+    corners: list[Point] = []
+    for point in order:
+        if corners and point.splitting >= corners[-1].splitting - CORNER:
+            continue
+        while len(corners) > 1 and not _bends(corners[-2], corners[-1], point):
+            corners.pop()
+        if corners and point.merging <= corners[-1].merging + CORNER:
+            corners.pop()
+        corners.append(point)
+    breaks = [crossing(p, q) for p, q in pairwise(corners)]
+    first = sum(a <= low for a in breaks)
+    last = sum(a < high for a in breaks)
+    return corners[first : last + 1], breaks[first:last]
+
+
+def crossing(p: Point, q: Point) -> float:
+    """The price at which two neighbours cost the same."""
+    up, down = q.merging - p.merging, p.splitting - q.splitting
+    return 2.0 * up / (up + down)
+
+
+def _bends(p: Point, q: Point, r: Point) -> bool:
+    """Whether q is below the line from p to r."""
+    a = crossing(p, r)
+    return q.at(a) < p.at(a) - CORNER * max(1.0, p.at(a))

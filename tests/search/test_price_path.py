@@ -1,0 +1,113 @@
+"""The price path: every corner, against all partitions of few items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError
+from search.posteriors import all_losses, random_posterior
+
+SIX = pt.Draws(
+    [
+        [0, 0, 1, 1, 2, 2],
+        [0, 0, 1, 1, 1, 2],
+        [0, 0, 0, 1, 1, 1],
+        [0, 0, 1, 1, 1, 1],
+        [0, 1, 1, 2, 2, 2],
+    ]
+)
+
+
+@pytest.fixture(params=["enumerated", "searched"])
+def way(request, monkeypatch):
+    if request.param == "searched":
+        monkeypatch.setattr("partita.search.price_path.ENUMERATED_ITEMS", 0)
+    return request.param
+
+
+@pytest.mark.parametrize(
+    ("loss", "breakpoints"),
+    [
+        ("vi", [0.4, 0.509607, 1.013902, 1.654804]),
+        ("binder", [0.4, 0.6, 1.2, 1.85]),
+    ],
+)
+def test_the_path_of_six_items(loss, breakpoints, way):
+    path = pt.price_path(SIX, loss=loss)
+    corners = ["123456", "112334", "112333", "112222", "111111"]
+    wanted = [pt.canonical(list(row)).tolist() for row in corners]
+    assert [pt.canonical(row).tolist() for row in path.labels] == wanted
+    assert path.breakpoints == pytest.approx(breakpoints, abs=1e-6)
+    assert path.n_clusters.tolist() == [6, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_path_is_that_of_all_partitions(loss, seed, way):
+    draws = random_posterior(5 + seed % 3, 12 + 5 * seed, seed, weighted=seed % 2 == 1)
+    path = pt.price_path(draws, loss=loss, rng=seed)
+    measure = {"vi": pt.VI, "binder": pt.Binder}[loss]
+    prices = np.concatenate((np.linspace(0.02, 1.98, 23), path.breakpoints))
+    for a in prices:
+        losses = all_losses(draws, measure(float(a)))[1]
+        assert path.expected(a) == pytest.approx(losses.min(), abs=1e-10)
+        assert pt.expected_loss(path.at(a), draws, loss=measure(float(a)))[0] == pytest.approx(
+            losses.min(), abs=1e-10
+        )
+    assert (np.diff(path.breakpoints) > 0).all()
+    assert path.gap is not None
+    assert path.gap >= 0.0
+
+
+def test_bounds_hold_along_a_searched_path(monkeypatch):
+    monkeypatch.setattr("partita.search.price_path.ENUMERATED_ITEMS", 0)
+    for loss, measure in (("vi", pt.VI), ("binder", pt.Binder)):
+        draws = random_posterior(7, 20, 3)
+        path = pt.price_path(draws, loss=loss)
+        for a, lower in zip(path.breakpoints, path.lower_bounds, strict=True):
+            assert lower <= all_losses(draws, measure(float(a)))[1].min() + 1e-12
+        assert len(path.is_proven) == len(path)
+
+
+def test_what_a_path_says():
+    path = pt.price_path(SIX)
+    assert path.gap == 0.0
+    assert path.is_proven.all()
+    assert path.for_clusters(5) is None
+    more, fewer = path.neighbours(5)
+    assert (more.n_clusters, fewer.n_clusters) == (6, 4)
+    assert np.array_equal(path.for_clusters(2), path.labels[3])
+    estimate = pt.estimate(SIX)
+    stable = path.stability(estimate.labels)
+    assert (stable.low, stable.high) == pytest.approx((0.509607, 1.013902), abs=1e-6)
+    assert stable.excess(1.0) == pytest.approx(0.0, abs=1e-12)
+    here = pt.expected_loss(estimate.labels, SIX, loss=pt.VI(1.5))[0]
+    assert stable.excess(1.5) == pytest.approx(here - float(path.expected(1.5)), abs=1e-12)
+    never = path.stability([0, 1, 0, 1, 0, 1])
+    assert not never.is_optimal
+    assert never.excess(1.0) > 0
+    corners = list(path)
+    assert [c.high for c in corners[:-1]] == path.breakpoints.tolist()
+    assert list(path.to_frame()["n_clusters"]) == path.n_clusters.tolist()
+    assert "5 optimal partitions" in repr(path)
+    assert "price a" in str(path)
+    assert path._repr_html_().startswith("<table>")
+    assert not path.labels.flags.writeable
+
+
+def test_part_of_a_path_is_that_part():
+    path = pt.price_path(SIX)
+    part = pt.price_path(SIX, low=0.45, high=1.2)
+    assert part.breakpoints == pytest.approx(path.breakpoints[1:3])
+    assert np.array_equal(part.labels, path.labels[1:4])
+    with pytest.raises(InvalidInputError, match="expected prices between"):
+        part.at(1.5)
+
+
+def test_bad_requests_are_refused_in_words():
+    with pytest.raises(NotSupportedError, match="has no price"):
+        pt.price_path(SIX, loss="nid")
+    with pytest.raises(InvalidInputError, match="0 ≤ low < high ≤ 2"):
+        pt.price_path(SIX, low=1.0, high=0.5)
