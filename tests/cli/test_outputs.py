@@ -141,3 +141,27 @@ def test_escapes_are_shown_and_not_obeyed(capsys):
     out, err = capsys.readouterr()
     assert out == "item \\x1b[31mred\\x07\nnext line\n"
     assert err == "file \\x1b]0;title\\x07\n"
+
+
+def test_colours_come_from_what_a_line_is(capsys, monkeypatch):
+    """A name that looks like a heading or a warning is coloured as what it is: an item."""
+    import partita as pt
+    from partita.cli import show
+    from partita.summary.text import screen, screen_lines
+
+    names = ["Cluster : x", "  ! odd", "=" * 5, "d", "e"]
+    draws = pt.Draws([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]] * 4, item_names=names)
+    summary = pt.summarize(draws)
+    kinds = {line.kind for line in screen_lines(summary)}
+    assert kinds == {"plain", "rule", "heading", "warning"}
+    show.show_summary(summary)
+    assert capsys.readouterr().out == screen(summary) + "\n"
+    monkeypatch.setattr(show, "coloured", lambda: True)
+    monkeypatch.setattr(
+        show.click, "echo", lambda text: print(text)
+    )  # click strips for no terminal
+    show.show_summary(summary)
+    coloured = capsys.readouterr().out
+    assert "\x1b[36m\x1b[1mEstimate:\x1b[0m" in coloured
+    assert "\x1b[33m  ! " in coloured
+    assert show.click.unstyle(coloured) == screen(summary) + "\n"

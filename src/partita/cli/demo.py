@@ -20,7 +20,7 @@ from partita.cli.outputs import (
     write_table,
 )
 from partita.cli.precompile import compiled_ahead
-from partita.cli.show import say, show, width
+from partita.cli.show import say, show, show_summary
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
         fit = sample_named(example.table, None, **run)
     say("searching the estimate, proving how good it is, measuring the credible ball …")
     from partita.summary.summarize import summarize
-    from partita.summary.text import screen
 
     summary = summarize(fit, rng=seed, n_jobs=jobs)
     drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
@@ -79,7 +78,7 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
             write_figures(summary, fit, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
-    show(screen(summary, width()))
+    show_summary(summary)
     if example.truth is not None:
         show(_against_truth(summary, example.truth))
     _say_what_to_open(Path(out))

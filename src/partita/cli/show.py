@@ -6,14 +6,24 @@ Coloured on a terminal that can, plain everywhere else.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import textwrap
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from partita.summary.result import Summary
+
 _WIDE = 80
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "warning": {"fg": "yellow"},
+    "rule": {"dim": True},
+    "heading": {"bold": True},
+}
+"""How kinds of lines look on a coloured terminal."""
 
 
 def width(*, elsewhere: int = _WIDE) -> int:
@@ -47,21 +57,18 @@ def coloured() -> bool:
 
 
 def show(text: str) -> None:
-    """Print a result; on a coloured terminal headings are bold and warnings yellow."""
-    text = escaped(text)
-    if not coloured():
-        click.echo(text)
-        return
-    warning = False
-    for line in text.splitlines():
-        warning = line.startswith("  ! ") or (warning and line.startswith("    "))
-        if warning:
-            click.secho(line, fg="yellow")
-        elif set(line) == {"="}:
-            click.secho(line, dim=True)
-        elif lead := re.match(r"[A-Z0-9][\w.%\- ]*:", line):
-            click.echo(click.style(lead.group(), bold=True, fg="cyan") + line[lead.end() :])
-        elif re.match(r" *(Cluster |Estimates )", line):
-            click.secho(line, bold=True)
-        else:
-            click.echo(line)
+    """Print a result."""
+    click.echo(escaped(text))
+
+
+def show_summary(summary: Summary) -> None:
+    """Print a summary; on a coloured terminal headings are bold and warnings yellow."""
+    from partita.summary.text import screen_lines
+
+    colours = coloured()
+    for line in screen_lines(summary, width()):
+        lead, rest = escaped(line.text[: line.lead]), escaped(line.text[line.lead :])
+        if colours:
+            lead = click.style(lead, bold=True, fg="cyan") if lead else ""
+            rest = click.style(rest, **_STYLES[line.kind]) if line.kind in _STYLES else rest
+        click.echo(lead + rest)

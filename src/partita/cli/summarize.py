@@ -24,7 +24,7 @@ from partita.cli.outputs import (
     check_report,
     write_summary,
 )
-from partita.cli.show import say, show, width
+from partita.cli.show import say, show, show_summary
 
 if TYPE_CHECKING:
     from partita.summary.observations import Observations
@@ -143,11 +143,10 @@ def make_summary(
 
 def print_summary(summary: Summary, *, as_json: bool) -> None:
     """The summary on standard output, as JSON or fitted to the terminal."""
-    from partita.summary.text import screen
 
     if as_json:
         click.echo(summary.to_json())
     else:
-        show(screen(summary, width()))
+        show_summary(summary)
         if summary.profiles is not None:
             show(f"\nProfiles: what each cluster is like\n{summary.profiles}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,21 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 _NARROWEST = 40
+_WARNS = "  ! "
+"""What a warning begins with."""
 _UNBROKEN = "\u00a0"
 """A space at which lines are not wrapped."""
 _SHOWN = 6
 """Clusters and items listed; a screen has no room for more."""
+
+
+class Line(NamedTuple):
+    """A line of the screen, and what it is: a terminal may colour it by that."""
+
+    text: str
+    kind: Literal["plain", "rule", "heading", "warning"] = "plain"
+    lead: int = 0
+    """How many characters at its beginning say what it is about."""
 
 
 def screen(summary: Summary, width: int = WIDTH) -> str:
@@ -26,6 +37,11 @@ def screen(summary: Summary, width: int = WIDTH) -> str:
 
     Tables lose columns from the right when they do not fit.
     """
+    return "\n".join(line.text for line in screen_lines(summary, width))
+
+
+def screen_lines(summary: Summary, width: int = WIDTH) -> list[Line]:
+    """The lines of :func:`screen`."""
     width = max(width, _NARROWEST)
     sections = [
         _head(summary, width),
@@ -38,8 +54,11 @@ def screen(summary: Summary, width: int = WIDTH) -> str:
         _convergence(summary, width),
         _wrapped("To write: ", sentence(summary), width),
     ]
-    lines = [line.rstrip().replace(_UNBROKEN, " ") for section in sections for line in section]
-    return "\n".join(lines)
+    return [
+        line._replace(text=line.text.rstrip().replace(_UNBROKEN, " "))
+        for section in sections
+        for line in section
+    ]
 
 
 def sentence(summary: Summary) -> str:
@@ -56,18 +75,18 @@ def sentence(summary: Summary) -> str:
     )
 
 
-def _head(summary: Summary, width: int) -> list[str]:
+def _head(summary: Summary, width: int) -> list[Line]:
     draws = summary.draws
     chains = f" in {_count(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = ", weighted" if draws.weights is not None else ""
     left = f"{_count(draws.n_draws, 'draw')} of {_count(draws.n_items, 'item')}{chains}{weighted}"
     right = f"partita {summary.versions['partita']}"
     if len(left) + len(right) >= width:
-        return [*_wrapped("", left, width), right, "=" * width]
-    return [f"{left}{right:>{width - len(left)}}", "=" * width]
+        return [*_wrapped("", left, width), Line(right), Line("=" * width, "rule")]
+    return [Line(f"{left}{right:>{width - len(left)}}"), Line("=" * width, "rule")]
 
 
-def _estimate(summary: Summary, width: int) -> list[str]:
+def _estimate(summary: Summary, width: int) -> list[Line]:
     found = summary.estimate
     unit = f" {found.loss.unit}" if found.loss.unit else ""
     lines = _wrapped(
@@ -80,9 +99,9 @@ def _estimate(summary: Summary, width: int) -> list[str]:
         text += f"; {_count(len(found.ties), 'other partition')} at the same loss"
     lines += _wrapped("  ", text, width)
     for limit in found.search.limits:
-        lines += _wrapped("  ! ", limit, width)
+        lines += _wrapped(_WARNS, limit, width)
     if found.search.interrupted:
-        lines += _wrapped("  ! ", "the search was cut short; this is the best so far", width)
+        lines += _wrapped(_WARNS, "the search was cut short; this is the best so far", width)
     return lines
 
 
@@ -94,7 +113,7 @@ def _proof(found: PointEstimate) -> str:
     return f"no partition is below {found.lower_bound:#.4g} (gap {100 * found.gap:.2g}%)"
 
 
-def _ball(summary: Summary, width: int) -> list[str]:
+def _ball(summary: Summary, width: int) -> list[Line]:
     ball = summary.ball
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
@@ -122,7 +141,7 @@ def _ball(summary: Summary, width: int) -> list[str]:
     return lines + _wrapped("Clusters in a draw: ", text, width)
 
 
-def _clusters(summary: Summary, width: int) -> list[str]:
+def _clusters(summary: Summary, width: int) -> list[Line]:
     table = summary.clusters
     largest = np.argsort(-table.size, kind="stable")[:_SHOWN].tolist()
     nearest = [str(k) if k >= 0 else "–" for k in table.nearest.tolist()]
@@ -137,11 +156,11 @@ def _clusters(summary: Summary, width: int) -> list[str]:
     ]
     lines = _table(columns, width)
     if len(table) > _SHOWN:
-        lines.append(f"{'…':>9} and {len(table) - _SHOWN:,} smaller ones")
+        lines.append(Line(f"{'…':>9} and {len(table) - _SHOWN:,} smaller ones"))
     return lines
 
 
-def _items(summary: Summary, width: int) -> list[str]:
+def _items(summary: Summary, width: int) -> list[Line]:
     items = summary.items
     certain = int((items.probability >= 0.9).sum())
     parts = []
@@ -155,7 +174,7 @@ def _items(summary: Summary, width: int) -> list[str]:
     return _wrapped("Least certain items: ", text, width)
 
 
-def _core(summary: Summary, width: int) -> list[str]:
+def _core(summary: Summary, width: int) -> list[Line]:
     """What holds; left out where a quick search is not quick."""
     core = summary.core
     if core is None:
@@ -170,7 +189,7 @@ def _core(summary: Summary, width: int) -> list[str]:
     return _wrapped("Core: ", text, width)
 
 
-def _comparison(summary: Summary, width: int) -> list[str]:
+def _comparison(summary: Summary, width: int) -> list[Line]:
     table = summary.comparison
     names = [f"  {name[:22]}" for name in table.names]
     roomy = width >= 70
@@ -191,7 +210,7 @@ def _comparison(summary: Summary, width: int) -> list[str]:
     return _table(columns, width)
 
 
-def _convergence(summary: Summary, width: int) -> list[str]:
+def _convergence(summary: Summary, width: int) -> list[Line]:
     found = summary.diagnostics
     parts = []
     if np.isfinite(found.rhat).any():
@@ -205,31 +224,36 @@ def _convergence(summary: Summary, width: int) -> list[str]:
     text += " (nothing to warn about)" if found.ok else ""
     lines = _wrapped("Convergence: ", text, width)
     for warning in found.warnings:
-        lines += _wrapped("  ! ", warning, width)
+        lines += _wrapped(_WARNS, warning, width)
     if summary.rivals is not None:
-        lines += _wrapped("  ! ", rivals_in_words(summary.rivals), width)
+        lines += _wrapped(_WARNS, rivals_in_words(summary.rivals), width)
     for note in found.notes:
         lines += _wrapped("  ", note, width)
     return lines
 
 
-def _table(columns: list[tuple[int, str, list[str]]], width: int) -> list[str]:
+def _table(columns: list[tuple[int, str, list[str]]], width: int) -> list[Line]:
     """Columns of (width, heading, cells), right-aligned; those that do not fit are left out."""
     while sum(size for size, _, _ in columns) > width:
         columns = columns[:-1]
     rows = [[title, *cells] for _, title, cells in columns]
     sizes = [size for size, _, _ in columns]
-    return [
+    heading, *body = (
         "".join(f"{cell:>{size}}" for cell, size in zip(row, sizes, strict=True))
         for row in zip(*rows, strict=True)
-    ]
+    )
+    return [Line(heading, "heading"), *map(Line, body)]
 
 
-def _wrapped(lead: str, text: str, width: int) -> list[str]:
+def _wrapped(lead: str, text: str, width: int) -> list[Line]:
     indent = " " * len(lead) if lead.startswith(" ") else "  "
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text, width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
     )
+    if lead == _WARNS:
+        return [Line(line, "warning") for line in lines]
+    said = 0 if lead.startswith(" ") else len(lead.rstrip())
+    return [Line(line, lead=said if number == 0 else 0) for number, line in enumerate(lines)]
 
 
 def _percent(probability: float) -> str:
