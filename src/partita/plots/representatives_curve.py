@@ -91,7 +91,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
     axes.set_xlabel("representatives")
     axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))
-    axes.legend(fontsize=SMALL, frameon=False, loc="lower left")
+    axes.legend(fontsize=SMALL, frameon=False, loc="upper right")
     whole_ticks(axes, "x")
     plain(axes)
     note = "ringed: the smallest number within one standard error of the best"
