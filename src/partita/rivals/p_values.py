@@ -77,8 +77,8 @@ class PValue(float):
     def in_words(self) -> str:
         """The number, what it means, and which choice was made."""
         text = (
-            f"p = {float(self):.3g}: as one more draw, it would be among the "
-            f"{100 * float(self):.2g}% least typical of {self.n_draws + 1:,} ({self.drawn})"
+            f"p = {float(self):.3g}: if it were one more draw, {100 * float(self):.2g}% of the "
+            f"{self.n_draws + 1:,} would be no more typical than it ({self.drawn})"
         )
         if self.method == "ball":
             return f"{text}, by distance to the estimate."
