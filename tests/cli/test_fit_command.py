@@ -125,19 +125,25 @@ def test_kernels_by_name():
     changed = make_kernel("normal", ("mean=1,2", "rate=3"), table)
     assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
     wishart = make_kernel("wishart", (), table)
+    assert wishart == pt.NormalInverseWishart.empirical(values)
+    # The prior mean of the covariance, scale/(degrees − d − 1), has the variances of the data.
     assert wishart.degrees == 4.0
-    # The prior mean of the covariance, scale/(degrees − d − 1), is that of the data.
-    assert np.allclose(wishart.scale, np.cov(values.T))
+    assert np.allclose(wishart.scale, np.diag(values.var(axis=0, ddof=1)))
     poisson = make_kernel("poisson", (), table)
     assert np.allclose(poisson.shape / np.array(poisson.rate), values.mean(axis=0))
-    assert make_kernel("bernoulli", ("a=2",), table) == pt.BetaBernoulli(a=2.0)
-    assert make_kernel("categorical", (), table) == pt.DirichletCategorical()
+    yes = as_table((values > 3).astype(float))
+    assert make_kernel("bernoulli", ("a=2",), yes) == pt.BetaBernoulli(a=2.0)
+    assert make_kernel("categorical", (), yes).levels == ((0, 1), (0, 1))
 
 
-def test_a_singular_covariance_is_refused():
+def test_empirical_rules_that_have_no_answer():
     column = np.arange(10.0)
-    with pytest.raises(pt.PartitaError, match="singular"):
-        make_kernel("wishart", (), as_table(np.column_stack([column, 2 * column])))
+    with pytest.raises(pt.PartitaError, match="constant"):
+        make_kernel("wishart", (), as_table(np.column_stack([column, 0 * column])))
+    with pytest.raises(pt.PartitaError, match="no count above 0"):
+        make_kernel("poisson", (), as_table(0 * column))
+    both = pt.Product.empirical([[1.5, True], [2.5, False], [3.0, True]])
+    assert both.parts[0][0].kind == "NormalInverseGamma"
 
 
 def test_a_dry_run_says_what_was_understood_and_stops(place, partita):

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.errors import InvalidDataError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,9 +31,9 @@ def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | 
         if settings:
             raise click.UsageError("--set needs a kernel; name one with --kernel.")
         return None
-    kernel = _EMPIRICAL[name](table)
+    kernel: Kernel = _kernel_class(name).empirical(table)
     known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
-    chosen = {n: getattr(kernel, n) for n in known}
+    chosen = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     for setting in settings:
         key, value = _parse(setting)
         if key not in known:
@@ -59,65 +57,19 @@ def _parse(setting: str) -> tuple[str, Any]:
     return key.strip(), numbers[0] if len(numbers) == 1 else numbers
 
 
-def _normal(table: Table) -> Kernel:
+def _kernel_class(name: str) -> Any:
+    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
     from partita.samplers.normal import NormalInverseGamma
-
-    return NormalInverseGamma.empirical(table)
-
-
-def _wishart(table: Table) -> Kernel:
-    """Mean of the data, worth half an observation; Σ around their covariance, d + 2 degrees."""
-    import numpy as np
-
-    from partita.samplers.table import numbers
+    from partita.samplers.poisson import GammaPoisson
     from partita.samplers.wishart import NormalInverseWishart
 
-    values = numbers(table, NormalInverseWishart.kind)
-    d = values.shape[1]
-    covariance = np.atleast_2d(np.cov(values, rowvar=False))
-    if np.linalg.matrix_rank(covariance, hermitian=True) < d:
-        raise InvalidDataError(
-            "the covariance of the columns is singular: a column is constant or follows from "
-            "others. Leave it out with --columns, or use --kernel normal."
-        )
-    scale = tuple(tuple(row) for row in covariance.tolist())
-    return NormalInverseWishart(tuple(values.mean(axis=0).tolist()), 0.5, d + 2.0, scale)
-
-
-def _bernoulli(_: Table) -> Kernel:
-    from partita.samplers.categorical import BetaBernoulli
-
-    return BetaBernoulli()
-
-
-def _categorical(_: Table) -> Kernel:
-    from partita.samplers.categorical import DirichletCategorical
-
-    return DirichletCategorical()
-
-
-def _poisson(table: Table) -> Kernel:
-    """Rates exponentially distributed around the mean of each column."""
-    from partita.samplers.poisson import GammaPoisson
-    from partita.samplers.table import numbers
-
-    means = numbers(table, GammaPoisson.kind).mean(axis=0)
-    empty = [name for name, mean in zip(table.names, means, strict=True) if not mean > 0]
-    if empty:
-        raise InvalidDataError(
-            f"column {empty[0]!r} has mean {means.min():g}; counts need a positive mean. "
-            "Leave it out with --columns."
-        )
-    return GammaPoisson(1.0, tuple((1 / means).tolist()))
-
-
-_EMPIRICAL = {
-    "normal": _normal,
-    "wishart": _wishart,
-    "bernoulli": _bernoulli,
-    "categorical": _categorical,
-    "poisson": _poisson,
-}
+    return {
+        "normal": NormalInverseGamma,
+        "wishart": NormalInverseWishart,
+        "bernoulli": BetaBernoulli,
+        "categorical": DirichletCategorical,
+        "poisson": GammaPoisson,
+    }[name]
 
 
 def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:

@@ -20,7 +20,7 @@ from partita.samplers.kernel import (
     column_groups,
     group_sums,
 )
-from partita.samplers.table import Table, numbers
+from partita.samplers.table import Table, as_table, numbers
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,13 @@ class BetaBernoulli(Kernel):
     def __post_init__(self) -> None:
         for name in ("a", "b"):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
+
+    @classmethod
+    def empirical(cls, data: Any) -> BetaBernoulli:
+        """Uniform probabilities, a = b = 1, whatever the data."""
+        kernel = cls()
+        kernel.encode(as_table(data))
+        return kernel
 
     def bind(self, table: Table) -> BetaBernoulli:
         """Checked against these columns; hyperparameters stay as given."""
@@ -154,6 +161,11 @@ class DirichletCategorical(Kernel):
         object.__setattr__(self, "weight", positive(self.weight, "weight"))
         if self.levels is not None:
             object.__setattr__(self, "levels", _clean_levels(self.levels))
+
+    @classmethod
+    def empirical(cls, data: Any) -> DirichletCategorical:
+        """Uniform probabilities, weight 1, over the levels of the data."""
+        return cls().bind(as_table(data))
 
     def bind(self, table: Table) -> DirichletCategorical:
         """With the levels of these columns, sorted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ from partita.samplers.kernel import (
     cell_sums,
     column_groups,
     group_sums,
+    present_moments,
 )
-from partita.samplers.table import Table, numbers
+from partita.samplers.table import Table, as_table, numbers
 
 _LARGEST = 2.0**53
 """Beyond this, neighbouring whole numbers are no longer told apart."""
@@ -60,6 +61,21 @@ class GammaPoisson(Kernel):
     def __post_init__(self) -> None:
         for name in ("shape", "rate"):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
+
+    @classmethod
+    def empirical(cls, data: Any) -> GammaPoisson:
+        """Rates exponentially distributed around each column's mean: shape 1, rate 1/mean."""
+        table = as_table(data)
+        kernel = cls(1.0, 1.0)
+        values = kernel.encode(table)
+        means, _ = present_moments(values) if len(values) > 1 else (values[0], None)
+        empty = [name for name, mean in zip(table.names, means, strict=True) if not mean > 0]
+        if empty:
+            raise InvalidDataError(
+                f"column {empty[0]!r} has no count above 0, so the empirical rule (rate = 1/mean) "
+                "has no answer. Drop the column, or give the kernel yourself."
+            )
+        return cls(1.0, tuple((1 / means).tolist()))
 
     def bind(self, table: Table) -> GammaPoisson:
         """Checked against these columns; hyperparameters stay as given."""

@@ -12,7 +12,7 @@ from partita.errors import InvalidInputError
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Floats, Kernel, Moments, merge_moments
 from partita.samplers.registered import described, restored
-from partita.samplers.table import Table
+from partita.samplers.table import Table, as_table
 
 _DESCRIPTION = ("kind", "config", "module")
 
@@ -56,6 +56,15 @@ class Product(Kernel):
 
     def __repr__(self) -> str:
         return f"Product({', '.join(repr(part) for part in self.parts)})"
+
+    @classmethod
+    def empirical(cls, data: Any) -> Product:
+        """Each column under the kernel of its type, with that kernel's empirical rule."""
+        from partita.samplers.choice import choose_kernel
+
+        table = as_table(data)
+        kernel, _ = choose_kernel(table)
+        return kernel if isinstance(kernel, Product) else cls((kernel, range(table.n_columns)))
 
     def bind(self, table: Table) -> Product:
         """With columns as positions, and each kernel bound to its own."""

@@ -8,11 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
-from partita.samplers.checks import PerColumn, per_column, positive, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums
+from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.checks import PerColumn, listed, per_column, positive, spread
+from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums, present_moments
 from partita.samplers.normal import refuse_extremes
-from partita.samplers.table import Table, numbers
+from partita.samplers.table import Table, as_table, numbers
+
+_ADVICE = (
+    "A joint density of several columns cannot leave one cell out. Use NormalInverseGamma, or a "
+    "Product of kernels over single columns, which integrate missing cells out; or drop these rows."
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class NormalInverseWishart(Kernel):
 
     References
     ----------
-    Gelman et al. (2013), Bayesian Data Analysis, section 3.6.
+    Gelman et al. (2013), Bayesian Data Analysis, section 3.6; Fraley and Raftery (2007), Journal
+    of Classification 24, for the empirical rule.
 
     Examples
     --------
@@ -63,6 +69,29 @@ class NormalInverseWishart(Kernel):
         object.__setattr__(self, "precision", positive(self.precision, "precision"))
         object.__setattr__(self, "degrees", positive(self.degrees, "degrees"))
         object.__setattr__(self, "scale", _clean_scale(self.scale))
+
+    @classmethod
+    def empirical(cls, data: Any) -> NormalInverseWishart:
+        """A weak prior on the scale of the data.
+
+        μ0 = mean, κ = 0.01, ν = d + 2, and Λ = the columns' sample variances on the diagonal, which
+        are then the prior mean of Σ. κ and ν are Fraley and Raftery's (2007): with a larger κ a
+        cluster far from the mean of the data costs so much that many columns leave hardly any
+        two items together (``docs``, "Known answers").
+        """
+        table = as_table(data)
+        values = numbers(table, cls.kind, advice=_ADVICE)
+        if len(values) < 2:
+            raise InvalidDataError("one row has no variance; the empirical rule needs two or more.")
+        constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
+        if constant:
+            raise InvalidDataError(
+                f"column {listed(constant)} is constant, so the empirical rule (scale = sample "
+                "variances) has no answer. Drop the column, or give the kernel yourself."
+            )
+        mean, variance = present_moments(values)
+        scale = tuple(tuple(row) for row in np.diag(variance).tolist())
+        return cls(tuple(mean.tolist()), 0.01, values.shape[1] + 2.0, scale)
 
     def bind(self, table: Table) -> NormalInverseWishart:
         """Checked against the number of columns; hyperparameters stay as given."""
@@ -94,12 +123,7 @@ class NormalInverseWishart(Kernel):
 
     def encode(self, table: Table) -> Floats:
         """The columns themselves."""
-        advice = (
-            "A joint density of several columns cannot leave one cell out. Use "
-            "NormalInverseGamma, or a Product of kernels over single columns, which integrate "
-            "missing cells out; or drop these rows."
-        )
-        return numbers(table, self.kind, advice=advice)
+        return numbers(table, self.kind, advice=_ADVICE)
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:  # noqa: ARG002
         """One block."""
