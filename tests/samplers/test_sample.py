@@ -220,3 +220,26 @@ def test_checkpoints_that_cannot_be(tmp_path):
 def test_settings_out_of_range(options, message):
     with pytest.raises(pt.PartitaError, match=message):
         pt.sample(DATA, **(SHORT | options))
+
+
+def test_an_extended_fit_is_that_of_one_run(tmp_path, monkeypatch):
+    whole = pt.sample(DATA, **(SHORT | {"draws": 100, "thin": 2}))
+    short = pt.sample(DATA, **(SHORT | {"draws": 60, "thin": 2}))
+    assert same(short.extend(draws=40, progress=False), whole)
+    short.save(tmp_path / "fit.npz")
+    loaded = pt.Fit.load(tmp_path / "fit.npz")
+    assert same(loaded.extend(draws=25, progress=False).extend(draws=15, progress=False), whole)
+    stop_after(monkeypatch, 90)
+    part = pt.sample(DATA, **(SHORT | {"draws": 100, "thin": 2}))
+    monkeypatch.undo()
+    assert part.interrupted
+    left = 100 - part.trace["n_clusters"].shape[1]
+    finished = part.extend(draws=left, progress=False)
+    assert same(finished, whole)
+    assert not finished.interrupted
+    with pytest.raises(pt.PartitaError, match="draws=0"):
+        short.extend(draws=0)
+    from samplers.test_own import DATA as files
+
+    with pytest.raises(pt.PartitaError, match="cannot go on"):
+        pt.Fit.load(files / "fit_0_1_wishart.npz").extend(draws=5)

@@ -82,6 +82,10 @@ class Progress:
         """Draws kept from each chain."""
         return sum(len(record.labels) for record in self.records[0])
 
+    def standing(self) -> Progress:
+        """Where the chains stand, without what they kept."""
+        return Progress(self.done, self.states, ((),) * len(self.states))
+
     def joined(self) -> tuple[Record, ...]:
         """One record per chain."""
         return tuple(

@@ -82,10 +82,8 @@ class Checkpointer:
         start = time.monotonic()
         arrays: dict[str, Any] = {}
         joined = progress.joined() if progress.n_draws else None
-        for c, state in enumerate(progress.states):
-            arrays[f"state_labels_{c}"] = state.labels
-            arrays[f"random_{c}"] = state.random
-            arrays[f"concentration_{c}"] = np.array(state.concentration)
+        arrays |= state_arrays(progress)
+        for c in range(len(progress.states)):
             if joined is not None:
                 arrays[f"labels_{c}"] = joined[c].labels
                 arrays[f"scalars_{c}"] = joined[c].scalars
@@ -117,7 +115,7 @@ def read_checkpoint(
     states, records = [], []
     try:
         for c in range(settings.chains):
-            states.append(_state(arrays, c, n_items, prior))
+            states.append(read_state(arrays, c, n_items, prior))
             records.append(_records(arrays, c, n_items, settings.kept(done)))
     except KeyError as error:
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
@@ -126,7 +124,17 @@ def read_checkpoint(
     return Progress(done, tuple(states), tuple(records))
 
 
-def _state(
+def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+    """Where chains stand, for a file."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for c, state in enumerate(progress.states):
+        arrays[f"state_labels_{c}"] = state.labels
+        arrays[f"random_{c}"] = state.random
+        arrays[f"concentration_{c}"] = np.array(state.concentration)
+    return arrays
+
+
+def read_state(
     arrays: dict[str, NDArray[Any]], c: int, n_items: int, prior: PartitionPrior
 ) -> ChainState:
     """The state of chain c, checked like a user's input: a kernel trusts it."""

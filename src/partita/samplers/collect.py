@@ -54,4 +54,5 @@ def fit_from_progress(
         notes,
         seconds,
         interrupted,
+        reached.standing(),
     )

@@ -16,12 +16,17 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
-from partita.samplers.chains import Settings
+from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Floats, Kernel, Moments
 from partita.samplers.predictive import Density, predict_clusters, predictive_density
 from partita.samplers.priors import PartitionPrior
 from partita.samplers.profiles import profile
-from partita.samplers.simulation import Imputation, impute_cells, replicate_data
+from partita.samplers.simulation import (
+    Imputation,
+    impute_cells,
+    kernel_distances,
+    replicate_data,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,8 @@ class Fit:
         Time of the run.
     interrupted : bool
         Whether Ctrl-C ended it.
+    state : Progress or None
+        Where the chains stand, for :meth:`extend`.
 
     Examples
     --------
@@ -93,6 +100,7 @@ class Fit:
     notes: tuple[str, ...]
     seconds: float
     interrupted: bool
+    state: Progress | None = None
 
     def __repr__(self) -> str:
         chains, kept = self.trace["n_clusters"].shape
@@ -333,6 +341,45 @@ class Fit:
         """
         return replicate_data(self.draws, self.kernel, self.values, n, generator(rng))
 
+    def kernel_distance(self, *, draws: int = 500, rng: Rng = None) -> Floats:
+        r"""Posterior mean Hellinger distance between the densities that two items come from.
+
+        :math:`\Delta_{ij} = E[h(f(\cdot \mid \theta_{c_i}), f(\cdot \mid \theta_{c_j}))]`, 0 where i and j
+        share a cluster. Where clusters overlap it is small although they are two: merging what
+        is close (FOLD) is ``pt.estimate(similarity=1 - fit.kernel_distance(),
+        loss=pt.Binder(a=2 * w / (1 + w)))`` with w > 0, larger for fewer clusters.
+
+        Parameters
+        ----------
+        draws : int
+            Partitions to average over, evenly taken from all.
+        rng : int, SeedSequence or Generator, optional
+            Parameters are drawn given the partition; by default 0.
+
+        Returns
+        -------
+        ndarray of float, shape (n_items, n_items)
+
+        Notes
+        -----
+        Cost O(draws · N²). For ``NormalInverseGamma`` and ``NormalInverseWishart``.
+
+        References
+        ----------
+        Dombowsky and Dunson (2024), Bayesian clustering via fusing of localized densities. Journal
+        of the American Statistical Association.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=50, chains=2, rng=0)
+        >>> fit.kernel_distance(draws=50).shape
+        (82, 82)
+        """
+        return kernel_distances(
+            self.draws, self.kernel, self.values, draws, np.random.default_rng(rng or 0)
+        )
+
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 
@@ -347,6 +394,33 @@ class Fit:
         from partita.samplers.export import fit_to_arviz
 
         return fit_to_arviz(self)
+
+    def extend(self, *, draws: int, n_jobs: int | None = None, progress: bool = True) -> Fit:
+        """Go on sampling where this fit stopped, also after Ctrl-C.
+
+        Parameters
+        ----------
+        draws : int
+            Draws to add to each chain.
+        n_jobs, progress
+            As for :func:`partita.sample`.
+
+        Returns
+        -------
+        Fit
+            All draws, the new ones after the old in each chain: what a single run of that length
+            gives.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=50, burn_in=20, chains=2, rng=0)
+        >>> fit.extend(draws=30).draws.n_draws
+        160
+        """
+        from partita.samplers.extension import extend_fit
+
+        return extend_fit(self, draws, n_jobs, progress)
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""

@@ -183,6 +183,17 @@ class Kernel(Registered, ABC):
             f"{self.kind} does not predict single cells; define predict_cell to impute them."
         )
 
+    def hellinger(
+        self,
+        values: Floats,  # noqa: ARG002
+        labels: NDArray[np.int32],  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Floats:
+        """Hellinger distances between the clusters' densities, parameters drawn; shape (k, k)."""
+        raise NotSupportedError(
+            f"{self.kind} has no Hellinger distance between densities; the normal kernels have."
+        )
+
     def simulate(
         self,
         values: Floats,  # noqa: ARG002

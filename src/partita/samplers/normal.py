@@ -146,6 +146,24 @@ class NormalInverseGamma(Kernel):
         scale = np.sqrt(b_n * (c_n + 1) / (a_n * c_n))
         return location, location + scale * rng.standard_t(2 * a_n)
 
+    def hellinger(
+        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
+    ) -> Floats:
+        """√(1 − Π √(2σσ'/(σ² + σ'²)) e^{−(μ − μ')²/4(σ² + σ'²)}) over the columns."""
+        d = values.shape[1]
+        mean, c, a, b = self._hyper(d)
+        n, away = group_sums(values - mean, labels)
+        _, squares = group_sums((values - mean) ** 2, labels)
+        b_n = b + 0.5 * np.maximum(squares - away**2 / (c + n), 0.0)
+        variance = b_n / rng.standard_gamma(a + n / 2)
+        center = mean + away / (c + n) + np.sqrt(variance / (c + n)) * rng.normal(size=n.shape)
+        both = variance[:, None] + variance
+        log_affinity = 0.5 * (np.log(2) + 0.5 * np.log(variance[:, None] * variance))
+        log_affinity = (
+            log_affinity - 0.5 * np.log(both) - (center[:, None] - center) ** 2 / (4 * both)
+        )
+        return np.asarray(np.sqrt(-np.expm1(np.minimum(log_affinity.sum(axis=2), 0.0))))
+
     def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
         """σ² and μ from their posterior, then n rows."""
         d = values.shape[1]

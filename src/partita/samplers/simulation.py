@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import require_memory
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 from partita.samplers.checks import whole
@@ -96,3 +97,21 @@ def replicate_data(
             members = np.flatnonzero(labels == j)
             out[r, members] = kernel.simulate(values[members], members.size, rng)
     return out
+
+
+def kernel_distances(
+    draws: Draws, kernel: Kernel, values: Floats, n: int, rng: np.random.Generator
+) -> Floats:
+    """See ``Fit.kernel_distance``."""
+    n = min(whole(n, "draws", least=1), draws.n_draws)
+    n_items = draws.n_items
+    require_memory(
+        2 * n_items**2 * 8,
+        f"the distances of {n_items:,} items",
+        "Ask for those of a part of the items, by a fit of these.",
+    )
+    total = np.zeros((n_items, n_items))
+    for m in np.linspace(0, draws.n_draws - 1, n).astype(np.int64).tolist():
+        labels = draws.labels[m].astype(np.int32)
+        total += kernel.hellinger(values, labels, rng)[np.ix_(labels, labels)]
+    return total / n

@@ -13,7 +13,8 @@ from partita._files import PathLike
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.samplers.archive import read_archive, write_archive
-from partita.samplers.chains import Settings
+from partita.samplers.chains import Progress, Settings
+from partita.samplers.checkpoint import read_state, state_arrays
 from partita.samplers.fit import Fit
 from partita.samplers.kernel import Kernel
 from partita.samplers.priors import PartitionPrior
@@ -62,7 +63,27 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
     }
     arrays = {"labels": fit.draws.labels, "values": fit.values}
     arrays |= {f"trace_{name}": values for name, values in fit.trace.items()}
+    if fit.state is not None:
+        meta["done"] = fit.state.done
+        arrays |= state_arrays(fit.state)
     write_archive(path, _FORMAT, meta, arrays, overwrite=overwrite)
+
+
+def _state_of(
+    meta: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    n_items: int,
+    prior: PartitionPrior,
+    chains: int,
+) -> Progress | None:
+    """Where the chains stood; None in files of version 0.1."""
+    done = meta.get("done")
+    if done is None:
+        return None
+    if not isinstance(done, int) or done < 0:
+        raise ValueError(f"done={done!r}")
+    states = tuple(read_state(arrays, c, n_items, prior) for c in range(chains))
+    return Progress(done, states, ((),) * chains)
 
 
 def load_fit(path: PathLike) -> Fit:
@@ -94,6 +115,7 @@ def load_fit(path: PathLike) -> Fit:
             tuple(meta["notes"]),
             float(meta["seconds"]),
             bool(meta["interrupted"]),
+            _state_of(meta, arrays, draws.n_items, prior, chains),
         )
     except MissingClassError:
         raise

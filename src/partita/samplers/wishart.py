@@ -147,8 +147,30 @@ class NormalInverseWishart(Kernel):
             Block(WISHART, tuple(range(d)), hyper, tables, d + triangle, 4 + d + triangle, d + 1)
         ]
 
+    def hellinger(
+        self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
+    ) -> Floats:
+        """√(1 − |ΣΣ'|^{1/4} |(Σ + Σ')/2|^{−1/2} e^{−δᵀ(Σ + Σ')⁻¹δ/4}), δ = μ − μ'."""
+        parameters = [
+            self._draw_parameters(values[labels == j], rng) for j in range(int(labels.max()) + 1)
+        ]
+        center = np.stack([mean for mean, _ in parameters])
+        sigma = np.stack([covariance for _, covariance in parameters])
+        both = sigma[:, None] + sigma
+        log_sizes = np.linalg.slogdet(sigma)[1]
+        log_affinity = (log_sizes[:, None] + log_sizes) / 4 - np.linalg.slogdet(both / 2)[1] / 2
+        away = center[:, None] - center
+        solved = np.linalg.solve(both, away[..., None])[..., 0]
+        log_affinity = log_affinity - (away * solved).sum(axis=2) / 4
+        return np.asarray(np.sqrt(-np.expm1(np.minimum(log_affinity, 0.0))))
+
     def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:
         """Σ and μ from their posterior, then n rows."""
+        center, sigma = self._draw_parameters(values, rng)
+        return np.asarray(rng.multivariate_normal(center, sigma, size=n))
+
+    def _draw_parameters(self, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """μ and Σ of a cluster from their posterior."""
         from scipy.stats import invwishart
 
         size, d = values.shape
@@ -159,7 +181,7 @@ class NormalInverseWishart(Kernel):
         posterior = scale + squares - np.outer(away, away) / kappa
         sigma = np.atleast_2d(invwishart.rvs(self.degrees + size, posterior, random_state=rng))
         center = rng.multivariate_normal(mean + away / kappa, sigma / kappa)
-        return np.asarray(rng.multivariate_normal(center, sigma, size=n))
+        return center, sigma
 
     def moments(
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]

@@ -1,0 +1,98 @@
+"""Data whose classes are known: clusters found and adjusted Rand index, beside scikit-learn.
+
+``python -m benchmarks.known_answers`` prints the table of ``docs/explain/known_answers.md``.
+Classes are not clusters: a class may be two clusters, two classes one. What counts is whether
+the default is sensible, and where it is not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from sklearn.preprocessing import StandardScaler
+
+import partita as pt
+
+Data = tuple[str, NDArray[np.float64], NDArray[np.int64]]
+RUN = {"draws": 300, "burn_in": 300, "chains": 2, "rng": 0, "progress": False}
+
+
+def eruptions(rng: np.random.Generator) -> Data:
+    """Two correlated groups, of the sizes and places of the geyser's short and long eruptions."""
+    short = rng.multivariate_normal([2.04, 54.5], [[0.07, 0.44], [0.44, 33.7]], 97)
+    long = rng.multivariate_normal([4.29, 80.0], [[0.17, 0.94], [0.94, 36.0]], 175)
+    return "geyser-like", np.concatenate([short, long]), np.repeat([0, 1], [97, 175])
+
+
+def thyroid(rng: np.random.Generator) -> Data:
+    """A tight group of 150 and two wide ones of 35 and 30, in five columns."""
+    parts = [
+        rng.normal([110, 9, 1.7, 1.3, 2.5], [8, 2, 0.4, 0.5, 1.8], (150, 5)),
+        rng.normal([95, 18, 4, 1, 0], [17, 4, 1.6, 0.4, 0.3], (35, 5)),
+        rng.normal([122, 4, 1, 14, 18], [10, 2, 0.5, 11, 13], (30, 5)),
+    ]
+    return "thyroid-like", np.concatenate(parts), np.repeat([0, 1, 2], [150, 35, 30])
+
+
+def sets() -> Iterator[Data]:
+    for name, load in (("wine", load_wine), ("iris", load_iris)):
+        rows, classes = load(return_X_y=True)
+        yield name, rows, classes
+    rows, classes = load_breast_cancer(return_X_y=True)
+    yield "breast cancer, means", rows[:, :10], classes
+    rng = np.random.default_rng(0)
+    yield eruptions(rng)
+    yield thyroid(rng)
+    rows, classes = make_blobs(300, 2, centers=5, cluster_std=1.0, random_state=3)
+    yield "five blobs", rows, classes
+    yield "one blob", rng.normal(size=(200, 3)), np.zeros(200, np.int64)
+
+
+def ours(rows: NDArray[np.float64], kernel: type[pt.Kernel]) -> NDArray[np.int64]:
+    fit = pt.sample(rows, kernel=kernel.empirical(rows), **RUN)
+    return pt.estimate(fit).labels
+
+
+def by_bic(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    scaled = StandardScaler().fit_transform(rows)
+    models = [GaussianMixture(k, n_init=3, random_state=0).fit(scaled) for k in range(1, 10)]
+    return min(models, key=lambda model: model.bic(scaled)).predict(scaled)
+
+
+def variational(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    scaled = StandardScaler().fit_transform(rows)
+    return BayesianGaussianMixture(n_components=10, random_state=0, max_iter=500).fit_predict(
+        scaled
+    )
+
+
+METHODS = {
+    "default": lambda rows: ours(rows, pt.NormalInverseGamma),
+    "wishart": lambda rows: ours(rows, pt.NormalInverseWishart),
+    "GaussianMixture, BIC": by_bic,
+    "BayesianGaussianMixture": variational,
+}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    print("| data | rows × columns | classes | " + " | ".join(METHODS) + " |")
+    print("|---|---|---|" + "---|" * len(METHODS))
+    for name, rows, classes in sets():
+        cells = []
+        for method in METHODS.values():
+            labels = method(rows)
+            score = adjusted_rand_score(classes, labels)
+            cells.append(f"{len(set(labels.tolist()))}, {score:.2f}")
+        shape = f"{rows.shape[0]} × {rows.shape[1]}"
+        print(f"| {name} | {shape} | {len(set(classes.tolist()))} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
