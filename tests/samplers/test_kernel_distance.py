@@ -48,9 +48,9 @@ def test_the_joint_normal_agrees_with_independent_columns_where_both_apply():
     rng = np.random.default_rng(0)
     one = pt.NormalInverseGamma(1.0, 0.5, 2, 1)
     joint = pt.NormalInverseWishart(1.0, 0.5, 4, 2)
-    a = np.mean([one.hellinger(rows, labels, rng)[0, 1] for _ in range(4_000)])
-    b = np.mean([joint.hellinger(rows, labels, rng)[0, 1] for _ in range(4_000)])
-    assert a == pytest.approx(b, abs=0.015)  # both have a standard error of about 0.003
+    a = np.mean([one.hellinger(rows, labels, rng)[0, 1] for _ in range(1_000)])
+    b = np.mean([joint.hellinger(rows, labels, rng)[0, 1] for _ in range(1_000)])
+    assert a == pytest.approx(b, abs=0.03)  # both have a standard error of about 0.006
 
 
 def test_distances_of_a_fit_and_the_estimate_that_merges_what_is_close():
@@ -66,6 +66,6 @@ def test_distances_of_a_fit_and_the_estimate_that_merges_what_is_close():
         pt.estimate(similarity=1 - found, loss=pt.Binder(a=2 * w / (1 + w))).n_clusters
         for w in (0.2, 5.0)
     ]
-    assert estimates[0] <= estimates[1] or estimates[0] >= estimates[1]
+    assert estimates[0] > estimates[1]
     with pytest.raises(pt.PartitaError, match="no Hellinger distance"):
         pt.sample([[1.0], [2.0], [3.0]], kernel=pt.GammaPoisson(1, 1), draws=2).kernel_distance()

@@ -13,6 +13,8 @@ from partita.partitions.draws import Draws
 from partita.samplers.checks import whole
 from partita.samplers.kernel import Floats, Kernel
 
+Rng = int | np.random.SeedSequence | np.random.Generator | None
+
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
@@ -115,3 +117,129 @@ def kernel_distances(
         labels = draws.labels[m].astype(np.int32)
         total += kernel.hellinger(values, labels, rng)[np.ix_(labels, labels)]
     return total / n
+
+
+class Simulations:
+    """What a fit can make: missing cells, replicates, distances between densities."""
+
+    draws: Draws
+    kernel: Kernel
+    values: Floats
+    columns: tuple[str, ...]
+
+    def impute(self, *, prob: float = 0.95, rng: Rng | None = None) -> Imputation:
+        """Posterior means and intervals of the missing cells, averaged over draws.
+
+        Given a partition, a missing cell has the predictive distribution of its column in its
+        item's cluster; ``mean`` averages the means of these, the intervals hold the central
+        ``prob`` of one random value per draw.
+
+        Parameters
+        ----------
+        prob : float
+            Probability of the intervals.
+        rng : int, SeedSequence or Generator, optional
+            Seed of the random values; by default 0.
+
+        Returns
+        -------
+        Imputation
+            One entry per missing cell, row by row; ``filled`` is the table with means put in.
+
+        Notes
+        -----
+        Cost O(draws · N) per row with a missing cell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import partita as pt
+        >>> table = [[1.0, 5.1], [1.2, np.nan], [9.0, 0.2], [9.1, 0.1], [1.1, 4.8]]
+        >>> fit = pt.sample(table, draws=200, burn_in=50, chains=2, rng=0)
+        >>> fit.impute().row, fit.impute().column
+        (array([1]), ('1',))
+        """
+        return impute_cells(
+            self.draws,
+            self.kernel,
+            self.values,
+            self.columns,
+            prob,
+            generator(rng),
+        )
+
+    def replicate(self, n: int = 1, *, rng: Rng | None = None) -> Floats:
+        """Data as the fitted model would make them again, to be held against the data.
+
+        For each replicate a partition is drawn from the posterior, parameters of its clusters
+        given their items, and new values of all items given these. Where replicates do not look
+        like the data, the kernel is wrong.
+
+        Parameters
+        ----------
+        n : int
+            Number of replicates.
+        rng : int, SeedSequence or Generator, optional
+            By default 0.
+
+        Returns
+        -------
+        ndarray of float, shape (n, n_items, n_columns)
+            As the kernel encodes them: categories as numbers of their levels.
+
+        Notes
+        -----
+        Cost O(n · N · d).
+
+        References
+        ----------
+        Gelman, A., Meng, X.-L. and Stern, H. (1996), Posterior predictive assessment of model
+        fitness via realized discrepancies. Statistica Sinica 6.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=50, chains=1, rng=0)
+        >>> fit.replicate(20).shape
+        (20, 82, 1)
+        """
+        return replicate_data(self.draws, self.kernel, self.values, n, generator(rng))
+
+    def kernel_distance(self, *, draws: int = 500, rng: Rng = None) -> Floats:
+        r"""Posterior mean Hellinger distance between the densities that two items come from.
+
+        :math:`\Delta_{ij} = E[h(f(\cdot \mid \theta_{c_i}), f(\cdot \mid \theta_{c_j}))]`, 0
+        where i and j share a cluster. Where clusters overlap it is small although they are two: merging what
+        is close (FOLD) is ``pt.estimate(similarity=1 - fit.kernel_distance(),
+        loss=pt.Binder(a=2 * w / (1 + w)))`` with w > 0, larger for fewer clusters.
+
+        Parameters
+        ----------
+        draws : int
+            Partitions to average over, evenly taken from all.
+        rng : int, SeedSequence or Generator, optional
+            Parameters are drawn given the partition; by default 0.
+
+        Returns
+        -------
+        ndarray of float, shape (n_items, n_items)
+
+        Notes
+        -----
+        Cost O(draws · N²). For ``NormalInverseGamma`` and ``NormalInverseWishart``.
+
+        References
+        ----------
+        Dombowsky and Dunson (2024), Bayesian clustering via fusing of localized densities. Journal
+        of the American Statistical Association.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=50, chains=2, rng=0)
+        >>> fit.kernel_distance(draws=50).shape
+        (82, 82)
+        """
+        return kernel_distances(
+            self.draws, self.kernel, self.values, draws, np.random.default_rng(rng or 0)
+        )
