@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
+from partita._validate import generator
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 from partita.samplers.checks import whole
@@ -209,8 +210,8 @@ class Simulations:
         r"""Posterior mean Hellinger distance between the densities that two items come from.
 
         :math:`\Delta_{ij} = E[h(f(\cdot \mid \theta_{c_i}), f(\cdot \mid \theta_{c_j}))]`, 0
-        where i and j share a cluster. Where clusters overlap it is small although they are two: merging what
-        is close (FOLD) is ``pt.estimate(similarity=1 - fit.kernel_distance(),
+        where i and j share a cluster. Where clusters overlap it is small although they are two:
+        merging what is close (FOLD) is ``pt.estimate(similarity=1 - fit.kernel_distance(),
         loss=pt.Binder(a=2 * w / (1 + w)))`` with w > 0, larger for fewer clusters.
 
         Parameters
