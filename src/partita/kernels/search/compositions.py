@@ -26,7 +26,9 @@ def overlaps(
     row: NDArray[np.int32], k: int, estimate: NDArray[np.int32], table: Ints, nearest: Ints
 ) -> None:
     """Contingency table of a draw and an estimate, and the nearest cluster of each of its own."""
-    table[:k] = 0
+    for t in range(k):
+        for q in range(table.shape[1]):
+            table[t, q] = 0
     for i in range(row.size):
         table[row[i], estimate[i]] += 1
     for t in range(k):
@@ -35,6 +37,32 @@ def overlaps(
             if table[t, q] > table[t, best]:
                 best = q
         nearest[t] = best
+
+
+@part_of_kernel
+def sort_falling(values: Floats) -> None:
+    """Sort in place, largest first, by Shell's method: NumPy's sort takes seconds to compile."""
+    gap = 1
+    while gap < values.size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for z in range(gap, values.size):
+            moved = values[z]
+            place = z
+            while place >= gap and values[place - gap] < moved:
+                values[place] = values[place - gap]
+                place -= gap
+            values[place] = moved
+        gap //= 3
+
+
+@part_of_kernel
+def largest_count(clusters: Ints) -> int:
+    """The largest number of clusters of a draw."""
+    most = 0
+    for m in range(clusters.size):
+        most = max(most, clusters[m])
+    return most
 
 
 @kernel
@@ -51,8 +79,9 @@ def side_masses(
     own where that shares as many.
     """
     n = rows.shape[1]
-    table = np.zeros((clusters.max(), n_sides), np.int64)
-    nearest = np.empty(clusters.max(), np.int64)
+    k_most = largest_count(clusters)
+    table = np.zeros((k_most, n_sides), np.int64)
+    nearest = np.empty(k_most, np.int64)
     mass = np.zeros((n, n_sides))
     for m in range(rows.shape[0]):
         overlaps(rows[m], clusters[m], estimate, table, nearest)
@@ -82,7 +111,7 @@ def side_overlaps(
     """
     n = rows.shape[1]
     n_sides = line_of.shape[1]
-    most = clusters.max()
+    most = largest_count(clusters)
     table = np.zeros((most, n_sides), np.int64)
     nearest = np.empty(most, np.int64)
     members = np.empty(n, np.int64)
@@ -178,6 +207,7 @@ def gaining_compositions(
         high[0, k] = bounds[k + 1] - bounds[k]
     depth = 1
     values = np.empty(n)
+    ranked = np.empty(n)
     gain = np.empty(n_sides)
     found = np.zeros((most_found, n_sides), np.int64)
     cost = np.full((most_found, n), np.inf)
@@ -209,9 +239,12 @@ def gaining_compositions(
                 i = order[z]
                 shared = most_shared(i, most[:n_sides], offset, start, mass, logs, tops)
                 values[z] = prices[i] - size_cost + 2.0 * shared
-            best = np.sort(here)
+            best = ranked[: here.size]
+            for z in range(here.size):
+                best[z] = here[z]
+            sort_falling(best)
             for z in range(most[k]):
-                value = best[here.size - 1 - z]
+                value = best[z]
                 if z < least[k] or value > 0.0:
                     bound += value
                 if value > 0.0:
@@ -232,8 +265,9 @@ def gaining_compositions(
             n_found += 1
             continue
         middle = (least[split] + most[split]) // 2
-        low[depth + 1] = least
-        high[depth + 1] = most
+        for k in range(n_sides + 1):
+            low[depth + 1, k] = least[k]
+            high[depth + 1, k] = most[k]
         high[depth, split] = middle
         low[depth + 1, split] = middle + 1
         depth += 2
