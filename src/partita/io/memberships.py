@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._validate import generator as generator_from
+from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 
@@ -70,8 +71,7 @@ def draws_from_memberships(
     200
     """
     p, chain = _cleaned(memberships, log, var_name)
-    if isinstance(per_draw, bool) or not isinstance(per_draw, (int, np.integer)) or per_draw < 1:
-        raise InvalidInputError(f"per_draw={per_draw!r}; expected a whole number of at least 1.")
+    per_draw = whole(per_draw, "per_draw", least=1)
     generator = generator_from(rng)
     n_draws, n_items, _ = p.shape
     labels = np.empty((n_draws, per_draw, n_items), np.int64)

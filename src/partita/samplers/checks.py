@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,30 +12,6 @@ from partita.errors import InvalidInputError
 
 PerColumn = float | tuple[float, ...]
 """A hyperparameter: one number for all columns, or one per column."""
-
-
-def whole(value: Any, name: str, *, least: int) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InvalidInputError(f"{name}={value!r}; expected a whole number of at least {least}.")
-    return int(value)
-
-
-def positive(value: Any, name: str) -> float:
-    """One positive, finite number."""
-    number = _number(value, name)
-    if not (number > 0 and math.isfinite(number)):
-        raise InvalidInputError(f"{name}={value!r}; expected a positive number.")
-    return number
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, (bool, str)) or np.ndim(value) != 0:
-        raise InvalidInputError(f"{name}={value!r}; expected a number.")
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"{name}={value!r}; expected a number.") from None
 
 
 def per_column(value: Any, name: str, *, above: float | None = None) -> PerColumn:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from partita._validate import whole
 from partita.errors import InvalidInputError
-from partita.samplers.checks import whole
 from partita.samplers.priors import expected_at
 
 

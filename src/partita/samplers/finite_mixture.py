@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita._validate import positive, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.checks import positive, whole
 from partita.samplers.priors import Floats, PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._validate import positive, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.checks import positive, whole
 from partita.samplers.registered import Registered
 
 Floats = NDArray[np.float64]

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.checks import whole
 from partita.samplers.priors import Floats, PartitionPrior, PriorTables
 
 LogV = Callable[[int, int], float] | Sequence[float] | Mapping[int, Sequence[float]]

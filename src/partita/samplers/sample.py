@@ -12,11 +12,10 @@ import numpy as np
 
 from partita._files import PathLike
 from partita._parallel import count_jobs
-from partita._validate import Rng, generator
+from partita._validate import Rng, generator, whole
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
-from partita.samplers.checks import whole
 from partita.samplers.choice import choose_kernel
 from partita.samplers.collect import fit_from_progress
 from partita.samplers.display import Display

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import generator
+from partita._validate import generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
-from partita.samplers.checks import whole
 from partita.samplers.kernel import Floats, Kernel
 
 Rng = int | np.random.SeedSequence | np.random.Generator | None

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import positive
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.samplers.checks import PerColumn, listed, per_column, positive, spread
+from partita.samplers.checks import PerColumn, listed, per_column, spread
 from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums, present_moments
 from partita.samplers.normal import refuse_extremes
 from partita.samplers.table import Table, as_table, numbers

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.partitions.enumeration import all_partitions
@@ -143,7 +144,7 @@ class _Compiled:
 
 
 def _check_orders(of_rows: _Compiled, n_rows: int, tol: float, rng: int) -> None:
-    generator = np.random.default_rng(rng)
+    generator = generator_from(rng)
     for size in range(1, min(n_rows, 8) + 1):
         items = generator.permutation(n_rows)[:size]
         whole = of_rows.marginal(items)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import CHECKED_ITEMS, EXACT, distance_table, flaw
@@ -93,7 +94,7 @@ def _check_price(loss: Loss, rows: Labels, table: Floats) -> None:
 
 def _check_search(loss: Loss, rows: Labels, rng: int) -> None:
     """The estimate on a few weighted draws against all partitions."""
-    generator = np.random.default_rng(rng)
+    generator = generator_from(rng)
     drawn = rows[generator.choice(len(rows), min(12, len(rows)), replace=False)]
     draws = Draws(drawn, weights=generator.random(len(drawn)) + 0.1)
     values = np.array([loss.expected(row, draws) for row in rows])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.categorical import DirichletCategorical
-from partita.samplers.checks import whole
 from partita.samplers.priors import PartitionPrior
 from partita.samplers.sample import sample
 from partita.testing.sampling import RUN, assert_exact, frequencies
