@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from partita._validate import whole
 from partita.errors import NotSupportedError
 from partita.partitions.draws import Draws
 from partita.samplers.chains import advance_all
-from partita.samplers.checks import whole
 from partita.samplers.collect import fit_from_progress
 from partita.samplers.display import Display
 from partita.samplers.fit import Fit
