@@ -21,6 +21,7 @@ from partita.plots.persistence import persistence
 from partita.plots.posterior_map import posterior_map
 from partita.plots.profiles import profiles
 from partita.plots.ranks import ranks
+from partita.plots.replicates import replicates
 from partita.plots.representatives import representatives
 from partita.plots.representatives_curve import representatives_curve
 from partita.plots.similarity import similarity
@@ -39,6 +40,7 @@ __all__ = [
     "posterior_map",
     "profiles",
     "ranks",
+    "replicates",
     "representatives",
     "representatives_curve",
     "similarity",

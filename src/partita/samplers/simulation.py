@@ -173,7 +173,7 @@ class Simulations:
 
         For each replicate a partition is drawn from the posterior, parameters of its clusters
         given their items, and new values of all items given these. Where replicates do not look
-        like the data, the kernel is wrong.
+        like the data, the kernel is wrong; ``pt.plots.replicates`` shows both.
 
         Parameters
         ----------

@@ -1,0 +1,124 @@
+"""Data beside data as the fitted model would make them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
+from partita.plots.palette import colour
+from partita.samplers.fit import Fit
+from partita.samplers.product import Product
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DISCRETE = ("BetaBernoulli", "DirichletCategorical", "GammaPoisson")
+"""Kernels whose columns are shown as shares of their values."""
+
+_GREY = "#9a9a9a"
+
+
+def replicates(
+    fit: Fit,
+    *,
+    n: int = 20,
+    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    axes: Sequence[Axes] | NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """The data against replicates from the fitted model: does the kernel describe them?
+
+    One panel per column: the density of a column of numbers (a histogram drawn as a line), the
+    shares of the values of a column of counts or categories, the data dark and each replicate
+    grey. Two columns of numbers get two more panels: the data's points, and those of one
+    replicate. Where the dark line leaves the grey ones, the model is wrong there.
+
+    Parameters
+    ----------
+    fit : Fit
+    n : int
+        Replicates to draw.
+    rng : int, SeedSequence or Generator, optional
+        By default 0.
+    axes : sequence of Axes, one per panel, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ndarray of Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=50, chains=1, rng=0)
+    >>> axes = pt.plots.replicates(fit, n=10)
+    >>> len(axes[0].lines)
+    11
+    """
+    library("figure")
+    made = fit.replicate(n, rng=rng)
+    numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
+    plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
+    panels = fit.values.shape[1] + len(plane)
+    drawn = many_axes(axes, panels, columns=min(2, panels), width=3.4, height=2.4, sharex=False)
+    for c, name in enumerate(fit.columns):
+        discrete = _kind(fit, c) in _DISCRETE
+        _column(drawn[c], fit.values[:, c], made[:, :, c], discrete=discrete)
+        drawn[c].set_title(name, loc="left", fontsize=NORMAL, color=INK)
+    if plane:
+        _points(drawn[2:], fit, made[0])
+    for ax in drawn:
+        plain(ax)
+    return drawn
+
+
+def _kind(fit: Fit, column: int) -> str:
+    kernel = fit.kernel
+    return kernel.part_of(column)[0].kind if isinstance(kernel, Product) else kernel.kind
+
+
+def _column(
+    ax: Axes, data: NDArray[np.float64], made: NDArray[np.float64], *, discrete: bool
+) -> None:
+    data = data[np.isfinite(data)]
+    if discrete:
+        values = np.unique(np.concatenate([data, made.ravel()]))
+        for rows in made:
+            ax.plot(values, _shares(rows, values), color=_GREY, linewidth=0.6, alpha=0.6)
+        ax.plot(values, _shares(data, values), color=INK, linewidth=1.4, marker="o", markersize=3)
+        ax.set_ylabel("share")
+        return
+    low, high = np.quantile(np.concatenate([data, made.ravel()]), [0.002, 0.998])
+    edges = np.linspace(min(low, data.min()), max(high, data.max()), 31)
+    middles = (edges[1:] + edges[:-1]) / 2
+    for rows in made:
+        ax.plot(middles, _density(rows, edges), color=_GREY, linewidth=0.6, alpha=0.6)
+    ax.plot(middles, _density(data, edges), color=INK, linewidth=1.4)
+    ax.set_ylabel("density")
+
+
+def _shares(rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((rows[:, None] == values).mean(axis=0))
+
+
+def _density(rows: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of all rows per unit, those outside the edges included in the total."""
+    counts, _ = np.histogram(rows, edges)
+    return np.asarray(counts / (rows.size * np.diff(edges)))
+
+
+def _points(axes: NDArray[Any], fit: Fit, made: NDArray[np.float64]) -> None:
+    for ax, rows, title in ((axes[0], fit.values, "data"), (axes[1], made, "a replicate")):
+        ax.scatter(rows[:, 0], rows[:, 1], s=6, color=INK if title == "data" else colour(0))
+        ax.set_title(title, loc="left", fontsize=NORMAL, color=INK)
+        ax.set_xlabel(fit.columns[0])
+        ax.set_ylabel(fit.columns[1])
+    whole = np.concatenate([fit.values[np.isfinite(fit.values).all(axis=1)], made])
+    edge = 0.04 * np.ptp(whole, axis=0)
+    low, high = whole.min(axis=0) - edge, whole.max(axis=0) + edge
+    for ax in axes:
+        ax.set_xlim(low[0], high[0])
+        ax.set_ylim(low[1], high[1])
