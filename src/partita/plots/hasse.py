@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita.credible.ball import CredibleBall
 from partita.credible.levels import tie_tolerance
@@ -16,6 +16,7 @@ from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.types import LabelsLike
 from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, percent, plain
 from partita.plots.palette import is_dark
 
@@ -67,7 +68,7 @@ def hasse(
     source: int | HasseDiagram,
     *,
     loss: str | Loss | None = None,
-    center: ArrayLike | Any | None = None,
+    center: LabelsLike | None = None,
     ball: CredibleBall | None = None,
     ax: Axes | None = None,
 ) -> Axes:

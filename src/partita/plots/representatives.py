@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.errors import InvalidInputError
+from partita.partitions.types import DataLike
 from partita.plots.canvas import GREY, INK, NORMAL, SMALL, counted, library, many_axes, plain
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import fit_for, observations_of
@@ -32,7 +33,7 @@ MOST_BLOCKS = 1_500
 def representatives(
     source: Representatives | Modes,
     *,
-    data: ArrayLike | Any | None = None,
+    data: DataLike | None = None,
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
