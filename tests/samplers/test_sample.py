@@ -243,3 +243,26 @@ def test_an_extended_fit_is_that_of_one_run(tmp_path, monkeypatch):
 
     with pytest.raises(pt.PartitaError, match="cannot go on"):
         pt.Fit.load(files / "fit_0_1_wishart.npz").extend(draws=5)
+
+
+def test_r_hat_so_far_is_that_of_the_chains():
+    from arviz_stats.base import array_stats
+
+    from partita.samplers.chains import ChainState, Progress, Record
+    from partita.samplers.display import rhat_so_far
+
+    rng = np.random.default_rng(0)
+    state = ChainState(np.zeros(3, np.int32), 1.0, np.ones(4, np.uint64))
+
+    def progress(n: int, chains: int = 2) -> Progress:
+        scalars = rng.normal(size=(chains, n, 4))
+        scalars[1:, :, 1] += 3
+        records = tuple((Record(np.zeros((n, 3), np.uint8), s),) for s in scalars)
+        return Progress(n, (state,) * chains, records)
+
+    reached = progress(40)
+    expected = array_stats.rhat(np.stack([r[0].scalars[:, 1] for r in reached.records]))
+    assert rhat_so_far(reached) == pytest.approx(expected)
+    assert rhat_so_far(reached) > 1.5
+    assert rhat_so_far(progress(10)) is None
+    assert rhat_so_far(progress(40, chains=1)) is None

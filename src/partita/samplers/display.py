@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from partita.samplers.chains import Progress, Settings
+
+_FEW = 20
+"""Draws of each chain from which on R-hat says something."""
+
+_PAUSE = 2.0
+"""Seconds between two computations of R-hat, which look at all draws."""
+
+
+def rhat_so_far(reached: Progress) -> float | None:
+    """The larger R-hat of number of clusters and log posterior; None while there are few draws."""
+    if len(reached.states) < 2 or reached.n_draws < _FEW:
+        return None
+    from arviz_stats.base import array_stats
+
+    scalars = np.stack([record.scalars for record in reached.joined()])
+    traces = (scalars[:, :, 1], scalars[:, :, 2] + scalars[:, :, 3])
+    moving = [float(array_stats.rhat(trace)) for trace in traces if np.ptp(trace) > 0]
+    return max(moving, default=None)
 
 
 class Display:
-    """A bar with iterations, rate, time left and clusters, on standard error."""
+    """A bar with iterations, rate, time left, clusters and R-hat so far, on standard error."""
 
     def __init__(
         self, settings: Settings, done: int, wanted: bool | None, notes: tuple[str, ...]
@@ -20,6 +41,8 @@ class Display:
         self._notes = notes
         self._bar: Any = None
         self._task: Any = None
+        self._rhat = ""
+        self._looked = -_PAUSE
         self._wanted = wanted is not False and sys.stderr.isatty()
 
     def __enter__(self) -> Display:
@@ -71,5 +94,13 @@ class Display:
         self._bar.update(
             self._task,
             completed=reached.done,
-            rate=f"{rate}{min(clusters)}–{max(clusters)} clusters",
+            rate=f"{rate}{min(clusters)}–{max(clusters)} clusters{self._agreement(reached)}",
         )
+
+    def _agreement(self, reached: Progress) -> str:
+        """R-hat so far, looked at now and then."""
+        if time.monotonic() - self._looked >= _PAUSE:
+            found = rhat_so_far(reached)
+            self._rhat = "" if found is None else f", R-hat {found:.3f}"
+            self._looked = time.monotonic()
+        return self._rhat
