@@ -18,6 +18,7 @@ from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
 from partita.partitions.labels import Labels, as_label_rows, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
+from partita.search.constraints import clean_rules, within
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.methods.registry import as_method
 from partita.search.result import PointEstimate, SearchReport, Start, is_proven
@@ -36,6 +37,8 @@ def estimate(
     starts: LabelsLike | None = None,
     n_starts: int = 64,
     max_clusters: int | None = None,
+    n_clusters: int | None = None,
+    min_size: int = 1,
     l: int | None = None,  # noqa: E741 - the paper's name
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -72,6 +75,11 @@ def estimate(
         a draw and an allocation are always tried.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
+    n_clusters : int, optional
+        Exactly so many clusters, for the methods "auto" and "sweep".
+    min_size : int, default 1
+        No cluster with fewer items, for the methods "auto" and "sweep". What
+        this or ``n_clusters`` costs is said in ``search.limits``.
     l : int, optional
         Neighbours of each kind that "hasse" considers; 2 n_items by default.
     max_iter : int, default 10,000
@@ -124,6 +132,7 @@ def estimate(
     posterior, matrix = _door(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
     options = _clean_options(n_items, starts, n_starts, max_clusters, l, max_iter, n_jobs)
+    rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
     with Status("estimate", progress) as status:
         task = Task(
             draws=None if posterior is None else posterior.distinct,
@@ -136,6 +145,8 @@ def estimate(
             posterior=posterior,
         )
         candidates = _searched(task, search)
+        if rules is not None:
+            candidates = within(task, rules, candidates)
         return _result(task, candidates, posterior, method, bound)
 
 

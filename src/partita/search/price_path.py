@@ -24,11 +24,12 @@ from partita.partitions.types import DrawsLike
 from partita.search.hull import Point, hull
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.methods.linkage import priced_cuts
+from partita.search.methods.polish import single_moves
 from partita.search.methods.registry import ENUMERATED_ITEMS
 from partita.search.methods.sweep import ROUNDS, explore, explored
 from partita.search.methods.walks import Beginning, descend_from
 from partita.search.path_result import PricePath
-from partita.search.problem import Problem, by_similarity, problem_from_draws
+from partita.search.problem import Problem, by_similarity
 from partita.search.task import Clock, Options, Task, run_until
 
 PRICES = (0.5, 1.5)
@@ -219,14 +220,13 @@ def _searched(task: Task, low: float, high: float) -> Pool:
             at = replace(task, loss=task.loss.with_price(a), posterior=None, _distances={})
             found = explore(at, _priced(problem, task, a), sample)
             _add(pool, looked, task.loss, [r.labels for r in found])
-    _complete(task, pool, problem, looked, low, high, ROUNDS)
+    _complete(task, pool, problem, looked, low, high)
     if looked is task.draws:
         return pool
     near = _near(pool, low, high)
     whole_pool: Pool = {}
     _add(whole_pool, task.draws, task.loss, near)
-    whole_problem = problem_from_draws(task.draws, task.loss)
-    _complete(task, whole_pool, whole_problem, task.draws, low, high, 0)
+    _checked(task, whole_pool, low, high)
     return whole_pool
 
 
@@ -245,7 +245,7 @@ def _add(pool: Pool, draws: Draws, loss: Loss, rows: Sequence[Labels]) -> bool:
 
 
 def _complete(
-    task: Task, pool: Pool, problem: Problem, draws: Draws, low: float, high: float, rounds: int
+    task: Task, pool: Pool, problem: Problem, draws: Draws, low: float, high: float
 ) -> None:
     """Walk from both sides of every crossing until none leads lower."""
     done: set[tuple[bytes, bytes]] = set()
@@ -261,17 +261,47 @@ def _complete(
             return
         generators = task.rng.spawn(len(work))
         pieces = [(a, p, g) for (a, p), g in zip(work, generators, strict=True)]
-        walk = partial(_walked, task, problem, rounds)
+        walk = partial(_walked, task, problem)
         ends = run_until(task, walk, pieces, f"price path, {len(corners)} corners")
         _add(pool, draws, task.loss, ends)
 
 
+def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
+    """Move single items of every corner on all draws while that leads below the path.
+
+    The costs of a move do not depend on the price, so a corner is looked at once.
+    """
+    assert task.draws is not None
+    losses = [task.loss.with_price(a) for a in PRICES]
+    done: set[bytes] = set()
+    while not task.clock.is_up():
+        corners, breaks = hull(list(pool.values()), low, high)
+        fresh = [c for c in corners if c.labels.tobytes() not in done]
+        if not fresh:
+            return
+        prices = np.array([low, *breaks, high])
+        best = np.min([[c.at(a) for a in prices] for c in corners], axis=0)
+        found: list[Labels] = []
+        for corner in fresh:
+            done.add(corner.labels.tobytes())
+            below, above = single_moves(task, corner.labels, losses)
+            splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
+            for a, lowest in zip(prices, best, strict=True):
+                after = a * splitting + (2.0 - a) * merging
+                item, slot = np.unravel_index(int(after.argmin()), after.shape)
+                if after[item, slot] < lowest - 1e-10 * max(1.0, lowest):
+                    labels = corner.labels.copy()
+                    labels[item] = slot
+                    found.append(canonical(labels))
+        _add(pool, task.draws, task.loss, found)
+
+
 def _walked(
-    task: Task, problem: Problem, rounds: int, piece: tuple[float, Point, np.random.Generator]
+    task: Task, problem: Problem, piece: tuple[float, Point, np.random.Generator]
 ) -> Labels:
     a, point, rng = piece
     start = Beginning(point.labels, "corner", None, rng)
-    return descend_from(task, _priced(problem, task, a), rounds, start, brief=True).labels
+    return descend_from(task, _priced(problem, task, a), ROUNDS, start, brief=True).labels
 
 
 def _ends(draws: Draws) -> list[Labels]:

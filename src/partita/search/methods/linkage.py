@@ -90,6 +90,14 @@ def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
     return [_cut(merges, int(t)) for t in best]
 
 
+def cut_into(task: Task, k: int) -> Labels | None:
+    """The cut of average linkage with k clusters; None where there are too many items to link."""
+    n = task.n_items
+    if n == 1 or n > MOST_LINKED:
+        return None
+    return _cut(_merges(task, "average"), n - k)
+
+
 def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:
     """The two nodes joined by each merge, shape (n_items − 1, 2); node N + t is merge t."""
     from scipy.cluster.hierarchy import linkage as link

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory
 from partita.kernels.search.moves import move_losses
+from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
@@ -62,23 +64,36 @@ def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
 
 
 def _stays(task: Task, labels: Labels) -> bool:
-    """Whether no move of a single item lowers the loss on all draws, block by block."""
+    """Whether no move of a single item lowers the loss on all draws."""
+    (losses,) = single_moves(task, labels, [task.loss])
+    present = losses[np.arange(task.n_items), labels]
+    return bool((losses >= present[:, None] - ROUNDING).all())
+
+
+def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDArray[np.float64]]:
+    """Expected losses on all draws after each item has moved to each cluster, block by block.
+
+    The losses are linear in the draws and share their terms: one loss at
+    several prices. One array for each, of shape (n_items, k + 1).
+    """
     assert task.draws is not None
     draws = task.draws
     cells = (int(labels.max()) + 9) * float(draws.n_clusters.mean())
     blocks = list(draws.blocks(max(1, int(TABLE_CELLS / cells))))
     masses = np.array([draws.probabilities[block].sum() for block in blocks])
     work = [(block, mass) for block, mass in zip(blocks, masses, strict=True) if mass > 0]
+    forms = [loss.form(task.n_items) for loss in losses]
 
     def look(piece: tuple[slice, float]) -> NDArray[np.float64]:
-        problem = problem_from_draws(draws._take(piece[0]), task.loss)
+        problem = problem_from_draws(draws._take(piece[0]), losses[0])
         state = new_state(problem, labels)
-        return piece[1] * move_losses(problem, state, new_scratch(problem, state))
+        scratch = new_scratch(problem, state)
+        parts = [move_losses(problem._replace(form=form), state, scratch) for form in forms]
+        return piece[1] * np.stack(parts)
 
-    losses = sum(run_until(task, look, work, "looking at all draws"), start=np.zeros(()))
+    total = sum(run_until(task, look, work, "looking at all draws"), start=np.zeros(()))
     task.looks += task.n_items
-    present = losses[np.arange(task.n_items), labels]
-    return bool((losses >= present[:, None] - ROUNDING).all())
+    return list(total)
 
 
 def affordable(task: Task, draws: Draws) -> Draws:

@@ -1,0 +1,62 @@
+"""The best partition for each k, against enumeration, and the plateau against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError
+from search.posteriors import all_losses, random_posterior
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_k_is_the_best_of_all_partitions(weighted):
+    draws = random_posterior(7, 40, 3, weighted=weighted)
+    curve = pt.clusters_curve(draws, k=range(1, 8))
+    partitions, losses = all_losses(draws, pt.VI())
+    clusters = partitions.max(axis=1) + 1
+    wanted = [losses[clusters == k].min() for k in range(1, 8)]
+    assert curve.expected_loss == pytest.approx(wanted, abs=1e-11)
+    assert curve.excess == pytest.approx(np.array(wanted) - losses.min(), abs=1e-11)
+    assert [row.max() + 1 for row in curve.labels] == list(range(1, 8))
+    for row, distance in zip(curve.labels, curve.distance, strict=True):
+        assert distance == pytest.approx(pt.distance(curve.estimate, row), abs=1e-12)
+
+
+def test_the_error_is_that_of_paired_losses_of_weighted_draws():
+    draws = random_posterior(7, 40, 3, weighted=True)
+    curve = pt.clusters_curve(draws, k=[1, 2, 3])
+    w = draws.weights
+    for row, error in zip(curve.labels, curve.standard_error, strict=True):
+        pairs = pt.pairwise_distances(draws, np.stack([row, curve.estimate]))
+        difference = pairs[:, 0] - pairs[:, 1]
+        spread = (w * (difference - w @ difference) ** 2).sum()
+        assert error == pytest.approx(np.sqrt(spread * (w**2).sum()), abs=1e-12)
+
+
+def test_the_plateau_holds_what_loses_less_than_the_tolerance():
+    draws = random_posterior(7, 40, 3)
+    loose = pt.clusters_curve(draws, k=range(1, 8), tolerance=1e9)
+    assert loose.plateau.tolist() == list(range(1, 8))
+    assert loose.sentence == "1 to 7 clusters are as good within 1e+09 bits"
+    strict = pt.clusters_curve(draws, k=range(1, 8), tolerance=0.0)
+    assert strict.plateau.tolist() == [int(strict.estimate.max()) + 1]
+    curve = pt.clusters_curve(draws, k=range(1, 8))
+    wanted = curve.excess <= curve.standard_error
+    wanted[int(curve.estimate.max())] = True
+    assert curve.plateau.tolist() == (np.flatnonzero(wanted) + 1).tolist()
+    assert curve.sentence in repr(curve)
+    assert "as good" in str(curve)
+    assert list(curve.to_frame()["k"]) == list(range(1, 8))
+    assert curve._repr_html_().startswith("<table>")
+
+
+def test_bad_requests_are_refused_in_words():
+    draws = random_posterior(6, 10, 0)
+    with pytest.raises(InvalidInputError, match="k is empty"):
+        pt.clusters_curve(draws, k=[])
+    with pytest.raises(InvalidInputError, match="k=7"):
+        pt.clusters_curve(draws, k=[7])
+    with pytest.raises(NotSupportedError, match="no Monte Carlo error"):
+        pt.clusters_curve(draws, loss="vi_lb")
