@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from partita.kernels.gibbs.jit import Index, step
+from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import full_lanes, log
 from partita.kernels.gibbs.types import Block, Floats
 
@@ -22,27 +22,27 @@ _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""
 
 
-@step
+@inlined
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] += 1.0
 
 
-@step
+@inlined
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] -= 1.0
 
 
-@step
+@inlined
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs beside the counts."""
     block.cache[0, j] = block.tables[0, int(n)]
 
 
-@step
+@inlined
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x under each of k clusters to out."""
     hyper, work, d = block.hyper, block.work, x.size

@@ -12,28 +12,28 @@ from __future__ import annotations
 
 import math
 
-from partita.kernels.gibbs.jit import Index, step
+from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.types import Block, Floats
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""
 
 
-@step
+@inlined
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] += x[c]
 
 
-@step
+@inlined
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] -= x[c]
 
 
-@step
+@inlined
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs."""
     constant = 0.0
@@ -57,7 +57,7 @@ def _log_rising(z: float, steps: Index) -> float:
     return math.log(product)
 
 
-@step
+@inlined
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x, without 1/x!, under k clusters to out."""
     for j in range(k):
