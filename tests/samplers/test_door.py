@@ -130,6 +130,11 @@ def test_what_is_no_name_passes():
     assert pt.sample(frame, **SHORT).columns == ("size", "mark", "id")
 
 
+def test_the_only_column_is_data_whatever_it_looks_like():
+    velocities = (1000 * pt.datasets.galaxies()).astype(int)  # 82 of them, nearly all different
+    assert pt.sample({"km/s": np.unique(velocities)}, **SHORT).columns == ("km/s",)
+
+
 def test_columns_with_nothing_in_them_and_wide_ones():
     table = as_table(
         pd.DataFrame({"c": [1, 1, 1], "m": [np.nan] * 3, "t": ["a", None, "a"], "x": [1, 2, 3.5]})

@@ -45,7 +45,8 @@ def refuse_doubtful(table: Table, *, leave_out: str, missing: str, categories: s
                 f"column {name!r} holds dates, which are neither numbers nor categories; "
                 f"{leave_out}, or turn them into numbers first."
             )
-        why = _why_names(name, column)
+        # The only column is what there is to cluster by, whatever it looks like.
+        why = _why_names(name, column) if len(table.names) > 1 else None
         if why:
             raise InvalidDataError(
                 f"column {name!r} {why}, so it probably names the rows; clustering by it would "
