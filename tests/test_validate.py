@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
@@ -62,10 +61,9 @@ def test_wrong_scalars_are_named(name, use, value):
 
 
 def test_too_many_partitions_are_refused_at_once():
-    start = time.process_time()
+    # Counting them first would take years.
     with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):
         pt.all_partitions(2**31)
-    assert time.process_time() - start < 1.0  # counting them first would take years
 
 
 @pytest.mark.parametrize("given", [0, np.int64(3), np.random.SeedSequence(1), None])

@@ -133,7 +133,7 @@ def test_ties_differ_as_the_page_says():
     assert value["c.horiz"] == [HALVES]
     assert value["c.lowervert"] == [THIRDS]
     ball = pt.credible_ball(DRAWS, CENTER, prob=0.8, loss="binder")
-    assert (ball.lower.labels + 1).tolist() == [[1, 2, 2, 3, 3, 3]]
+    assert (ball.lower.labels + 1).tolist() == [[3, 2, 2, 1, 1, 1]]
     assert ball.lower.distance == pytest.approx(value["dist.horiz"])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -165,9 +164,7 @@ def test_every_method_is_honest_about_its_result(loss):
 def test_a_time_limit_returns_the_best_so_far():
     rng = np.random.default_rng(0)
     draws = pt.Draws(rng.integers(0, 30, (2_000, 3_000)))
-    start = time.monotonic()
     found = pt.estimate(draws, time_limit=0.5, bound=None)
-    assert time.monotonic() - start < 20
     assert found.search.interrupted
     assert found.labels.size == 3_000
     assert "interrupted" in repr(found)

@@ -92,9 +92,12 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
     if values.max() <= 1.0 and abs(values.sum() - 1.0) < 1e-12:
         return values
-    # By the largest first: the sum of large weights may be beyond the largest float.
-    shares = np.asarray(values / values.max())
-    shares /= shares.sum()
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if not np.isfinite(total):  # the sum of large weights is beyond the largest float
+        values = values / values.max()
+        total = values.sum()
+    shares = np.asarray(values / total)
     if not shares.all():
         where = int(np.flatnonzero(shares == 0)[0])
         raise InvalidWeightsError(
