@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -82,9 +83,9 @@ def kinds_of_draws(directory) -> dict[str, object]:
         "path": path,
         "dask": dask.array.from_array(MATRIX.reshape(2, 12, 9), chunks=(1, 5, 9)),
         "Draws": plain,
-        "Fit": FIT,
-        "Summary": SUMMARY,
-        "ball": SUMMARY.ball,
+        "Fit": fit(),
+        "Summary": summary(),
+        "ball": summary().ball,
     }
 
 
@@ -111,21 +112,27 @@ def kinds_of_labels(directory) -> dict[str, object]:
         "Draws": pt.Draws(ONE[None, :]),
         "row of Draws": pt.Draws(np.stack([ONE, TRUTH]))[0],
         "row": row,
-        "estimate": dataclasses.replace(SUMMARY.estimate, labels=ONE.astype(np.int32)),
+        "estimate": dataclasses.replace(summary().estimate, labels=ONE.astype(np.int32)),
         "Summary": dataclasses.replace(
-            SUMMARY,
-            estimate=dataclasses.replace(SUMMARY.estimate, labels=ONE.astype(np.int32)),
+            summary(),
+            estimate=dataclasses.replace(summary().estimate, labels=ONE.astype(np.int32)),
         ),
-        "ball": dataclasses.replace(SUMMARY.ball, center=ONE.astype(np.int32)),
+        "ball": dataclasses.replace(summary().ball, center=ONE.astype(np.int32)),
     }, {"column": column, "frame": pandas.DataFrame({"cluster": ONE})}
 
 
-SUMMARY = pt.summarize(pt.Draws(MATRIX, chain=CHAIN), n_jobs=1)
-FIT = dataclasses.replace(
-    pt.sample(np.sin(np.arange(9.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
-    draws=pt.Draws(MATRIX, chain=CHAIN),
-    trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
-)
+@cache
+def summary() -> pt.Summary:
+    return pt.summarize(pt.Draws(MATRIX, chain=CHAIN), n_jobs=1)
+
+
+@cache
+def fit() -> pt.Fit:
+    return dataclasses.replace(
+        pt.sample(np.sin(np.arange(9.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
+        draws=pt.Draws(MATRIX, chain=CHAIN),
+        trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
+    )
 
 
 def call(name: str, directory, **given):
@@ -223,20 +230,20 @@ def test_every_function_of_labels_takes_every_kind(name, parameter, tmp_path):
 @pytest.mark.parametrize("name", ["distance", "meet", "n_clusters", "cross_table"])
 def test_many_draws_are_no_single_partition(name, tmp_path):
     parameter = annotated(FUNCTIONS[name], "LabelsLike")[0]
-    for many in (FIT, pt.Draws(MATRIX), kinds_of_draws(tmp_path)["path"]):
+    for many in (fit(), pt.Draws(MATRIX), kinds_of_draws(tmp_path)["path"]):
         with pytest.raises(InvalidLabelsError, match=r"24 draws.*expected one partition"):
             call(name, tmp_path, **{parameter: many})
 
 
 def test_an_estimate_is_no_posterior():
     with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
-        pt.estimate(SUMMARY.estimate)
+        pt.estimate(summary().estimate)
 
 
 def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
-    found = pt.expected_loss(SUMMARY.estimate, SUMMARY)
-    assert found.tolist() == pt.expected_loss(SUMMARY.estimate.labels, MATRIX).tolist()
-    assert found[0] == SUMMARY.estimate.expected_loss > 0
+    found = pt.expected_loss(summary().estimate, summary())
+    assert found.tolist() == pt.expected_loss(summary().estimate.labels, MATRIX).tolist()
+    assert found[0] == summary().estimate.expected_loss > 0
 
 
 def test_plots_take_what_functions_take(tmp_path):
@@ -321,7 +328,7 @@ def test_a_variable_of_a_tree_reaches_the_reader():
     dims = ("chain", "draw", "item")
     posterior = xarray.Dataset({n: (dims, MATRIX.reshape(2, 12, 9)) for n in ("y", "z")})
     tree = xarray.DataTree.from_dict({"posterior": posterior})
-    assert pt.summarize(tree, var_name="z").labels.tolist() == SUMMARY.labels.tolist()
+    assert pt.summarize(tree, var_name="z").labels.tolist() == summary().labels.tolist()
     with pytest.raises(InvalidInputError, match="several variables"):
         pt.summarize(tree)
 
