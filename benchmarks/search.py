@@ -12,8 +12,8 @@ import partita as pt
 from benchmarks.data import example1_like, paper_labels
 from benchmarks.job import Job, Setup
 
-EXAMPLE1 = {"vi": 20, "binder": 30, "vi_lb": 8, "omari": 60, "nvi": 60, "id": 60, "nid": 60}
-GALAXIES = {"vi": 8, "binder": 8, "omari": None, "nvi": None, "id": None, "nid": None}
+EXAMPLE1 = {"vi": 8, "binder": 30, "vi_lb": 8, "omari": 60, "nvi": 60, "id": 60, "nid": 60}
+GALAXIES = {"vi": 3, "binder": 8, "omari": None, "nvi": None, "id": None, "nid": None}
 
 
 def _shown(found: pt.PointEstimate) -> str:
@@ -63,10 +63,25 @@ def _growth(n_items: int, n_draws: int, target: float | None, peer: str | None) 
     return Job(f"estimate, vi, {n_items:,} items × {n_draws:,}", setup, target, peer, show=_shown)
 
 
+def _path(name: str, target: float) -> list[Job]:
+    labels = paper_labels(name)
+    if labels is None:
+        return []
+
+    def setup() -> Callable[[], Any]:
+        draws = pt.Draws(labels)
+        return lambda: pt.price_path(draws, bound=None)
+
+    shown = lambda path: f"{len(path)} corners, {path.n_seen} partitions compared"  # noqa: E731
+    return [Job(f"price path, vi, {name}", setup, target, show=shown)]
+
+
 JOBS: list[Job] = [
     Job("estimate, vi, simulated", partial(_estimate, example1_like), 20, show=_shown),
     *_on_paper("example1", "example1", EXAMPLE1),
     *_on_paper("galaxy", "galaxies", GALAXIES),
+    *_path("galaxy", 150),
+    *_path("example1", 600),
     _growth(1_000, 1_000, None, None),
     _growth(5_000, 1_000, 100, "estimate_vi_5000"),
     _growth(20_000, 500, 300, "estimate_vi_20000"),

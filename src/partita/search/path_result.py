@@ -176,7 +176,7 @@ class PricePath:
 
     def stability(self, labels: ArrayLike) -> Stability:
         """Over which prices a partition stays optimal, and what it loses elsewhere."""
-        from partita.search.price_path import costs
+        from partita.search.path_search import costs
 
         if self._draws is None:
             raise InvalidInputError("this path was made without draws, so it can measure nothing.")

@@ -38,10 +38,13 @@ KINDS = 3
 MOVED = 2
 """How many different partitions of the first batch go on with cluster moves."""
 
-LITTLE_WORK, MUCH_WORK = 1e7, 1.5e8
+LITTLE_WORK, MUCH_WORK = 4e6, 1.5e8
 """Table cells read, some hundredths and some tenths of a second, before a search ends because
-kinds of starts agree, or because the last two batches found nothing lower. Starts agree at the
-wrong place more often under a loss that cannot judge an allocation."""
+kinds of starts agree, or because the last two batches found nothing lower."""
+
+SMALL = 40_000
+"""Labels up to which a loss that cannot judge an allocation gets twenty times the little work:
+its starts agree at the wrong place more often, most of all where items and draws are few."""
 
 LARGE = 10
 """After so many times that work one batch that finds nothing lower is enough."""
@@ -92,7 +95,8 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
         worked = task.looks * (slots * n_draws + LOOK)
-        little = LITTLE_WORK if places_items(task.loss, problem) else 8.0 * LITTLE_WORK
+        easy = places_items(task.loss, problem) or task.n_items * n_draws > SMALL
+        little = LITTLE_WORK if easy else 20.0 * LITTLE_WORK
         met = len(_kinds_at_best(reached)) >= KINDS and worked > little
         patience = 1 if worked > LARGE * MUCH_WORK else 2
         tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > MUCH_WORK
