@@ -345,3 +345,16 @@ def test_the_metric_comes_from_the_estimate():
     assert pt.credible_ball(draws, Estimate([0, 1], pt.Binder()), loss="id").loss == pt.ID()
     with pytest.raises(NotSupportedError, match="is no metric"):
         pt.credible_ball(draws, Estimate([0, 1], pt.OneMinusARI()))
+
+
+def test_a_bound_is_explained_from_the_centre():
+    draws = pt.Draws(
+        [[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 0]], item_names=list("abcdef")
+    )
+    ball = pt.credible_ball(draws, [0, 0, 0, 1, 1, 1], prob=1)
+    told = ball.explain("lower")
+    assert told.distance == pytest.approx(ball.lower.distance)
+    assert str(told).startswith("item f leaves cluster 1 and is alone")
+    assert ball.explain("upper").changes[0].kind == "merge"
+    with pytest.raises(InvalidInputError, match="kind='sideways'; expected one of 'upper'"):
+        ball.explain("sideways")

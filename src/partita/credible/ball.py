@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._validate import choice
 from partita.credible.error import radius_mcse
 from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
 from partita.losses.base import Loss
+from partita.losses.explain import Explanation, explain
 from partita.losses.posterior import as_posterior
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
@@ -36,7 +38,7 @@ class CredibleBall:
     Attributes
     ----------
     center : ndarray of int32, shape (n_items,)
-        The partition in the middle, canonical.
+        The partition in the middle, numbered by size.
     loss : Loss
         The metric.
     prob : float
@@ -138,6 +140,21 @@ class CredibleBall:
         vector = as_labels(labels, n_items=self.center.size)
         center = as_labels(self.center)
         return float(self.loss.distances(center, Draws(vector[None, :]), n_jobs=1)[0])
+
+    def explain(self, kind: str, index: int = 0) -> Explanation:
+        """What turns the centre into a partition of a bound; see :func:`partita.explain`.
+
+        Parameters
+        ----------
+        kind : str
+            "upper", "lower" or "horizontal".
+        index : int, default 0
+            Which of the partitions that tie at this bound.
+        """
+        bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
+        return explain(
+            self.center, bound.labels[index], loss=self.loss, item_names=self.draws.item_names
+        )
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
         """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""

@@ -130,6 +130,9 @@ def estimate_text(found: PointEstimate) -> str:
     return text
 
 
+EXPLAINED_ITEMS = 2_000
+"""Up to so many items a bound's difference from the estimate is put into words."""
+
 BOUNDS = {
     "upper": ("Upper vertical bound", "fewest clusters, and of those the most distant"),
     "lower": ("Lower vertical bound", "most clusters, and of those the most distant"),
@@ -145,7 +148,16 @@ def bound_text(ball: CredibleBall, kind: str) -> str:
     return (
         f"{clusters(bound.labels[0])}; {amount(bound.distance, ball.loss)} from the estimate. "
         f"Among the partitions in the {percent(ball.prob)} ball: {BOUNDS[kind][1]}.{ties}"
+        f"{_difference(ball, kind)}"
     )
+
+
+def _difference(ball: CredibleBall, kind: str) -> str:
+    """What the bound does differently from the estimate, where there are not too many items."""
+    if ball.center.size > EXPLAINED_ITEMS:
+        return ""
+    told = ball.explain(kind)
+    return f" From the estimate: {told.in_words()}." if told.changes else ""
 
 
 def how_found(found: PointEstimate) -> str:
