@@ -63,7 +63,7 @@ class ClustersCurve:
     >>> import partita as pt
     >>> curve = pt.clusters_curve([[0, 0, 1, 1, 2]] * 9 + [[0, 0, 1, 1, 1]] * 8, k=range(1, 5))
     >>> curve.excess.round(3)
-    array([1.045, 0.022, 0.   , 0.4  ])
+    array([1.003, 0.032, 0.   , 0.4  ])
     >>> curve.plateau
     array([2, 3])
     """
