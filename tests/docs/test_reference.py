@@ -69,12 +69,14 @@ IS_RESULT = {
     *("PointEstimate", "Summary", "CredibleBall", "CredibleCore", "Diagnostics"),
     *("HasseDiagram", "Fit"),
     *("Representatives", "Modes", "Explanation", "PValue", "ConformalSet"),
+    *("PricePath", "ClustersCurve"),
 }
 PARTS_OF_RESULTS = {
     *("Bound", "ItemUncertainty", "ClusterUncertainty", "ClusterCounts", "ClusterSizes"),
     *("ChainAgreement", "LossComparison", "SearchReport", "Start"),
     *("Profiles",),
     *("ClusterParameters", "Density", "Moments", "Settings"),
+    *("Stability",),
 }
 """Results that the function or result they come from shows in its examples."""
 

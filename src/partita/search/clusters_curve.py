@@ -190,9 +190,14 @@ def clusters_curve(
 
     Notes
     -----
-    One search without a given k, then about twenty walks for each k. The
-    standard error is that of the mean of paired losses over the draws, with
+    One search without a given k, then about twenty walks for each k, each of a
+    few sweeps of O(M N K). The standard error is that of the mean of paired losses over the draws, with
     their effective number (Kish's for weighted draws).
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13.
 
     Examples
     --------

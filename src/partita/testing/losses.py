@@ -43,7 +43,11 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int = 0) 
 
     Notes
     -----
-    203² distances at six items; a second once compiled.
+    The cost is that of 203² distances at six items: a second once compiled.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis, Section 3.
 
     Examples
     --------
