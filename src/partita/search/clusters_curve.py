@@ -191,8 +191,9 @@ def clusters_curve(
     Notes
     -----
     One search without a given k, then about twenty walks for each k, each of a
-    few sweeps of O(M N K). The standard error is that of the mean of paired losses over the draws, with
-    their effective number (Kish's for weighted draws).
+    few sweeps of O(M N K). The standard error is that of the mean of paired
+    losses over the draws, with their effective number (Kish's for weighted
+    draws).
 
     References
     ----------

@@ -82,8 +82,8 @@ def price_path(
     Notes
     -----
     About two walks for each breakpoint, first on a sample of the draws, then
-    on all of them; a walk costs a few sweeps of O(M N K). Up to 8 items all partitions are compared, and the path is
-    proven. k along Binder's path need not fall with a.
+    on all of them; a walk costs a few sweeps of O(M N K). Up to 8 items all
+    partitions are compared, and the path is proven. k along Binder's path need not fall with a.
 
     References
     ----------
