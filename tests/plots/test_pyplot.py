@@ -23,9 +23,20 @@ def summary():
     return pt.summarize(np.tile(LABELS, (5, 1)), data=VALUES)
 
 
+SUBJECTS = {
+    "clusters_curve": "pt.clusters_curve(summary.draws)",
+    "hasse": "3",
+    "persistence": "pt.modes(summary.draws)",
+    "price_path": "pt.price_path(summary.draws)",
+    "replicates": "pt.sample(summary.data, draws=10, burn_in=0, chains=1)",
+    "representatives": "pt.representatives(summary.draws)",
+    "representatives_curve": "pt.representatives(summary.draws)",
+}
+"""What a figure is of, where it is not of a summary."""
+
+
 def shown(name, summary):
-    subject = 3 if name == "hasse" else summary
-    return getattr(pt.plots, name)(subject)
+    return eval(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')})", {"pt": pt, "summary": summary})
 
 
 @pytest.mark.parametrize("name", pt.plots.__all__)
@@ -87,7 +98,7 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
         "import numpy as np, partita as pt\n"
         f"draws = np.tile({LABELS.tolist()}, (5, 1))\n"
         f"summary = pt.summarize(draws, data={VALUES.tolist()})",
-        *(f"pt.plots.{name}({3 if name == 'hasse' else 'summary'});" for name in pt.plots.__all__),
+        *(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')});" for name in pt.plots.__all__),
         "summary.plot();",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

@@ -18,6 +18,7 @@ FIGURES = [getattr(pt.plots, name) for name in pt.plots.__all__]
 def test_the_figures_promised():
     assert sorted(pt.plots.__all__) == [
         "ball",
+        "clusters_curve",
         "core",
         "distances",
         "estimate",
@@ -27,8 +28,10 @@ def test_the_figures_promised():
         "overview",
         "persistence",
         "posterior_map",
+        "price_path",
         "profiles",
         "ranks",
+        "replicates",
         "representatives",
         "representatives_curve",
         "similarity",

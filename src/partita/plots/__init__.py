@@ -10,6 +10,7 @@ Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
 """
 
 from partita.plots.ball import ball
+from partita.plots.clusters_curve import clusters_curve
 from partita.plots.core import core
 from partita.plots.distances import distances
 from partita.plots.estimate import estimate
@@ -19,6 +20,7 @@ from partita.plots.n_clusters import n_clusters
 from partita.plots.overview import overview
 from partita.plots.persistence import persistence
 from partita.plots.posterior_map import posterior_map
+from partita.plots.price_path import price_path
 from partita.plots.profiles import profiles
 from partita.plots.ranks import ranks
 from partita.plots.replicates import replicates
@@ -29,6 +31,7 @@ from partita.plots.traces import traces
 
 __all__ = [
     "ball",
+    "clusters_curve",
     "core",
     "distances",
     "estimate",
@@ -38,6 +41,7 @@ __all__ = [
     "overview",
     "persistence",
     "posterior_map",
+    "price_path",
     "profiles",
     "ranks",
     "replicates",

@@ -270,7 +270,7 @@ def _curve(
         np.array(numbers, np.int64),
         labels,
         expected,
-        np.maximum(expected - float(lowest @ weights), 0.0),
+        np.maximum((losses - lowest) @ weights, 0.0),
         np.array([_error(row - lowest, draws) for row in losses]),
         np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows]),
         by_size(best),

@@ -1,0 +1,247 @@
+"""The price path: which clusters split and merge as splitting gets dearer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError
+from partita.plots.canvas import GREY, INK, SMALL, counted, headline, library, one_axes, plain
+from partita.plots.colours import colour_indices
+from partita.plots.palette import OTHER, colour
+from partita.search.path_result import PricePath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GAP = 0.012
+"""Width of the ribbons between two columns, as a part of the axis; less beside narrow columns."""
+
+_LABELLED = 0.035
+"""Width of a column, as a part of the axis, from which on its number of clusters is written."""
+
+_EDGED = 60
+"""Clusters of a column up to which white lines part them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One corner of the path as a stack of clusters.
+
+    Attributes
+    ----------
+    left, right : float
+        Where its bars begin and end, in prices.
+    bottoms, heights : ndarray of float, shape (n_clusters,)
+        In items. Clusters that continue each other stand side by side.
+    colours : tuple of str
+        Grey for a cluster of one item.
+    """
+
+    left: float
+    right: float
+    bottoms: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    colours: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ribbon:
+    """The items that two clusters of neighbouring columns share.
+
+    Attributes
+    ----------
+    left, right : float
+        Between these prices.
+    start, stop : float
+        Its lower edge on the left and on the right, in items.
+    height : float
+    colour : str
+        That of the smaller of the two clusters.
+    """
+
+    left: float
+    right: float
+    start: float
+    stop: float
+    height: float
+    colour: str
+
+
+def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
+    """Columns from the lowest price on, and the ribbons between them.
+
+    Items are sorted by their clusters at the highest price, within those by
+    the next lower one, and so on; the clusters of a column stand in the order
+    of the mean places of their items.
+    """
+    labels = path.labels
+    edges = np.concatenate(([path.low], path.breakpoints, [path.high]))
+    gaps = np.minimum(_GAP * (path.high - path.low), 0.6 * np.diff(edges))
+    half = np.concatenate(([0.0], np.minimum(gaps[:-1], gaps[1:]) / 2, [0.0]))
+    place = np.empty(labels.shape[1], np.int64)
+    place[np.lexsort(labels)] = np.arange(place.size)
+    indices = _colours(path)
+    columns, ribbons, stacks = [], [], []
+    for j, row in enumerate(labels):
+        sizes = np.bincount(row)
+        order = np.argsort(np.bincount(row, place) / sizes, kind="stable")
+        bottoms = np.empty(sizes.size)
+        bottoms[order] = np.cumsum(sizes[order]) - sizes[order]
+        chosen = tuple(
+            OTHER if size == 1 else colour(index)
+            for size, index in zip(sizes.tolist(), indices[j].tolist(), strict=True)
+        )
+        left, right = float(edges[j] + half[j]), float(edges[j + 1] - half[j + 1])
+        columns.append(Column(left, right, bottoms, sizes.astype(np.float64), chosen))
+        stacks.append(row)
+        if j:
+            ribbons += _ribbons(columns[-2], columns[-1], stacks[-2], row)
+    return columns, ribbons
+
+
+def _colours(path: PricePath) -> list[NDArray[np.int64]]:
+    """Colour indices that follow clusters outwards from the corner of the loss's own price."""
+    own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
+    order = [own, *range(own - 1, -1, -1), *range(own + 1, len(path))]
+    found = colour_indices([path.labels[j] for j in order])
+    return [found[order.index(j)] for j in range(len(path))]
+
+
+def _ribbons(
+    one: Column, two: Column, first: NDArray[np.int32], second: NDArray[np.int32]
+) -> list[Ribbon]:
+    shared, counts = np.unique(np.stack([first, second]), axis=1, return_counts=True)
+    pairs = sorted(
+        zip(*shared.tolist(), counts.tolist(), strict=True),
+        key=lambda p: (one.bottoms[p[0]], two.bottoms[p[1]]),
+    )
+    leaving, arriving = one.bottoms.copy(), two.bottoms.copy()
+    ribbons = []
+    for a, b, count in pairs:
+        smaller = one.colours[a] if one.heights[a] < two.heights[b] else two.colours[b]
+        ribbons.append(Ribbon(one.right, two.left, leaving[a], arriving[b], float(count), smaller))
+        leaving[a] += count
+        arriving[b] += count
+    return ribbons
+
+
+def price_path(source: PricePath, *, ax: Axes | None = None) -> Axes:
+    """Every optimal partition as a column, over the prices at which it is optimal.
+
+    Bands are clusters, as high as they have items; between columns they split
+    and merge. The corner at the loss's own price, which :func:`estimate`
+    reports, has a bracket over its interval and a line at that price: a wide
+    one means that other tastes get the same clustering. Numbers of clusters
+    are above the columns that are wide enough. Single items are grey.
+
+    Parameters
+    ----------
+    source : PricePath
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
+    >>> ax = pt.plots.price_path(pt.price_path(draws))
+    >>> ax.get_title(loc="left")
+    'How many clusters? 2, for prices from 0.67 to 1.43'
+    """
+    library("figure")
+    if not isinstance(source, PricePath):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected a PricePath. "
+            "partita.price_path(draws) makes one."
+        )
+    columns, ribbons = prepare_price_path(source)
+    axes = one_axes(ax, width=7.2, height=4.2)
+    _draw_bands(axes, columns, ribbons)
+    n_items = source.labels.shape[1]
+    span = source.high - source.low
+    for corner in source:
+        if corner.high - corner.low >= _LABELLED * span:
+            axes.annotate(
+                str(corner.n_clusters),
+                ((corner.low + corner.high) / 2, n_items),
+                (0.0, 2.0),
+                textcoords="offset points",
+                ha="center",
+                fontsize=SMALL,
+                color=INK,
+            )
+    axes.set_xlim(source.low, source.high)
+    axes.set_ylim(-0.09 * n_items, 1.06 * n_items)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("price a of splitting a true cluster (of merging two: 2 − a)")
+    plain(axes)
+    title = _mark_estimate(axes, source)
+    fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
+    note = f"{counted(len(source), 'optimal partition')} of {fewest:,} to {most:,} clusters under "
+    note += f"{source.loss.title}; bands: clusters, by items; above: how many"
+    headline(axes, title, note)
+    return axes
+
+
+def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
+    collection = library("collections").PolyCollection
+    shapes = [
+        [
+            (r.left, r.start),
+            (r.right, r.stop),
+            (r.right, r.stop + r.height),
+            (r.left, r.start + r.height),
+        ]
+        for r in ribbons
+    ]
+    fill = [r.colour for r in ribbons]
+    axes.add_collection(collection(shapes, facecolors=fill, alpha=0.45, linewidths=0.0))
+    for column in columns:
+        axes.bar(
+            column.left,
+            column.heights,
+            column.right - column.left,
+            column.bottoms,
+            align="edge",
+            color=column.colours,
+            linewidth=0.0,
+        )
+        if column.heights.size <= _EDGED:
+            parted = column.bottoms[column.bottoms > 0]
+            axes.hlines(parted, column.left, column.right, color="white", linewidth=0.7)
+
+
+def _mark_estimate(axes: Axes, path: PricePath) -> str:
+    """A bracket under the corner of the loss's own price; what the title says of it."""
+    price = path.loss.price
+    if not path.low <= price <= path.high:
+        return "How many clusters? It depends on the price"
+    own = int(np.searchsorted(path.breakpoints, price, side="right"))
+    corner = list(path)[own]
+    n_items = path.labels.shape[1]
+    y = -0.035 * n_items
+    axes.plot([corner.low, corner.high], [y, y], color=INK, linewidth=1.6, marker="|")
+    axes.plot([price, price], [y, n_items], color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+    middle = (path.low + path.high) / 2
+    late = (corner.low + corner.high) / 2 > middle
+    axes.annotate(
+        f"the estimate, a = {price:g}",
+        (corner.low if late else corner.high, y),
+        (-5.0 if late else 5.0, 0.0),
+        textcoords="offset points",
+        ha="right" if late else "left",
+        va="center",
+        fontsize=SMALL,
+        color=GREY,
+    )
+    prices = f"{corner.low:.2f} to {corner.high:.2f}"
+    return f"How many clusters? {corner.n_clusters:,}, for prices from {prices}"
