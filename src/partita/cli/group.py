@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "The whole way on data of the paper, into a directory.",
     "rivals": "Several representative clusterings, with masses and a proof.",
     "core": "The largest set of items whose grouping holds.",
+    "path": "Every clustering that is optimal at some price of splitting.",
     "compare": "Distance, cross table and meet of two clusterings.",
     "convert": "Draws from one file format into another.",
     "reproduce": "Recompute the numbers of the paper.",

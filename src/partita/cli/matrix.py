@@ -34,6 +34,8 @@ def summarize_matrix(
         method=params["method"],
         bound=None if params["bound"] == "none" else params["bound"],
         max_clusters=params["max_clusters"],
+        n_clusters=params["n_clusters"],
+        min_size=params["min_size"],
         time_limit=params["time_limit"],
         rng=params["seed"],
         n_jobs=params["jobs"],

@@ -158,6 +158,17 @@ def summary_options(function: F) -> F:
             "--max-clusters", type=click.IntRange(1), metavar="K", help="Most clusters. No default."
         ),
         click.option(
+            "--n-clusters", type=click.IntRange(1), metavar="K", help="Exactly so many clusters."
+        ),
+        click.option(
+            "--min-size",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            metavar="S",
+            help="No cluster with fewer items.",
+        ),
+        click.option(
             "--time-limit",
             type=click.FloatRange(0, min_open=True),
             metavar="S",

@@ -50,6 +50,8 @@ def summarize(
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
     max_clusters: int | None = None,
+    n_clusters: int | None = None,
+    min_size: int = 1,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -73,7 +75,7 @@ def summarize(
         The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
-    method, bound, max_clusters, time_limit, rng, n_jobs, progress
+    method, bound, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress
         As in :func:`estimate`. The VI and Binder estimates made for comparison
         use them as well, except for methods that only one loss has.
 
@@ -115,6 +117,8 @@ def summarize(
         "method": method,
         "bound": bound,
         "max_clusters": max_clusters,
+        "n_clusters": n_clusters,
+        "min_size": min_size,
         "time_limit": time_limit,
         "rng": rng,
         "n_jobs": n_jobs,

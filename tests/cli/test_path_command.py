@@ -1,0 +1,76 @@
+"""``partita path``, and exact numbers and smallest sizes of clusters in ``partita summarize``."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import partita as pt
+from partita.cli.group import cli
+
+FIVE = "a,b,c,d,e,f\n1,1,2,2,3,3\n1,1,2,2,2,3\n1,1,1,2,2,2\n1,1,2,2,2,2\n1,2,2,3,3,3\n"
+
+
+@pytest.fixture
+def draws(tmp_path):
+    path = tmp_path / "draws.csv"
+    path.write_text(FIVE)
+    return path
+
+
+def run(*words):
+    return CliRunner().invoke(cli, [*map(str, words)])
+
+
+def test_text_json_and_file(draws, tmp_path):
+    out = tmp_path / "path.csv"
+    path = pt.price_path(pt.read_draws(draws), loss="binder")
+    done = run("path", draws, "--loss", "binder", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"{path}\n"
+    with out.open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [[int(row[name]) for name in "abcdef"] for row in rows] == path.labels.tolist()
+    assert [float(row["high"]) for row in rows[:-1]] == path.breakpoints.tolist()
+    plain = json.loads(run("path", draws, "--loss", "binder", "--json").stdout)
+    assert np.round(plain["breakpoints"], 9).tolist() == [0.4, 0.6, 1.2, 1.85]
+    assert plain["gap"] == 0.0
+    assert plain["item_names"] == list("abcdef")
+
+
+def test_prices_in_the_wrong_order_are_named_as_options(draws):
+    done = run("path", draws, "--low", 1.5, "--high", 1)
+    assert done.exit_code == 1
+    assert "--low 1.5" in done.stderr
+
+
+@pytest.mark.parametrize("rules", [{"n_clusters": 3}, {"min_size": 3}])
+def test_summarize_keeps_the_rules(draws, rules):
+    ((name, value),) = rules.items()
+    done = run("summarize", draws, f"--{name.replace('_', '-')}", value, "--json")
+    assert done.exit_code == 0, done.output
+    free, found = (pt.estimate(pt.read_draws(draws), **wish) for wish in ({"min_size": 1}, rules))
+    assert json.loads(done.stdout)["estimate"]["labels"] == found.labels.tolist()
+    sizes = np.bincount(found.labels)
+    assert sizes.size == rules.get("n_clusters", sizes.size)
+    assert sizes.min() >= rules.get("min_size", 1)
+    assert free.expected_loss <= found.expected_loss
+
+
+def test_impossible_rules_are_an_error(draws):
+    done = run("summarize", draws, "--n-clusters", 3, "--min-size", 3)
+    assert done.exit_code != 0
+    assert "--n-clusters 3" in done.stderr
+    assert "9 items would be needed" in done.stderr
+
+
+def test_a_matrix_too(draws, tmp_path):
+    matrix = tmp_path / "similarity.npy"
+    np.save(matrix, pt.similarity(pt.read_draws(draws)))
+    done = run("summarize", "--similarity", matrix, "--loss", "binder", "--n-clusters", 2, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["n_clusters"] == 2
