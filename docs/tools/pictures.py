@@ -140,6 +140,22 @@ def persistence() -> Any:
     return pt.plots.persistence(pt.modes(two_answers())).figure
 
 
+@cache
+def few_galaxies() -> Any:
+    """The fit of the page on numbers of clusters."""
+    return pt.sample(pt.datasets.galaxies(), draws=250, burn_in=200, chains=2, rng=1)
+
+
+def price_path() -> Any:
+    """Which clusters split and merge along the price."""
+    return pt.plots.price_path(pt.price_path(few_galaxies(), low=0.4, bound=None)).figure
+
+
+def clusters_curve() -> Any:
+    """What each number of clusters costs."""
+    return pt.plots.clusters_curve(pt.clusters_curve(few_galaxies())).figure
+
+
 def methods() -> Any:
     """Expected VI reached by each method on the same draws."""
     draws = normals().draws
@@ -175,6 +191,8 @@ PICTURES = {
     "rivals": rivals,
     "rivals_curve": rivals_curve,
     "persistence": persistence,
+    "price_path": price_path,
+    "clusters_curve": clusters_curve,
     "methods": methods,
 }
 """Name of the file to what draws it."""

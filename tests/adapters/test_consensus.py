@@ -34,6 +34,14 @@ def test_options_reach_the_search(labels):
     assert consensus.summary_.loss == pt.Binder()
 
 
+def test_exact_numbers_and_smallest_sizes_reach_the_search(labels):
+    consensus = PartitionConsensus(n_clusters=2, min_cluster_size=6, bound=None).fit(labels.T)
+    found = pt.estimate(labels, n_clusters=2, min_size=6, bound=None)
+    np.testing.assert_array_equal(consensus.labels_, found.labels)
+    assert consensus.n_clusters_ == 2
+    assert np.bincount(consensus.labels_).min() >= 6
+
+
 def test_from_draws_keeps_weights_chains_and_names():
     draws = pt.Draws(
         [[0, 0, 1, 1], [0, 1, 1, 1]], weights=[1, 9], chain=[0, 1], item_names=list("abcd")

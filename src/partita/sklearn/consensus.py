@@ -40,6 +40,10 @@ class PartitionConsensus(SummaryEstimator):
         take longer than the search where the labelings have little in common.
     max_clusters : int, optional
         Most clusters of the consensus; no cap by default.
+    n_clusters : int, optional
+        Exactly so many clusters; by default as many as are closest on average.
+    min_cluster_size : int, optional
+        No cluster of the consensus has fewer items.
     noise : (label, "singletons") or (label, "cluster"), optional
         A label that marks noise, such as −1, and what it means; see
         :func:`partita.as_draws`.
@@ -93,6 +97,8 @@ class PartitionConsensus(SummaryEstimator):
         method: str = "auto",
         bound: Literal["fast", "tight"] | None = "fast",
         max_clusters: int | None = None,
+        n_clusters: int | None = None,
+        min_cluster_size: int | None = None,
         noise: NoiseRule | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -102,6 +108,8 @@ class PartitionConsensus(SummaryEstimator):
         self.method = method
         self.bound = bound
         self.max_clusters = max_clusters
+        self.n_clusters = n_clusters
+        self.min_cluster_size = min_cluster_size
         self.noise = noise
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -164,6 +172,8 @@ class PartitionConsensus(SummaryEstimator):
                 method=self.method,
                 bound=self.bound,
                 max_clusters=self.max_clusters,
+                n_clusters=self.n_clusters,
+                min_size=1 if self.min_cluster_size is None else self.min_cluster_size,
                 rng=self._seed(),
                 n_jobs=self.n_jobs,
                 progress=False,
