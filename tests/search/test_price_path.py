@@ -111,3 +111,11 @@ def test_bad_requests_are_refused_in_words():
         pt.price_path(SIX, loss="nid")
     with pytest.raises(InvalidInputError, match="0 ≤ low < high ≤ 2"):
         pt.price_path(SIX, low=1.0, high=0.5)
+
+
+def test_the_number_of_clusters_may_rise_along_the_path_of_binder():
+    path = pt.price_path([[0, 1, 2, 3] * 2] * 5 + [[0, 0, 0, 0, 1, 2, 3, 4]] * 4, loss="binder")
+    assert path.n_clusters.tolist() == [8, 4, 5, 4, 3, 2, 1]
+    assert path.breakpoints[1] == pytest.approx(14 / 9)  # where 4 pairs of 5/9 meet 6 of 4/9
+    assert (np.diff(path.splitting) < 0).all()
+    assert path.gap == 0.0
