@@ -61,6 +61,14 @@ def test_summarize_keeps_the_rules(draws, rules):
     assert free.expected_loss <= found.expected_loss
 
 
+def test_summarize_says_how_many(draws):
+    done = run("summarize", draws, "--path")
+    assert done.exit_code == 0, done.output
+    said = " ".join(done.stdout.split())
+    assert "How many: " in said
+    assert "optimal for prices of splitting from 0.51 to 1.01" in said
+
+
 def test_impossible_rules_are_an_error(draws):
     done = run("summarize", draws, "--n-clusters", 3, "--min-size", 3)
     assert done.exit_code != 0

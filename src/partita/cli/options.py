@@ -169,6 +169,9 @@ def summary_options(function: F) -> F:
             help="No cluster with fewer items.",
         ),
         click.option(
+            "--path", is_flag=True, help="Say which numbers of clusters are as good. Takes longer."
+        ),
+        click.option(
             "--time-limit",
             type=click.FloatRange(0, min_open=True),
             metavar="S",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SUMMARY = (
     *("loss", "prob", "method", "bound"),
-    *("max_clusters", "n_clusters", "min_size", "time_limit"),
+    *("max_clusters", "n_clusters", "min_size", "path", "time_limit"),
 )
 
 
@@ -44,7 +44,7 @@ Examples:
   $ partita summarize draws.csv --data data.csv --report report.html
   $ partita summarize chain1.csv chain2.csv --burn-in 100 --out results
   $ partita summarize draws.npz --loss binder --prob 0.9 --json
-  $ partita summarize draws.csv --n-clusters 2 --min-size 3
+  $ partita summarize draws.csv --n-clusters 2 --min-size 3 --path
   $ partita summarize draws.csv --out results --similarity csv --force
   $ partita summarize --similarity results/similarity.csv --loss binder
   $ cat draws.csv | partita summarize -""",

@@ -33,6 +33,9 @@ from partita.search.result import PointEstimate
 if TYPE_CHECKING:
     import pandas as pd
 
+    from partita.search.clusters_curve import ClustersCurve
+    from partita.search.path_result import PricePath
+
 
 @dataclass(frozen=True, eq=False)
 class LossComparison:
@@ -178,6 +181,20 @@ class Summary:
         searches longer, proves how large a core can be, and takes any probability.
         """
         return quick_core(self.draws)
+
+    @cached_property
+    def path(self) -> PricePath | None:
+        """The price path, without proof, made when asked; None for a loss without a price."""
+        from partita.search.price_path import price_path
+
+        return price_path(self.draws, loss=self.loss, bound=None) if self.loss.has_price else None
+
+    @cached_property
+    def curve(self) -> ClustersCurve | None:
+        """The best partition for each k, made when asked; None for a loss that is no mean."""
+        from partita.search.clusters_curve import clusters_curve
+
+        return clusters_curve(self.draws, loss=self.loss) if self.loss.averages_distances else None
 
     @property
     def sentence(self) -> str:

@@ -52,6 +52,7 @@ def summarize(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
+    path: bool = False,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -75,6 +76,11 @@ def summarize(
         The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
+    path : bool, default False
+        ``print`` then says in one line which numbers of clusters are as good and
+        over which prices the estimate is optimal, by ``Summary.curve`` and
+        ``Summary.path``. These are made when first asked for, and take several
+        times as long as all the rest.
     method, bound, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress
         As in :func:`estimate`. The VI and Binder estimates made for comparison
         use them as well, except for methods that only one loss has.
@@ -155,7 +161,7 @@ def summarize(
         sizes=sizes,
         profiles=_profiles(draws, clean, found.labels, observed, level),
         diagnostics=diagnostics,
-        options=_options(measure, level, overlap, wishes),
+        options=_options(measure, level, overlap, {**wishes, "path": bool(path)}),
         versions=_versions(),
         seconds=time.perf_counter() - started,
         rivals=rivals,

@@ -46,6 +46,7 @@ def screen_lines(summary: Summary, width: int = WIDTH) -> list[Line]:
     sections = [
         _head(summary, width),
         _estimate(summary, width),
+        _how_many(summary, width),
         _ball(summary, width),
         _clusters(summary, width),
         _items(summary, width),
@@ -103,6 +104,21 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
     if found.search.interrupted:
         lines += _wrapped(_WARNS, "the search was cut short; this is the best so far", width)
     return lines
+
+
+def _how_many(summary: Summary, width: int) -> list[Line]:
+    """The plateau, and the prices at which the estimate is optimal; where it was asked for."""
+    if not summary.options.get("path"):
+        return []
+    parts = []
+    if summary.curve is not None:
+        parts.append(summary.curve.sentence)
+    if summary.path is not None:
+        found = summary.path.stability(summary.labels)
+        prices = f"optimal for prices of splitting from {found.low:.2f} to {found.high:.2f}"
+        parts.append(f"the estimate is {prices if found.is_optimal else 'optimal at no price'}")
+    text = "; ".join(parts) or f"no path and no curve under {summary.loss.title}"
+    return _wrapped("How many: ", text, width)
 
 
 def _proof(found: PointEstimate) -> str:
