@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from partita._validate import path as clean_path
 from partita.errors import PartitaError
 
 PathLike = str | os.PathLike[str]
@@ -71,7 +72,8 @@ def atomic_path(
     >>> target.read_text()
     'done'
     """
-    target = Path(os.path.realpath(path))  # through a symbolic link, as open() would
+    # Through a symbolic link, as open() would.
+    target = Path(os.path.realpath(clean_path(path, "path")))
     if _is_special(target):
         with _explained(path):
             yield target

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from partita._files import PathLike
+from partita._validate import path as clean_path
 from partita.errors import UnknownNameError
 
 
@@ -121,7 +122,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
         )
     if path is None:
         return _FORMATS[0]
-    file_name = Path(path).name.lower()
+    file_name = clean_path(path, "path").name.lower()
     if file_name.startswith("coda") and "chain" in file_name:
         return next(each for each in _FORMATS if each.name == "coda")
     for each in _FORMATS:

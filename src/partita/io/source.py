@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from partita._files import FileAccessError, FileMissingError, PathLike
+from partita._validate import path as clean_path
 from partita.errors import FileFormatError
 
 Source = PathLike | IO[Any]
@@ -35,7 +36,7 @@ def is_stream(source: object) -> bool:
 
 def check_file(path: PathLike, *, directory: bool = False) -> Path:
     """The path, when it leads to something that can be read."""
-    place = Path(path)
+    place = clean_path(path, "path")
     if not place.exists():
         raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
     if place.is_dir() and not directory:

@@ -93,11 +93,9 @@ class Posterior:
         return found
 
     def expected(self, loss: Loss, labels: Labels) -> float:
-        """Posterior expected loss; for a mean of distances ``expected_loss`` to the last bit."""
+        """Posterior expected loss, ``expected_loss`` to the last bit."""
         if loss.averages_distances:
             return float((self.distances(loss, labels) * self.draws.probabilities).sum())
-        if loss.uses_similarity and self.has_similarity:
-            return loss.expected_from_similarity(as_labels(labels), self.similarity)
         return loss.expected(as_labels(labels), self.draws, self.n_jobs)
 
     def keep_distances(self, *estimates: Labels) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileAccessError, FileMissingError, PathLike, atomic_path
+from partita._validate import path as clean_path
 from partita.errors import FileFormatError
 
 
@@ -36,7 +36,7 @@ def write_archive(
 
 def read_archive(path: PathLike, form: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file of that form."""
-    place = Path(path)
+    place = clean_path(path, "path")
     if not place.exists():
         raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
     if place.is_dir():

@@ -272,7 +272,7 @@ def _shielded(task: Task, function: Callable[[], T], say: str) -> T:
 
 
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:
-    """The best bound known; never above the loss it bounds, which rounding might make it."""
+    """The best bound known; never below 0 or above the loss, where rounding might put it."""
     known = [task.proven] if np.isfinite(task.proven) else []
     already = known and is_proven(value, known[0], task.loss)
     if bound is not None and not already:
@@ -280,7 +280,7 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
             task.limits.append("time: nothing was proven beyond what the search knew")
         else:
             known.extend(_computed_bound(task, labels, value, EFFORTS[bound]))
-    return min(max(known), value) if known else None
+    return min(max(0.0, *known), value) if known else None
 
 
 def _computed_bound(task: Task, labels: Labels, value: float, effort: Effort) -> list[float]:

@@ -12,13 +12,13 @@ import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileMissingError, PathLike, atomic_path
+from partita._validate import path as clean_path
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.summary.check import check_parts
@@ -52,7 +52,7 @@ def _write_archive(file: BinaryIO, arrays: dict[str, NDArray[Any]]) -> None:
 
 def load_summary(path: PathLike) -> Summary:
     """Read a summary written by :func:`save_summary`."""
-    if not Path(path).exists():
+    if not clean_path(path, "path").exists():
         raise FileMissingError(f"{path} does not exist; expected a file written by Summary.save.")
     try:
         # Opened here: NumPy leaves the file open when the archive in it is cut short.
