@@ -132,7 +132,7 @@ def test_what_is_no_name_passes():
 
 def test_the_only_column_is_data_whatever_it_looks_like():
     velocities = (1000 * pt.datasets.galaxies()).astype(int)  # 82 of them, nearly all different
-    assert pt.sample({"km/s": np.unique(velocities)}, **SHORT).columns == ("km/s",)
+    assert pt.sample(pd.DataFrame({"km/s": np.unique(velocities)}), **SHORT).columns == ("km/s",)
 
 
 def test_columns_with_nothing_in_them_and_wide_ones():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita._optional import require
+from partita.plots.canvas import close_figure
 
 if TYPE_CHECKING:
     from partita.samplers.fit import Fit
@@ -32,6 +33,7 @@ def write_figures(
         axes = draw(plots)
         first = axes if hasattr(axes, "figure") else axes.flat[0]
         first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
+        close_figure(first.figure)
 
 
 def _figures(

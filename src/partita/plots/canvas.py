@@ -61,6 +61,12 @@ def shown_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def close_figure(figure: Figure) -> None:
+    """Give a figure back that has been written, where pyplot would keep it."""
+    if "matplotlib.pyplot" in sys.modules:
+        library("pyplot").close(figure)
+
+
 def _pyplot_is_in_use() -> bool:
     if "matplotlib.pyplot" in sys.modules:
         return True

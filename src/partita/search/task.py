@@ -95,7 +95,9 @@ class Task:
     _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
 
     def on(self, draws: Draws) -> Task:
-        """The same task on other draws, with nothing remembered of these."""
+        """The same task on other draws, with nothing remembered of these; itself on its own."""
+        if draws is self.draws:
+            return self
         return replace(self, draws=draws, posterior=None, _distances={})
 
     @property
