@@ -154,7 +154,7 @@ def price_path(source: PricePath, *, ax: Axes | None = None) -> Axes:
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
     >>> ax = pt.plots.price_path(pt.price_path(draws))
     >>> ax.get_title(loc="left")
-    'How many clusters? 2, for prices from 0.67 to 1.43'
+    'How many clusters? 2, for prices from 0.67 to 1.54'
     """
     library("figure")
     if not isinstance(source, PricePath):
