@@ -47,7 +47,7 @@ def test_from_draws_keeps_weights_chains_and_names():
         [[0, 0, 1, 1], [0, 1, 1, 1]], weights=[1, 9], chain=[0, 1], item_names=list("abcd")
     )
     consensus = PartitionConsensus.from_draws(draws)
-    assert consensus.labels_.tolist() == [0, 1, 1, 1]
+    assert consensus.labels_.tolist() == [1, 0, 0, 0]
     assert consensus.summary_.draws == draws
     assert consensus.n_features_in_ == 2
     assert consensus.get_params()["loss"] == "vi"
@@ -70,7 +70,7 @@ def test_labelings_of_several_algorithms():
             "dbscan": DBSCAN(eps=1.0).fit_predict(points),
         }
     )
-    consensus = PartitionConsensus().fit(labelings)
+    consensus = PartitionConsensus(noise=(-1, "singletons")).fit(labelings)
     assert consensus.feature_names_in_.tolist() == list(labelings)
     assert pt.distance(consensus.labels_, truth) < 0.1
 

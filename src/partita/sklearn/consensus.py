@@ -54,7 +54,7 @@ class PartitionConsensus(SummaryEstimator):
     Attributes
     ----------
     labels_ : ndarray of int32, shape (n_items,)
-        The consensus; clusters are numbered in order of first appearance.
+        The consensus; clusters are numbered by size, the largest first.
     n_clusters_ : int
     credible_ball_ : CredibleBall
         The smallest ball around the consensus with ``prob`` of the labelings in it.
