@@ -20,6 +20,7 @@ SAID = {
     "arviz": "trees in and out",
     "anndata": "annotated data in and out",
     "summary": "everything in one object",
+    "testing": "checks of what users bring",
     "rivals": "several answers, p-values, modes",
     "search": "point estimates and proofs",
     "samplers": "mixtures that produce draws",
