@@ -358,3 +358,9 @@ def test_a_bound_is_explained_from_the_centre():
     assert ball.explain("upper").changes[0].kind == "merge"
     with pytest.raises(InvalidInputError, match="kind='sideways'; expected one of 'upper'"):
         ball.explain("sideways")
+
+
+def test_a_partial_partition_has_no_distance_and_so_no_place_in_a_ball():
+    ball = pt.credible_ball(FOUR, CENTER)
+    with pytest.raises(pt.PartitaError, match="a partition must place every item"):
+        ball.contains(pt.PartialPartition([0, 0, -1, 1]))
