@@ -29,7 +29,8 @@ def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
     assert draws.item_names == tuple(NAMES)
     fit = pt.Fit.load(out / "fit.npz")
     assert (fit.kernel, fit.prior) == (expected.kernel, expected.prior)
-    assert result.stdout == (out / "summary.txt").read_text()
+    assert result.stdout.startswith((out / "summary.txt").read_text())
+    assert "Profiles" in result.stdout
     assert "x       number  NormalInverseGamma  mean" in result.stderr
     assert "</html>" in (out / "report.html").read_text()
     assert json.loads((out / "summary.json").read_text())["item_names"] == NAMES

@@ -88,7 +88,7 @@ def test_progress_is_not_shown_in_pipes(place):
     assert "\r" not in stderr
     assert ESCAPE not in stdout + stderr
     assert stderr.splitlines()[-1] == "wrote f"
-    assert stdout == (place / "f" / "summary.txt").read_text()
+    assert stdout.startswith((place / "f" / "summary.txt").read_text())
 
 
 def test_codes_of_real_processes(place):

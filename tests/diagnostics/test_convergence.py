@@ -51,7 +51,7 @@ def test_chains_that_disagree_are_told_apart_in_words():
     assert "not mixed: R-hat of" in text
     assert "Run longer" in text
     assert "chains disagree on which items belong together" in text
-    assert "select_chains" in text
+    assert "representatives(draws) shows which answers they hold" in text
 
 
 def one_mode(kind: int, n_draws: int, seed: int) -> np.ndarray:
