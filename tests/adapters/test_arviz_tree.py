@@ -141,7 +141,7 @@ def test_to_arviz_without_arviz_is_a_tree(fit, monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("partita.samplers.fit.version", missing)
+    monkeypatch.setattr("partita.samplers.export.version", missing)
     assert isinstance(fit.to_arviz(), xr.DataTree)
 
 
