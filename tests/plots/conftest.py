@@ -1,4 +1,4 @@
-"""Figures that went through pyplot are closed after each test."""
+"""Figures that went through pyplot are closed before and after each test."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ from matplotlib import pyplot as plt
 
 @pytest.fixture(autouse=True)
 def closed_figures():
+    plt.close("all")  # another room's tests may have left some
     yield
     plt.close("all")
