@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
 from hypothesis import settings
 
 # A kernel compiles in its first example, or runs as plain Python: times say nothing.
 settings.register_profile("partita", deadline=None)
 settings.load_profile("partita")
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left():
+    """Figures of one test do not count among those of the next: matplotlib warns of too many."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
