@@ -35,13 +35,15 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
 
     Work runs in plain threads, because kernels release the GIL and joblib's
     start costs more than a small kernel. A backend chosen by the user through
-    ``joblib.parallel_config`` is honoured.
+    ``joblib.parallel_config`` is honoured: threads, processes or a cluster.
     """
     work = list(tasks)
     if n_jobs is None and _joblib_is_configured():
         import joblib
 
-        return list(joblib.Parallel()(joblib.delayed(function)(task) for task in work))
+        # Closures travel to processes as code; plain pickling would refuse them.
+        portable = joblib.wrap_non_picklable_objects(function)
+        return list(joblib.Parallel()(joblib.delayed(portable)(task) for task in work))
     threads = min(count_jobs(n_jobs), len(work))
     if threads <= 1:
         return [function(task) for task in work]
@@ -52,6 +54,8 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
 def _joblib_is_configured() -> bool:
     if "joblib" not in sys.modules:
         return False
-    from joblib.parallel import get_active_backend
+    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
-    return get_active_backend()[1] is not None
+    # A cluster is chosen without a number of jobs; the default backend counts with one only.
+    backend, n_jobs = get_active_backend()
+    return n_jobs is not None or type(backend) is not BACKENDS[DEFAULT_BACKEND]

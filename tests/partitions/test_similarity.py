@@ -108,13 +108,6 @@ def test_batches_of_rows_add_up(monkeypatch):
     assert np.array_equal(pt.similarity(labels), by_columns(labels))
 
 
-def test_processes_chosen_by_the_user_give_the_same():
-    joblib = pytest.importorskip("joblib")
-    labels = simulated(40, 40, 5)
-    with joblib.parallel_config("loky", n_jobs=2):
-        assert np.array_equal(pt.similarity(labels), by_columns(labels))
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "rows", [slice(0, 1), slice(5, 40), slice(None, None, 7), [3], [49, 0, 17], np.arange(50) > 30]

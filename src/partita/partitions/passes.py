@@ -115,12 +115,9 @@ def map_blocks(
     >>> list(map_blocks(lambda block: int(block.n_clusters.sum()), draws, rows=2))
     [5, 1]
     """
-
-    def work(where: slice) -> R:
-        return function(block_of(draws, where))
-
     for batch in _batches(block_slices(draws, rows)):
-        yield from run(work, batch, n_jobs)
+        # Blocks are views; a worker elsewhere is sent its block and no other draws.
+        yield from run(function, [block_of(draws, where) for where in batch], n_jobs)
         if say is not None:
             say(f"{batch[-1].stop:,} of {draws.n_draws:,} draws")
 
