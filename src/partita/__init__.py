@@ -92,23 +92,24 @@ _HOME = {
     "Start": "search.result",
     "sample": "samplers.sample",
     "Fit": "samplers.fit",
-    "ClusterParameters": "samplers.fit",
+    "ClusterParameters": "samplers.moments",
     "Density": "samplers.predictive",
-    "Moments": "samplers.kernel",
+    "Moments": "samplers.moments",
     "Settings": "samplers.chains",
     "NormalInverseGamma": "samplers.normal",
     "NormalInverseWishart": "samplers.wishart",
-    "BetaBernoulli": "samplers.categorical",
+    "BetaBernoulli": "samplers.bernoulli",
     "DirichletCategorical": "samplers.categorical",
     "GammaPoisson": "samplers.poisson",
     "Product": "samplers.product",
     "Kernel": "samplers.kernel",
-    "PartitionPrior": "samplers.priors",
+    "PartitionPrior": "samplers.partition_prior",
     "ProductPartition": "samplers.product_partition",
     "DirichletProcess": "samplers.priors",
     "PitmanYor": "samplers.priors",
     "FiniteMixture": "samplers.finite_mixture",
-    "Gamma": "samplers.priors",
+    "Gamma": "samplers.hyperpriors",
+    "F": "samplers.hyperpriors",
     "concentration_for": "samplers.concentration",
     "explain": "losses.explain",
     "Explanation": "losses.explain",
@@ -211,21 +212,22 @@ if TYPE_CHECKING:
     from partita.rivals.p_values import PValue as PValue
     from partita.rivals.representatives import representatives as representatives
     from partita.rivals.result import Representatives as Representatives
-    from partita.samplers.categorical import BetaBernoulli as BetaBernoulli
+    from partita.samplers.bernoulli import BetaBernoulli as BetaBernoulli
     from partita.samplers.categorical import DirichletCategorical as DirichletCategorical
     from partita.samplers.chains import Settings as Settings
     from partita.samplers.concentration import concentration_for as concentration_for
     from partita.samplers.finite_mixture import FiniteMixture as FiniteMixture
-    from partita.samplers.fit import ClusterParameters as ClusterParameters
     from partita.samplers.fit import Fit as Fit
+    from partita.samplers.hyperpriors import F as F
+    from partita.samplers.hyperpriors import Gamma as Gamma
     from partita.samplers.kernel import Kernel as Kernel
-    from partita.samplers.kernel import Moments as Moments
+    from partita.samplers.moments import ClusterParameters as ClusterParameters
+    from partita.samplers.moments import Moments as Moments
     from partita.samplers.normal import NormalInverseGamma as NormalInverseGamma
+    from partita.samplers.partition_prior import PartitionPrior as PartitionPrior
     from partita.samplers.poisson import GammaPoisson as GammaPoisson
     from partita.samplers.predictive import Density as Density
     from partita.samplers.priors import DirichletProcess as DirichletProcess
-    from partita.samplers.priors import Gamma as Gamma
-    from partita.samplers.priors import PartitionPrior as PartitionPrior
     from partita.samplers.priors import PitmanYor as PitmanYor
     from partita.samplers.product import Product as Product
     from partita.samplers.product_partition import ProductPartition as ProductPartition

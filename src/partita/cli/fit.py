@@ -34,7 +34,7 @@ from partita.cli.summarize import make_summary, print_summary
 if TYPE_CHECKING:
     from partita.samplers.fit import Fit
     from partita.samplers.kernel import Kernel
-    from partita.samplers.priors import PartitionPrior
+    from partita.samplers.partition_prior import PartitionPrior
     from partita.summary.result import Summary
 
 _PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components")

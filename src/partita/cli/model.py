@@ -10,8 +10,9 @@ import click
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from partita.samplers.hyperpriors import Gamma
     from partita.samplers.kernel import Kernel
-    from partita.samplers.priors import Gamma, PartitionPrior
+    from partita.samplers.partition_prior import PartitionPrior
     from partita.samplers.table import Table
 
 KERNELS = ("auto", "normal", "wishart", "bernoulli", "categorical", "poisson")
@@ -58,7 +59,8 @@ def _parse(setting: str) -> tuple[str, Any]:
 
 
 def _kernel_class(name: str) -> Any:
-    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
+    from partita.samplers.bernoulli import BetaBernoulli
+    from partita.samplers.categorical import DirichletCategorical
     from partita.samplers.normal import NormalInverseGamma
     from partita.samplers.poisson import GammaPoisson
     from partita.samplers.wishart import NormalInverseWishart
@@ -93,7 +95,7 @@ def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
 
 
 def _concentration(text: str) -> float | Gamma:
-    from partita.samplers.priors import Gamma
+    from partita.samplers.hyperpriors import Gamma
 
     try:
         numbers = [float(part) for part in text.split(",")]

@@ -68,7 +68,8 @@ def compile_samplers() -> None:
     """Sample with every family of kernels that a table of data can need."""
     import numpy as np
 
-    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
+    from partita.samplers.bernoulli import BetaBernoulli
+    from partita.samplers.categorical import DirichletCategorical
     from partita.samplers.kernel import Kernel
     from partita.samplers.normal import NormalInverseGamma
     from partita.samplers.poisson import GammaPoisson

@@ -76,7 +76,9 @@ def profiles(
     vector = by_size(as_labels(labels, n_items=clean.n_items))
     level = clean_prob(prob)
     table, named, is_share = _table(data, names, clean.n_items)
-    kept = clean if clean.n_draws <= n_draws else evenly_spaced(clean, n_draws)
+    kept = clean
+    if clean.n_draws > n_draws:
+        kept = clean._take(evenly_spaced(clean.n_draws, n_draws))
     merged = kept.unique()
     sizes = np.bincount(vector).astype(np.int64)
     statistics = _statistics(table, is_share)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita.partitions.draws import Draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,6 +132,6 @@ def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Flo
     )
 
 
-def evenly_spaced(draws: Draws, n: int) -> Draws:
-    """So many draws, evenly spaced from the first to the last."""
-    return draws._take(np.linspace(0, draws.n_draws - 1, n).astype(np.int64))
+def evenly_spaced(n_draws: int, n: int) -> NDArray[np.int64]:
+    """Positions of so many draws, evenly spaced from the first to the last."""
+    return np.linspace(0, n_draws - 1, n).astype(np.int64)

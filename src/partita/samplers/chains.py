@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from partita._parallel import run
 from partita.kernels.gibbs.types import Plan
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
-from partita.samplers.kernel import Floats
+from partita.samplers.cells import Floats
 from partita.samplers.model import Model
 
 _ROUND_SECONDS = 0.25
@@ -59,11 +59,16 @@ class ChainState:
     labels: Labels
     concentration: float
     random: NDArray[np.uint64]
+    rates: Floats = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
 class Record:
-    """Draws kept from one chain; ``scalars`` has concentration, clusters, likelihood, prior."""
+    """Draws kept from one chain.
+
+    ``scalars`` has concentration, clusters, likelihood, prior, then what the model adds; see
+    ``Model.n_extras``.
+    """
 
     labels: Small
     scalars: Floats
@@ -114,14 +119,17 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
     labels, random = task.state.labels.copy(), task.state.random.copy()
     n_kept = settings.kept(task.last) - settings.kept(task.first)
     kept_labels = np.empty((n_kept, labels.size), np.int32)
-    scalars = np.empty((n_kept, 4))
+    scalars = np.empty((n_kept, 4 + model.n_extras))
+    rates = task.state.rates.copy()
     concentration = run_chain(
         arrays.likelihood(model.values),
-        model.prior.arrays,
-        model.singleton,
+        model.prior.own(),
+        arrays.rates,
+        model.singleton.copy() if rates.size else model.singleton,
         arrays.n_rows,
         arrays.n_work,
         task.state.concentration,
+        rates,
         labels,
         random,
         Plan(
@@ -137,7 +145,7 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
     )
     most = int(kept_labels.max()) if n_kept else 0
     record = Record(kept_labels.astype(smallest_unsigned(most)), scalars)
-    return ChainState(labels, concentration, random), record
+    return ChainState(labels, concentration, random, rates), record
 
 
 def advance_all(

@@ -17,9 +17,10 @@ from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
 from partita.samplers.archive import read_archive, write_archive
+from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Record, Settings
-from partita.samplers.kernel import Floats, Kernel
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.kernel import Kernel
+from partita.samplers.partition_prior import PartitionPrior
 
 _FORMAT = "partita checkpoint 1"
 
@@ -95,9 +96,14 @@ class Checkpointer:
 
 
 def read_checkpoint(
-    path: PathLike, model: str, settings: Settings, n_items: int, prior: PartitionPrior
+    path: PathLike,
+    model: str,
+    settings: Settings,
+    shape: tuple[int, ...],
+    kernel: Kernel,
+    prior: PartitionPrior,
 ) -> Progress:
-    """The run in a checkpoint, which must be of this model, data and settings."""
+    """The run in a checkpoint, which must be of this model, data (of that shape) and settings."""
     meta, arrays = read_archive(path, _FORMAT)
     if meta.get("model") != model:
         raise InvalidInputError(
@@ -111,12 +117,14 @@ def read_checkpoint(
             f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
             f"asks for {settings.iterations}. Ask for at least as many draws."
         )
-    done = int(meta["done"])
+    done, (n_items, n_columns) = int(meta["done"]), shape
+    n_rates = len(kernel.learned(n_columns))
+    width = 4 + int(prior.tables(n_items).has_components) + n_rates
     states, records = [], []
     try:
         for c in range(settings.chains):
-            states.append(read_state(arrays, c, n_items, prior))
-            records.append(_records(arrays, c, n_items, settings.kept(done)))
+            states.append(read_state(arrays, c, n_items, prior, n_rates))
+            records.append(_records(arrays, c, n_items, settings.kept(done), width))
     except KeyError as error:
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
     except ValueError as error:
@@ -131,11 +139,13 @@ def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
         arrays[f"state_labels_{c}"] = state.labels
         arrays[f"random_{c}"] = state.random
         arrays[f"concentration_{c}"] = np.array(state.concentration)
+        if state.rates.size:
+            arrays[f"rates_{c}"] = state.rates
     return arrays
 
 
 def read_state(
-    arrays: dict[str, NDArray[Any]], c: int, n_items: int, prior: PartitionPrior
+    arrays: dict[str, NDArray[Any]], c: int, n_items: int, prior: PartitionPrior, n_rates: int
 ) -> ChainState:
     """The state of chain c, checked like a user's input: a kernel trusts it."""
     labels, random = arrays[f"state_labels_{c}"], arrays[f"random_{c}"]
@@ -149,11 +159,14 @@ def read_state(
     concentration = float(arrays[f"concentration_{c}"])
     if not prior.least_parameter() < concentration < np.inf:
         raise ValueError(f"chain {c} has the concentration {concentration!r}")
-    return ChainState(labels.astype(np.int32), concentration, random)
+    rates = arrays[f"rates_{c}"] if n_rates else np.empty(0)
+    if rates.shape != (n_rates,) or not (np.isfinite(rates) & (rates > 0)).all():
+        raise ValueError(f"chain {c} has no {n_rates} positive rates")
+    return ChainState(labels.astype(np.int32), concentration, random, rates)
 
 
 def _records(
-    arrays: dict[str, NDArray[Any]], c: int, n_items: int, kept: int
+    arrays: dict[str, NDArray[Any]], c: int, n_items: int, kept: int, width: int
 ) -> tuple[Record, ...]:
     """The draws of chain c, of which there must be as many as its iterations give."""
     if not kept:
@@ -164,7 +177,8 @@ def _records(
     clean = Draws(labels)
     if not np.array_equal(clean.labels, labels):
         raise ValueError(f"chain {c} has labels that are not canonical")
-    if scalars.shape != (kept, 4) or scalars.dtype != np.float64 or not np.isfinite(scalars).all():
+    expected = scalars.shape == (kept, width) and scalars.dtype == np.float64
+    if not expected or not np.isfinite(scalars).all():
         raise ValueError(f"chain {c} has no finite traces")
     if not np.array_equal(scalars[:, 1], clean.n_clusters):
         raise ValueError(f"chain {c} has other numbers of clusters than its labels")

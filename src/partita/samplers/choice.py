@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
+from partita.samplers.bernoulli import BetaBernoulli
+from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Kernel
 from partita.samplers.normal import NormalInverseGamma

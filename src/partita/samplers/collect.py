@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
+from partita.samplers.cells import Floats
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.fit import Fit
-from partita.samplers.kernel import Floats, Kernel
+from partita.samplers.kernel import Kernel
+from partita.samplers.learned_rates import names_of
 from partita.samplers.model import Model
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.partition_prior import PartitionPrior
 
 
 def fit_from_progress(
@@ -35,6 +37,12 @@ def fit_from_progress(
     trace: dict[str, NDArray[Any]] = {}
     if model.prior.parameter is not None:
         trace[model.prior.parameter] = scalars[:, :, 0].copy()
+    extras = scalars[:, :, 4:]
+    if model.prior.has_components:
+        trace["n_components"] = extras[:, :, 0].astype(np.int64)
+        extras = extras[:, :, 1:]
+    rates = names_of(names, kernel.learned(len(names)))
+    trace |= {name: extras[:, :, r].copy() for r, name in enumerate(rates)}
     trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
     constant = model.log_base + model.prior.constant
     trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant

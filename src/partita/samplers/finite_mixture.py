@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import positive, whole
+from partita._validate import flag, positive, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.priors import Floats, PartitionPrior, PriorTables, join_tables
+from partita.samplers.hyperpriors import F, Gamma, config_of, from_config
+from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20
 """Terms summed at a time."""
@@ -30,23 +31,35 @@ class FiniteMixture(PartitionPrior):
     process, the number of clusters does not grow with N for ever: choose it
     where a true, finite number of groups is believed in.
 
+    The weight can be learned, and it can shrink with the number of components (``dynamic``,
+    γ = weight/K): then surplus components stay empty, and a fit says how many components there
+    are beside how many clusters.
+
     Parameters
     ----------
-    weight : float
-        γ > 0; 1 makes all component weights equally likely.
+    weight : float, Gamma or F
+        γ > 0, or α of γ = α/K; 1 makes all component weights equally likely. With a prior,
+        ``Gamma(shape, rate)`` or ``F(6, 3)``, it is updated in each iteration.
     mean_components : float
         Mean of K, above 1, when K − 1 is Poisson distributed. Ignored when components are given.
     components : sequence of float, optional
         Probabilities of K = 1, 2, …; scaled to sum to 1.
+    dynamic : bool
+        Whether γ = weight/K.
 
     Notes
     -----
-    An item is placed at a cost of O(k) for k clusters. V(N, k) is summed once
-    for all k, before sampling.
+    An item is placed at a cost of O(k) for k clusters. For a fixed, static weight V(N, k) is
+    summed once for all k, before sampling. Otherwise an iteration begins with a draw of K given
+    the partition and a slice step of the log weight, at a cost of O(N + terms·k), and goes on
+    given both (telescoping sampling). ``Fit.trace["n_components"]`` has the draws of K in every
+    case, ``Fit.trace["weight"]`` those of a learned weight.
 
     References
     ----------
     Miller and Harrison (2018), Journal of the American Statistical Association 113.
+    Frühwirth-Schnatter, S., Malsiner-Walli, G. and Grün, B. (2021), Generalized mixtures of finite
+    mixtures and telescoping sampling. Bayesian Analysis 16.
 
     Examples
     --------
@@ -56,28 +69,46 @@ class FiniteMixture(PartitionPrior):
     4.773
     >>> pt.FiniteMixture.exactly(2).log_probability([0, 1, 2])
     -inf
+    >>> round(pt.FiniteMixture(pt.F(6, 3), dynamic=True).expected_clusters(100), 3)
+    0.0
     """
 
-    weight: float = 1.0
+    weight: float | Gamma | F = 1.0
     mean_components: float = 5.0
     components: tuple[float, ...] | None = None
+    dynamic: bool = False
 
     kind: ClassVar[str] = "FiniteMixture"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", positive(self.weight, "weight"))
+        if not isinstance(self.weight, (Gamma, F)):
+            object.__setattr__(self, "weight", positive(self.weight, "weight"))
         mean = positive(self.mean_components, "mean_components")
         if mean <= 1:
             raise InvalidInputError(f"mean_components={mean!r}; expected a number above 1.")
         object.__setattr__(self, "mean_components", mean)
+        object.__setattr__(self, "dynamic", flag(self.dynamic, "dynamic"))
         if self.components is not None:
             object.__setattr__(self, "components", _clean_components(self.components))
 
     @classmethod
-    def exactly(cls, n_components: int, *, weight: float = 1.0) -> FiniteMixture:
+    def exactly(
+        cls, n_components: int, *, weight: float | Gamma | F = 1.0, dynamic: bool = False
+    ) -> FiniteMixture:
         """A mixture of that many components; at most that many clusters."""
         n_components = whole(n_components, "n_components", least=1)
-        return cls(weight=weight, components=(0.0,) * (n_components - 1) + (1.0,))
+        components = (0.0,) * (n_components - 1) + (1.0,)
+        return cls(weight=weight, components=components, dynamic=dynamic)
+
+    def _terms(self) -> int:
+        """Numbers of components from k on that count.
+
+        Beyond k, terms of a sum fall off at least like the Poisson probabilities they contain.
+        """
+        if self.components is not None:
+            return len(self.components)
+        rate = self.mean_components - 1
+        return int(rate + 12 * math.sqrt(rate)) + 60
 
     def _log_components(self, numbers: Floats) -> Floats:
         """log p(K) of whole numbers K."""
@@ -92,16 +123,19 @@ class FiniteMixture(PartitionPrior):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(padded[numbers.astype(np.int64)]))
 
+    def _nodes(self, extra: float) -> tuple[Floats, Floats]:
+        """Weights and their log probabilities: one, or a quadrature of those that are learned."""
+        if isinstance(self.weight, float):
+            return np.array([self.weight]), np.zeros(1)
+        u, log_weights = self.weight.nodes(extra)
+        return np.exp(u), log_weights
+
     def _log_v(self, n_items: int, clusters: Floats) -> Floats:
-        """log V(N, k) for whole numbers k ≥ 1."""
+        """log V(N, k) for whole numbers k ≥ 1, for a fixed, static weight."""
         from scipy.special import gammaln, logsumexp
 
-        if self.components is None:
-            # Beyond k, terms fall off at least like the Poisson probabilities they contain.
-            rate = self.mean_components - 1
-            terms = int(rate + 12 * math.sqrt(rate)) + 60
-        else:
-            terms = len(self.components)
+        weight = self._start()
+        terms = self._terms()
         beyond = np.arange(terms, dtype=np.float64)
         found = np.empty(clusters.size)
         step = max(1, _CELLS // terms)
@@ -109,52 +143,122 @@ class FiniteMixture(PartitionPrior):
             k = clusters[start : start + step, None]
             total = k + beyond
             log_terms = self._log_components(total) + gammaln(total + 1) - gammaln(beyond + 1)
-            log_terms += gammaln(self.weight * total) - gammaln(self.weight * total + n_items)
+            log_terms += gammaln(weight * total) - gammaln(weight * total + n_items)
             found[start : start + step] = logsumexp(log_terms, axis=1)
         return found
 
     def log_probability(self, labels: ArrayLike) -> float:
-        """Log probability of a partition; −∞ for more clusters than components are possible."""
-        from scipy.special import gammaln
+        """Log probability of a partition; a learned weight is integrated out.
 
-        sizes = cluster_sizes(labels)
-        blocks = gammaln(self.weight + sizes) - gammaln(self.weight)
-        log_v = self._log_v(int(sizes.sum()), np.array([float(sizes.size)]))
-        return float(log_v[0] + blocks.sum())
+        −∞ for more clusters than components are possible.
+        """
+        from scipy.special import gammaln, logsumexp
+
+        sizes, counts = np.unique(cluster_sizes(labels), return_counts=True)
+        n, k = int(sizes @ counts), int(counts.sum())
+        numbers = k + np.arange(self._terms(), dtype=np.float64)
+        weights, log_weights = self._nodes(float(k - 1))
+        each = weights[:, None] / numbers if self.dynamic else weights[:, None]
+        log_terms = self._log_components(numbers) + gammaln(numbers + 1) - gammaln(numbers - k + 1)
+        log_terms = log_terms - _log_rising(each * numbers, n)
+        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+            log_terms = log_terms + count * _log_rising(each, size)
+        return float(logsumexp(log_terms + log_weights[:, None]))
 
     def expected_clusters(self, n_items: int) -> float:
-        """Σ_K p(K) · K · P(a component has items)."""
-        from scipy.special import betaln
-
+        """Σ_K p(K) · K · P(a component has items); averaged over a learned weight."""
         n_items = whole(n_items, "n_items", least=1)
-        if self.components is None:
-            rate = self.mean_components - 1
-            numbers = np.arange(1.0, int(rate + 12 * math.sqrt(rate)) + 61)
-        else:
-            numbers = np.arange(1.0, len(self.components) + 1)
+        numbers = np.arange(1.0, self._terms() + 1)
         probabilities = np.exp(self._log_components(numbers))
-        others = self.weight * np.maximum(numbers - 1, 1e-300)
-        empty = np.exp(betaln(self.weight, others + n_items) - betaln(self.weight, others))
-        empty[0] = 0.0  # a single component has all items
-        return float((probabilities * numbers * (1 - empty)).sum())
+        weights, log_weights = self._nodes(0.0)
+        each = weights[:, None] / numbers if self.dynamic else weights[:, None]
+        # A component is empty with probability Γ(others + N)/Γ(others) · Γ(all)/Γ(all + N).
+        others = each * np.maximum(numbers - 1, 1e-300)
+        empty = np.exp(_log_rising(others, n_items) - _log_rising(each * numbers, n_items))
+        empty[:, 0] = 0.0  # a single component has all items
+        return float(np.exp(log_weights) @ (1 - empty) @ (probabilities * numbers))
+
+    def _start(self) -> float:
+        """The weight, or where chains start that learn it."""
+        if isinstance(self.weight, Gamma):
+            return self.weight.mean
+        if isinstance(self.weight, F):
+            return self.weight.mode or 1.0
+        return self.weight
 
     def tables(self, n_items: int) -> PriorTables:
         """The prior for n items, for the compiled loops."""
-        log_size, log_block = join_tables(n_items, -self.weight)
-        log_v = self._log_v(n_items, np.arange(1.0, n_items + 2))
-        possible = np.isfinite(log_v[:-1])
-        ratio = np.full(n_items, -np.inf)
-        ratio[possible] = log_v[1:][possible] - log_v[:-1][possible]
-        open_table = np.concatenate([[0.0], ratio + math.log(self.weight)])
-        constant = float(log_v[0]) + math.log(self.weight)
-        arrays = Prior(-self.weight, log_size, log_block, open_table, 0.0, 0.0)
-        return PriorTables(arrays, 1.0, constant, None)
+        weight = self._start()
+        log_size, log_block = join_tables(n_items, -weight)
+        learned = not isinstance(self.weight, float)
+        is_learned = self.dynamic or learned
+        if is_learned:  # given K, of which the chain fills the tables
+            open_table, constant = np.full(n_items + 1, -np.inf), 0.0
+        else:
+            log_v = self._log_v(n_items, np.arange(1.0, n_items + 2))
+            possible = np.isfinite(log_v[:-1])
+            ratio = np.full(n_items, -np.inf)
+            ratio[possible] = log_v[1:][possible] - log_v[:-1][possible]
+            open_table = np.concatenate([[0.0], ratio + math.log(weight)])
+            constant = float(log_v[0]) + math.log(weight)
+        open_table[0] = 0.0
+        shape, rate = _hyperparameters(self.weight)
+        most = self._terms() + (n_items if self.components is None else 0)
+        numbers = self._log_components(np.arange(1.0, most + 1))
+        arrays = Prior(
+            -weight,
+            log_size,
+            log_block,
+            open_table,
+            shape,
+            rate,
+            np.concatenate([[-np.inf], numbers]),
+            self._terms(),
+            self.dynamic,
+            isinstance(self.weight, F),
+        )
+        parameter = "weight" if learned else None
+        return PriorTables(arrays, weight, constant, parameter, True, is_learned)
 
     def most_clusters(self) -> int | None:
         """The largest number of clusters that is possible, or None."""
         if self.components is None:
             return None
         return max(i + 1 for i, p in enumerate(self.components) if p > 0)
+
+    def config(self) -> dict[str, Any]:
+        """Weight, components and kind of weight."""
+        found = super().config() | {"weight": config_of(self.weight)}
+        if not self.dynamic:  # as in files and checkpoints of version 0.1
+            found.pop("dynamic")
+        return found
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> FiniteMixture:
+        """The prior again."""
+        return cls(**(config | {"weight": from_config(config["weight"])}))
+
+
+def _log_rising(x: Any, n: int) -> Floats:
+    """log Γ(x + n)/Γ(x); by Stirling's series where the difference would lose its digits."""
+    from scipy.special import gammaln
+
+    x = np.asarray(x, np.float64)
+    if x.max() < 1e5:
+        return np.asarray(gammaln(x + n) - gammaln(x))
+    large = np.maximum(x, 1e5)
+    series = n * np.log(large) + (large + n - 0.5) * np.log1p(n / large) - n
+    series += (1.0 / (large + n) - 1.0 / large) / 12.0
+    small = np.minimum(x, 1e5)
+    return np.asarray(np.where(x < 1e5, gammaln(small + n) - gammaln(small), series))
+
+
+def _hyperparameters(weight: float | Gamma | F) -> tuple[float, float]:
+    if isinstance(weight, Gamma):
+        return weight.shape, weight.rate
+    if isinstance(weight, F):
+        return weight.df1, weight.df2
+    return 0.0, 0.0
 
 
 def _clean_components(components: Sequence[float]) -> tuple[float, ...]:

@@ -16,33 +16,14 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
+from partita.samplers.cells import Floats
 from partita.samplers.chains import Progress, Settings
-from partita.samplers.kernel import Floats, Kernel, Moments
-from partita.samplers.predictive import Density, predict_clusters, predictive_density
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.kernel import Kernel
+from partita.samplers.moments import ClusterParameters, mixed_moments
+from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.predictive import Density, Parameters, predict_clusters, predictive_density
 from partita.samplers.profiles import profile
 from partita.samplers.simulation import Simulations
-
-
-@dataclass(frozen=True, eq=False)
-class ClusterParameters:
-    """Posterior moments of the clusters' parameters, given a partition.
-
-    Attributes
-    ----------
-    sizes : ndarray of int, shape (n_clusters,)
-        In order of first appearance, as all rows.
-    parameters : mapping of str to Moments
-        By name: "mean" and "variance" or "covariance" of normal columns, "probability" of
-        Bernoulli and "probability of <column>" of categorical ones, "rate" of counts. Each has
-        ``mean``, ``variance`` and ``columns``.
-    """
-
-    sizes: NDArray[np.int64]
-    parameters: Mapping[str, Moments]
-
-    def __getitem__(self, name: str) -> Moments:
-        return self.parameters[name]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,8 +35,9 @@ class Fit(Simulations):
     draws : Draws
         Partitions of the items, with chain ids.
     trace : mapping of str to ndarray, shape (n_chains, n_draws)
-        "n_clusters", "log_posterior" (log density of data, partition and random concentration)
-        and, for process priors, "concentration".
+        "n_clusters", "log_posterior" (log density of data, partition and what is learned); for
+        process priors "concentration"; for finite mixtures "n_components" and, if learned,
+        "weight"; and "rate of <column>" of learned rates.
     kernel, prior : Kernel, PartitionPrior
         The model, with everything that was left open filled in.
     values : ndarray of float, shape (n_items, n_columns)
@@ -119,10 +101,13 @@ class Fit(Simulations):
         # A read-only view of a dict cannot be pickled, so the trace travels as the dict itself.
         self.__dict__.update(state, trace=MappingProxyType(state["trace"]))
 
-    def _concentrations(self) -> Floats:
-        if "concentration" in self.trace:
-            return np.asarray(self.trace["concentration"]).reshape(-1)
-        return np.ones(self.draws.n_draws)
+    def _parameters(self) -> Parameters:
+        """What is learned beside the partitions, draw by draw."""
+        tables = self.prior.tables(1)
+        fixed = np.full(self.draws.n_draws, tables.concentration)
+        own = self.trace[tables.parameter] if tables.parameter else fixed
+        number = self.trace.get("n_components", self.trace["n_clusters"])
+        return Parameters(np.ravel(own), np.ravel(number), self._rates())
 
     def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
         """Posterior predictive density at new points, with pointwise credible bands.
@@ -149,7 +134,7 @@ class Fit(Simulations):
         return predictive_density(
             grid,
             draws=self.draws,
-            concentrations=self._concentrations(),
+            parameters=self._parameters(),
             kernel=self.kernel,
             prior=self.prior,
             values=self.values,
@@ -161,7 +146,8 @@ class Fit(Simulations):
     def cluster_parameters(self, labels: LabelsLike) -> ClusterParameters:
         """Posterior mean and variance of each cluster's parameters, given a partition.
 
-        The paper's stars and ellipses: the posterior means of a cluster's mean and variance.
+        The paper's stars and ellipses: the posterior means of a cluster's mean and variance. A
+        learned rate is integrated out given that partition.
 
         Parameters
         ----------
@@ -170,8 +156,9 @@ class Fit(Simulations):
         """
         vector = by_size(as_labels(labels, n_items=self.draws.n_items))
         sizes = np.bincount(vector).astype(np.int64)
-        found = self.kernel.moments(self.values, vector, self.columns)
-        return ClusterParameters(sizes, found)
+        fixed = self.kernel.given(self.values, vector)
+        found = [kernel.moments(self.values, vector, self.columns) for kernel in fixed]
+        return ClusterParameters(sizes, mixed_moments(found))
 
     def profiles(
         self,
@@ -209,7 +196,8 @@ class Fit(Simulations):
         Notes
         -----
         One ``Kernel.moments`` per draw, O(N·d) each. Intervals given the partition are
-        NaN where the posterior of a variance has no variance of its own.
+        NaN where the posterior of a variance has no variance of its own; with a learned rate they
+        are those of the conjugate law with the same mean and variance.
 
         Examples
         --------
@@ -218,14 +206,16 @@ class Fit(Simulations):
         >>> fit.profiles(fit.draws.labels[0]).parameter[:2]
         ('mean', 'sd')
         """
-        kept = self.draws
+        kept, rates = self.draws, self._rates()
         if kept.n_draws > n_draws:
-            kept = evenly_spaced(kept, n_draws)
+            chosen = evenly_spaced(kept.n_draws, n_draws)
+            kept, rates = kept._take(chosen), rates[chosen]
         return profile(
             self.kernel,
             self.values,
             self.columns,
             kept,
+            rates,
             by_size(as_labels(labels, n_items=kept.n_items)),
             prob=prob,
             rng=generator(rng),
@@ -234,8 +224,8 @@ class Fit(Simulations):
     def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
 
-        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). A random
-        concentration is integrated out given that partition, by quadrature.
+        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). What is learned, a
+        concentration, weight or rate, is integrated out given that partition.
 
         Parameters
         ----------
@@ -261,7 +251,8 @@ class Fit(Simulations):
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 
-        Group ``posterior`` holds ``labels``, ``n_clusters`` and ``concentration``;
+        Group ``posterior`` holds ``labels``, ``n_clusters``, ``concentration`` and all else that
+        was learned;
         ``sample_stats`` holds ``lp``, the log posterior density.
 
         Returns

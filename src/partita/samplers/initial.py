@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.partitions.labels import Labels, as_label_rows, as_labels
-from partita.samplers.kernel import Floats
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.cells import Floats
+from partita.samplers.partition_prior import PartitionPrior
 
 NAMES = ("one", "singletons", "kmeans")
 

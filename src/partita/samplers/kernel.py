@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
+from partita.samplers.cells import Floats, standardised
 from partita.samplers.checks import spread
+from partita.samplers.moments import Moments
 from partita.samplers.registered import Registered
 from partita.samplers.table import Table, numbers
-
-Floats = NDArray[np.float64]
 
 Self = TypeVar("Self", bound="Kernel")
 
@@ -32,7 +32,8 @@ class Block:
     """Columns that a compiled family handles together; see ``kernels/gibbs/types.py``.
 
     ``columns`` are positions among the kernel's columns; ``tables`` has one row per table and
-    one column per cluster size 0 … N.
+    one column per cluster size 0 … N. ``learned`` are the columns, by their position in the
+    block, whose rate has a gamma prior, with its shape and rate.
     """
 
     family: int
@@ -43,23 +44,7 @@ class Block:
     n_cache: int
     n_work: int
     functions: tuple[Callable[..., Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Posterior mean and variance of one parameter in each cluster.
-
-    Attributes
-    ----------
-    mean, variance : ndarray, shape (n_clusters, ...)
-        The variance is infinite where the posterior has none.
-    columns : tuple of str
-        The data's columns, along the second axis.
-    """
-
-    mean: Floats
-    variance: Floats
-    columns: tuple[str, ...]
+    learned: tuple[tuple[int, float, float], ...] = ()
 
 
 class Kernel(Registered, ABC):
@@ -157,6 +142,18 @@ class Kernel(Registered, ABC):
             for columns in groups
         ]
 
+    def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
+        """Columns whose rate has a prior and is learned; none here."""
+        return ()
+
+    def at(self: Self, rates: Floats) -> Self:  # noqa: ARG002
+        """This kernel with these numbers as its learned rates, one per learned column."""
+        return self
+
+    def given(self: Self, values: Floats, labels: NDArray[np.int32]) -> tuple[Self, ...]:  # noqa: ARG002
+        """Kernels with fixed rates, equally probable given the partition; itself if it has none."""
+        return (self,)
+
     def moments(
         self,
         values: Floats,  # noqa: ARG002
@@ -224,61 +221,3 @@ def _function(cls: type[Kernel], name: str) -> Callable[..., Any]:
             f"{', '.join(FUNCTIONS)}."
         )
     return function
-
-
-def present_moments(values: Floats) -> tuple[Floats, Floats]:
-    """Mean and sample variance of the cells that each column has."""
-    if not np.isnan(values).any():
-        return np.asarray(values.mean(axis=0)), np.asarray(values.var(axis=0, ddof=1))
-    return np.asarray(np.nanmean(values, axis=0)), np.asarray(np.nanvar(values, axis=0, ddof=1))
-
-
-def standardised(values: Floats) -> Floats:
-    """Columns with mean 0 and deviation 1; 0, the mean, where a cell is missing."""
-    if not np.isnan(values).any():
-        scale = values.std(axis=0)
-        return np.asarray((values - values.mean(axis=0)) / np.where(scale > 0, scale, 1.0))
-    mean, scale = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-    return np.asarray(np.nan_to_num((values - mean) / np.where(scale > 0, scale, 1.0)))
-
-
-def column_groups(n_columns: int, incomplete: Iterable[int]) -> list[list[int]]:
-    """The complete columns together, then each incomplete one alone."""
-    alone = sorted(incomplete)
-    together = [c for c in range(n_columns) if c not in alone]
-    return ([together] if together else []) + [[c] for c in alone]
-
-
-def group_sums(values: Floats, labels: NDArray[np.int32]) -> tuple[Floats, Floats]:
-    """Numbers of cells (k, d) and column sums (k, d) of the clusters; missing cells left out."""
-    k = int(labels.max()) + 1
-    present = ~np.isnan(values)
-    sizes, sums = np.zeros((2, k, values.shape[1]))
-    np.add.at(sizes, labels, present)
-    np.add.at(sums, labels, np.where(present, values, 0.0))
-    return sizes, sums
-
-
-def cell_sums(same: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Number and sum of the present cells of a column in each draw's cluster."""
-    present = np.isfinite(values)
-    return same @ present.astype(np.float64), same @ np.where(present, values, 0.0)
-
-
-def merge_moments(parts: list[dict[str, Moments]]) -> Mapping[str, Moments]:
-    """Parameters of several kernels under one name each: side by side where shapes allow."""
-    merged: dict[str, Moments] = {}
-    for part in parts:
-        for name, found in part.items():
-            before = merged.get(name)
-            if before is None:
-                merged[name] = found
-            elif found.mean.ndim == 2 == before.mean.ndim:
-                merged[name] = Moments(
-                    np.concatenate([before.mean, found.mean], axis=1),
-                    np.concatenate([before.variance, found.variance], axis=1),
-                    before.columns + found.columns,
-                )
-            else:
-                merged[f"{name} of {', '.join(found.columns)}"] = found
-    return merged

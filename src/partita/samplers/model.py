@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
-from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood
-from partita.samplers.kernel import FUNCTIONS, Block, Floats, Kernel
-from partita.samplers.priors import PartitionPrior, PriorTables
+from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Rates
+from partita.samplers.cells import Floats
+from partita.samplers.kernel import FUNCTIONS, Block, Kernel
+from partita.samplers.partition_prior import PartitionPrior, PriorTables
 
 _FIRST_ROW = 2
 """Rows of the store before the statistics: number of items, log prior weight."""
@@ -29,6 +30,7 @@ class Arrays:
     n_rows: int
     n_work: int
     functions: tuple[tuple[Callable[..., Any], ...], ...]
+    rates: Rates
 
     def likelihood(self, values: Floats) -> Likelihood:
         """The model of encoded rows, for this process: addresses are no others' business."""
@@ -39,7 +41,17 @@ class Arrays:
                 if functions:
                     blocks[b, ADDRESS:] = _addresses(functions)
         data = np.ascontiguousarray(values[:, self.order])
-        return Likelihood(data, blocks, self.hyper, self.tables)
+        hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
+        return Likelihood(data, blocks, hyper, self.tables)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of learned rates."""
+        return self.rates.block.size
+
+    def starting_rates(self) -> Floats:
+        """Learned rates where chains start: the means of their priors."""
+        return self.rates.shape / self.rates.rate
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,14 @@ class Model:
     prior: PriorTables
     singleton: Floats
     log_base: float
+
+    @property
+    def n_extras(self) -> int:
+        """Numbers kept with a draw beside concentration, clusters, likelihood and prior.
+
+        The number of components of a finite mixture, then learned rates.
+        """
+        return int(self.prior.has_components) + self.arrays.n_learned
 
 
 def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
@@ -97,6 +117,17 @@ def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arr
         )
         rows += part.n_stats + part.n_cache
         column, hyper, table = column + d, hyper + part.hyper.size, table + n_tables
+    slots = sorted(
+        (part.columns[i], b, i, shape, rate)
+        for b, part in enumerate(parts)
+        for i, shape, rate in part.learned
+    )
+    rates = Rates(
+        np.array([slot[1] for slot in slots], np.int64),
+        np.array([slot[2] for slot in slots], np.int64),
+        np.array([slot[3] for slot in slots], np.float64),
+        np.array([slot[4] for slot in slots], np.float64),
+    )
     return Arrays(
         np.array([c for part in parts for c in part.columns], np.intp),
         blocks,
@@ -105,6 +136,7 @@ def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arr
         rows,
         max(part.n_work for part in parts),
         tuple(part.functions for part in parts),
+        rates,
     )
 
 

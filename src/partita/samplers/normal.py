@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
+from partita.samplers.cells import Floats, cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
-from partita.samplers.kernel import (
-    Block,
-    Floats,
-    Kernel,
-    Moments,
-    cell_sums,
-    column_groups,
-    group_sums,
-    present_moments,
+from partita.samplers.hyperpriors import Gamma, config_of, from_config
+from partita.samplers.kernel import Block, Kernel
+from partita.samplers.learned_rates import (
+    Rate,
+    clean_rate,
+    filled,
+    priors_of,
+    quantiles_given,
+    starting,
 )
+from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
 
 
@@ -39,16 +41,23 @@ class NormalInverseGamma(Kernel):
         μ0, prior mean of μ; one number, or one per column, as for all of them.
     precision : float or sequence of float
         c > 0: the prior mean counts like this many observations.
-    shape, rate : float or sequence of float
-        a > 0 and b > 0; the prior mean of σ² is b/(a − 1) when a > 1.
+    shape : float or sequence of float
+        a > 0.
+    rate : float, Gamma, or sequence of them
+        b > 0; the prior mean of σ² is b/(a − 1) when a > 1. With a prior, ``Gamma(g, h)``, the
+        rate of each column is learned: how wide clusters are is then taken from the data. See
+        :meth:`hierarchical`.
 
     Notes
     -----
-    One item costs O(K·d) in a sweep over K clusters and d columns.
+    One item costs O(K·d) in a sweep over K clusters and d columns. Learned rates are drawn once
+    per iteration, at O(N·d), and stand in ``Fit.trace["rate of <column>"]``.
 
     References
     ----------
-    Wade and Ghahramani (2018), section 5, with (μ0, c, a, b).
+    Wade and Ghahramani (2018), section 5, with (μ0, c, a, b). Richardson, S. and Green, P. J.
+    (1997), On Bayesian analysis of mixtures with an unknown number of components. Journal of the
+    Royal Statistical Society B 59, for the prior of the rate.
 
     Examples
     --------
@@ -57,39 +66,42 @@ class NormalInverseGamma(Kernel):
     NormalInverseGamma(mean=0.0, precision=0.5, shape=2.0, rate=1.0)
     >>> pt.NormalInverseGamma.empirical([1.0, 2.0, 6.0])
     NormalInverseGamma(mean=(3.0,), precision=0.5, shape=2.0, rate=(7.0,))
+    >>> pt.NormalInverseGamma.hierarchical([1.0, 2.0, 6.0]).rate
+    (Gamma(shape=0.2, rate=0.4),)
     """
 
     mean: PerColumn
     precision: PerColumn
     shape: PerColumn
-    rate: PerColumn
+    rate: Rate
 
     kind: ClassVar[str] = "NormalInverseGamma"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", per_column(self.mean, "mean"))
-        for name in ("precision", "shape", "rate"):
+        for name in ("precision", "shape"):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
+        object.__setattr__(self, "rate", clean_rate(self.rate))
 
     @classmethod
     def empirical(cls, data: Any) -> NormalInverseGamma:
         """The paper's empirical rule, per column: mean, c = 1/2, a = 2, b = sample variance."""
-        table = as_table(data)
-        values = numbers(table, cls.kind, missing=True)
-        present = np.isfinite(values).sum(axis=0)
-        if present.min() < 2:
-            raise InvalidDataError(
-                f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
-                "have no variance; the empirical rule needs two or more."
-            )
-        constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
-        if constant:
-            raise InvalidDataError(
-                f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
-                "variance) has no answer. Drop the column, or give the kernel yourself."
-            )
-        mean, variance = present_moments(values)
+        mean, variance = present_moments(_varying(as_table(data)))
         return cls(tuple(mean), 0.5, 2.0, tuple(variance))
+
+    @classmethod
+    def hierarchical(cls, data: Any) -> NormalInverseGamma:
+        """Richardson and Green's weakly informative rule, per column of range R.
+
+        μ0 is the middle of the range, a = 2, b ~ Gamma(1/5, 10/R²), and c = 1/100: at the variance
+        that this prior expects, (R/10)², the mean of a cluster has the deviation R. (Theirs is
+        N(μ0, R²) whatever the variance, which is not conjugate.) Choose it where clusters may be
+        much narrower than the data, as with many groups.
+        """
+        values = _varying(as_table(data))
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        rates = tuple(Gamma(0.2, 10.0 / width**2) for width in (high - low).tolist())
+        return cls(tuple((low + high) / 2), 0.01, 2.0, rates)
 
     def bind(self, table: Table) -> NormalInverseGamma:
         """Checked against these columns; hyperparameters stay as given."""
@@ -115,12 +127,56 @@ class NormalInverseGamma(Kernel):
             spread(self.mean, d, "mean"),
             spread(self.precision, d, "precision"),
             spread(self.shape, d, "shape"),
-            spread(self.rate, d, "rate"),
+            spread(starting(self.rate), d, "rate"),
         )
+
+    def learned(self, n_columns: int) -> tuple[int, ...]:
+        """Columns whose rate has a gamma prior."""
+        return tuple(priors_of(self.rate, n_columns))
+
+    def at(self, rates: Floats) -> NormalInverseGamma:
+        """With these numbers as learned rates."""
+        return replace(self, rate=filled(self.rate, rates)) if rates.size else self
+
+    def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[NormalInverseGamma, ...]:
+        """With rates at evenly spaced quantiles of their distributions given the partition.
+
+        Rates of different columns are independent given the partition: their values are combined
+        at random (a Latin hypercube).
+        """
+        d = values.shape[1]
+        priors = priors_of(self.rate, d)
+        if not priors:
+            return (self,)
+        mean, c, a, _ = self._hyper(d)
+        n, away = group_sums(values - mean, labels)
+        _, squares = group_sums((values - mean) ** 2, labels)
+        spreads = 0.5 * np.maximum(squares - away**2 / (c + n), 0.0)
+        rng = np.random.default_rng(0)
+        columns: list[Floats] = []
+        for j, prior in priors.items():
+            there = n[:, j] > 0
+            found = quantiles_given(prior, a[j], n[there, j], spreads[there, j])
+            columns.append(found if not columns else rng.permutation(found))
+        return tuple(self.at(rates) for rates in np.stack(columns, axis=1))
+
+    def config(self) -> dict[str, Any]:
+        """Hyperparameters, priors of rates as their own parameters."""
+        rate = self.rate
+        plain = tuple(map(config_of, rate)) if isinstance(rate, tuple) else config_of(rate)
+        return super().config() | {"rate": plain}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> NormalInverseGamma:
+        """The kernel again."""
+        rate = config["rate"]
+        again = tuple(map(from_config, rate)) if isinstance(rate, list) else from_config(rate)
+        return cls(**(config | {"rate": again}))
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block per distinct pair of shape and precision, and per incomplete column."""
         mean, precision, shape, rate = self._hyper(n_columns)
+        priors = priors_of(self.rate, n_columns)
         pairs, which = np.unique(np.stack([shape, precision], 1), axis=0, return_inverse=True)
         found = []
         for number, (a, c) in enumerate(pairs):
@@ -128,7 +184,13 @@ class NormalInverseGamma(Kernel):
             alone = [i for i, column in enumerate(same) if int(column) in incomplete]
             for group in column_groups(same.size, alone):
                 columns = same[group]
-                found.append(_block(columns, a, c, mean[columns], rate[columns], n_items))
+                block = _block(columns, a, c, mean[columns], rate[columns], n_items)
+                learned = tuple(
+                    (i, priors[j].shape, priors[j].rate)
+                    for i, j in enumerate(columns.tolist())
+                    if j in priors
+                )
+                found.append(replace(block, learned=learned))
         return found
 
     def predict_cell(
@@ -195,6 +257,24 @@ class NormalInverseGamma(Kernel):
         }
 
 
+def _varying(table: Table) -> Floats:
+    """The columns, each with two values or more that differ."""
+    values = numbers(table, NormalInverseGamma.kind, missing=True)
+    present = np.isfinite(values).sum(axis=0)
+    if present.min() < 2:
+        raise InvalidDataError(
+            f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
+            "have no variance; the empirical rule needs two or more."
+        )
+    constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
+    if constant:
+        raise InvalidDataError(
+            f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
+            "variance) has no answer. Drop the column, or give the kernel yourself."
+        )
+    return values
+
+
 def refuse_extremes(values: Floats, table: Table) -> Floats:
     """Range of each column; refuses numbers whose squares are no numbers, or that lost digits."""
     largest = np.nanmax(np.abs(values), axis=0)
@@ -232,11 +312,11 @@ def _block(
     marginal = gammaln(a + n / 2) - gammaln(a) + 0.5 * np.log(c / total) - n / 2 * np.log(2 * np.pi)
     tables = [
         d * predictive,
-        d * marginal + a * np.log(rate).sum(),
+        d * marginal,
         1 / np.maximum(n, 1),
         n / total,
         c * n / (2 * total),
         total / (2 * (total + 1)),
     ]
-    hyper = np.concatenate([[a], np.stack([mean, rate], 1).ravel()])
+    hyper = np.concatenate([[a], np.stack([mean, rate], 1).ravel(), [a * np.log(rate).sum()]])
     return Block(NORMAL, tuple(columns.tolist()), hyper, np.stack(tables), 2 * d, 3 + 2 * d, 1)

@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
+from partita.samplers.cells import Floats, cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, per_column, spread
-from partita.samplers.kernel import (
-    Block,
-    Floats,
-    Kernel,
-    Moments,
-    cell_sums,
-    column_groups,
-    group_sums,
-    present_moments,
-)
+from partita.samplers.kernel import Block, Kernel
+from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
 
 _LARGEST = 2.0**53

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.samplers.kernel import Floats, Kernel
+from partita.samplers.cells import Floats
+from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten
-from partita.samplers.priors import PartitionPrior, PriorTables
+from partita.samplers.partition_prior import PartitionPrior, PriorTables
 from partita.samplers.table import Table, as_table
 
 _CELLS = 1 << 22
@@ -46,6 +48,22 @@ class Density:
 
 
 @dataclass(frozen=True)
+class Parameters:
+    """What is learned beside the partitions, draw by draw.
+
+    The prior's parameter and the number of components, (n_draws,), and rates, (n_draws, n_rates).
+    """
+
+    prior: Floats
+    components: NDArray[np.int64]
+    rates: Floats
+
+    def rows(self, draws: slice) -> Parameters:
+        """Those of some draws."""
+        return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
+
+
+@dataclass(frozen=True)
 class _Task:
     points: Floats
     log_base: Floats
@@ -54,23 +72,28 @@ class _Task:
     arrays: Arrays
     prior: PriorTables
     labels: Labels
-    concentrations: Floats
+    parameters: Parameters
 
 
 def _densities(task: _Task) -> Floats:
     from partita.kernels.gibbs.density import predictive_densities
 
     arrays = task.arrays
+    model = arrays.likelihood(task.values)
+    points = arrays.likelihood(task.points)._replace(hyper=model.hyper)
     return predictive_densities(
-        arrays.likelihood(task.points),
+        points,
         task.log_base,
-        task.log_alone,
-        arrays.likelihood(task.values),
-        task.prior.arrays,
+        task.log_alone.copy() if arrays.n_learned else task.log_alone,
+        model,
+        task.prior.own(),
         arrays.n_rows,
         arrays.n_work,
         task.labels,
-        task.concentrations,
+        task.parameters.prior,
+        task.parameters.components,
+        arrays.rates,
+        task.parameters.rates,
     )
 
 
@@ -78,7 +101,7 @@ def predictive_density(
     grid: Any,
     *,
     draws: Draws,
-    concentrations: Floats,
+    parameters: Parameters,
     kernel: Kernel,
     prior: PartitionPrior,
     values: Floats,
@@ -106,7 +129,7 @@ def predictive_density(
                 arrays,
                 tables,
                 draws.rows(block.start, block.stop),
-                concentrations[block],
+                parameters.rows(block),
             )
             for block in draws.blocks(_DRAWS)
         ]
@@ -127,27 +150,43 @@ def predict_clusters(
     names: tuple[str, ...],
 ) -> Floats:
     """Probabilities of the clusters and of a new one; see ``Fit.predict``."""
+    from scipy.special import logsumexp
+
     from partita.kernels.gibbs.density import join_weights
 
     encoded = encode_new(new_data, kernel, names)
-    arrays, tables = _compiled(kernel, prior, values, encoded)
     k = int(labels.max()) + 1
-    _, joining = join_weights(
-        arrays.likelihood(encoded),
-        arrays.likelihood(values),
-        tables.arrays,
-        arrays.n_rows,
-        arrays.n_work,
-        labels,
-        k,
-    )
-    # The prior's own ratio for one item more: a random concentration is integrated out in it.
-    alone = prior.log_ratio(np.append(labels, k), np.append(labels, 0))
-    alone += tables.arrays.log_size[np.count_nonzero(labels == 0)]
-    own = alone + _log_alone(encoded, arrays, tables)
-    log_weights = np.concatenate([joining, own[:, None]], axis=1)
+    log_densities = []
+    for fixed in kernel.given(values, labels):
+        arrays, tables = _compiled(fixed, prior, values, encoded)
+        sizes, joining = join_weights(
+            arrays.likelihood(encoded),
+            arrays.likelihood(values),
+            tables.arrays,
+            arrays.n_rows,
+            arrays.n_work,
+            labels,
+            k,
+        )
+        alone = _log_alone(encoded, arrays, tables)
+        log_densities.append(np.concatenate([joining - sizes, alone[:, None]], axis=1))
+    log_weights = logsumexp(log_densities, axis=0) + _log_seats(prior, labels)
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _log_seats(prior: PartitionPrior, labels: Labels) -> Floats:
+    """Log prior weights of the k clusters and of a new one for one item more.
+
+    By the prior's own ratios, in which everything random is integrated out.
+    """
+    sizes = np.append(np.bincount(labels), 0)
+    reference = np.append(labels, 0)
+    by_size = {
+        size: prior.log_ratio(np.append(labels, int(np.argmax(sizes == size))), reference)
+        for size in np.unique(sizes).tolist()
+    }
+    return np.array([by_size[size] for size in sizes.tolist()])
 
 
 def encode_new(data: Any, kernel: Kernel, names: tuple[str, ...]) -> Floats:

@@ -2,154 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from partita._validate import positive, whole
+from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.registered import Registered
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Gamma:
-    """A gamma distribution, as the prior of a concentration: mean shape/rate.
-
-    Parameters
-    ----------
-    shape, rate : float
-        Positive.
-
-    Notes
-    -----
-    The concentration is updated once per iteration, at a cost of O(1).
-
-    References
-    ----------
-    Escobar, M. D. and West, M. (1995), Bayesian density estimation and
-    inference using mixtures. Journal of the American Statistical Association 90.
-
-    Examples
-    --------
-    >>> import partita as pt
-    >>> pt.DirichletProcess(pt.Gamma(1, 1))
-    DirichletProcess(concentration=Gamma(shape=1.0, rate=1.0))
-    """
-
-    shape: float
-    rate: float
-
-    def __post_init__(self) -> None:
-        for name in ("shape", "rate"):
-            object.__setattr__(self, name, positive(getattr(self, name), f"Gamma {name}"))
-
-    @property
-    def mean(self) -> float:
-        """shape/rate."""
-        return self.shape / self.rate
-
-    def nodes(self, extra: float) -> tuple[Floats, Floats]:
-        """log α and log weights of a quadrature for E f(α), f(α) ~ α^extra near 0.
-
-        The trapezoidal rule in log α converges exponentially, because the integrand decays at
-        both ends and is analytic in the strip of half-width π/2.
-        """
-        low = math.log(self.mean) - 45.0 / (self.shape + extra) - 5.0
-        high = math.log(self.shape + extra + 40.0) - math.log(self.rate) + 3.0
-        step = 0.1
-        u = np.arange(low, high, step)
-        log_density = self.shape * (math.log(self.rate) + u) - math.lgamma(self.shape)
-        return u, log_density - self.rate * np.exp(u) + math.log(step)
-
-
-@dataclass(frozen=True)
-class PriorTables:
-    """A prior for N items as the compiled loops read it.
-
-    ``constant`` completes the log probability of a partition; ``concentration`` is where chains
-    start; ``parameter`` names it in traces, None where the prior has none.
-    """
-
-    arrays: Prior
-    concentration: float
-    constant: float
-    parameter: str | None
-
-
-class PartitionPrior(Registered, ABC):
-    """A probability for every partition of N items that depends on the cluster sizes alone.
-
-    The samplers take priors of product form, p(c) = V(N, k) Π_j W(n_j), under which an item joins
-    a cluster with a weight that depends on that cluster's size alone;
-    :class:`partita.ProductPartition` makes one from V and W. Under other exchangeable priors the
-    weight depends on all sizes, and the compiled loops, which take it from a table, would
-    sample another distribution; :func:`partita.testing.check_prior` tells.
-
-    Notes
-    -----
-    A subclass defines ``log_probability`` and ``expected_clusters``, and ``tables`` to be sampled.
-    An item is placed at a cost of O(k) for k clusters.
-
-    References
-    ----------
-    Quintana, F. A. and Iglesias, P. L. (2003), Bayesian clustering and product partition models.
-    Journal of the Royal Statistical Society B 65.
-
-    Examples
-    --------
-    >>> import partita as pt
-    >>> isinstance(pt.DirichletProcess(1.0), pt.PartitionPrior)
-    True
-    """
-
-    @abstractmethod
-    def log_probability(self, labels: ArrayLike) -> float:
-        """Log probability of a partition."""
-
-    @abstractmethod
-    def expected_clusters(self, n_items: int) -> float:
-        """Expected number of clusters of n items."""
-
-    def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
-        """Log of the ratio of two partitions' probabilities."""
-        return self.log_probability(labels) - self.log_probability(other)
-
-    def tables(self, n_items: int) -> PriorTables:  # noqa: ARG002
-        """The prior for n items, for the compiled loops."""
-        raise InvalidInputError(
-            f"{self.kind} has no tables V(N, k) and W(n), so it cannot be sampled: the sampler "
-            "takes priors of the form p(c) = V(N, k) Π W(n_j), where the weight of joining a "
-            "cluster depends on its size alone. Use ProductPartition(log_v, log_w) if yours has "
-            "that form."
-        )
-
-    def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002
-        """This prior with everything fixed that the number of items leaves open."""
-        return self
-
-    def least_parameter(self) -> float:
-        """What the parameter in the trace, if any, is always above."""
-        return 0.0
-
-    def most_clusters(self) -> int | None:
-        """The largest number of clusters that is possible, or None."""
-        return None
-
-
-def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
-    """log(n − σ) for n = 0 … N, and log (1 − σ)(2 − σ)…(n − 1 − σ)."""
-    n = np.arange(n_items + 1.0)
-    log_size = np.log(np.where(n > 0, n - sigma, 1.0))
-    log_block = np.concatenate([[0.0], np.cumsum(log_size)[:-1]])
-    return log_size, log_block
+from partita.samplers.hyperpriors import Gamma, config_of, from_config
+from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
 
 
 @dataclass(frozen=True)
@@ -212,7 +76,7 @@ class PitmanYor(PartitionPrior):
 
     def config(self) -> dict[str, Any]:
         """Concentration and discount."""
-        return {"concentration": _config(self.concentration), "discount": self.discount}
+        return {"concentration": config_of(self.concentration), "discount": self.discount}
 
     def least_parameter(self) -> float:
         """A concentration is above −discount."""
@@ -221,7 +85,7 @@ class PitmanYor(PartitionPrior):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> PitmanYor:
         """The prior again."""
-        return cls(_from_config(config["concentration"]), config["discount"])
+        return cls(from_config(config["concentration"]), config["discount"])
 
 
 @dataclass(frozen=True)
@@ -275,12 +139,12 @@ class DirichletProcess(PartitionPrior):
 
     def config(self) -> dict[str, Any]:
         """The concentration."""
-        return {"concentration": _config(self.concentration)}
+        return {"concentration": config_of(self.concentration)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> DirichletProcess:
         """The prior again."""
-        return cls(_from_config(config["concentration"]))
+        return cls(from_config(config["concentration"]))
 
 
 def _clean(concentration: Any, discount: float) -> float | Gamma:
@@ -293,16 +157,6 @@ def _clean(concentration: Any, discount: float) -> float | Gamma:
             "Gamma(shape, rate) prior."
         )
     return float(concentration)
-
-
-def _config(concentration: float | Gamma) -> Any:
-    if isinstance(concentration, Gamma):
-        return {"shape": concentration.shape, "rate": concentration.rate}
-    return concentration
-
-
-def _from_config(concentration: Any) -> float | Gamma:
-    return Gamma(**concentration) if isinstance(concentration, dict) else concentration
 
 
 def _tables(concentration: float | Gamma, sigma: float, n_items: int) -> PriorTables:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
+from partita.samplers.cells import Floats
 from partita.samplers.checks import listed
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, merge_moments
+from partita.samplers.kernel import Block, Kernel
+from partita.samplers.moments import Moments, merge_moments
 from partita.samplers.registered import described, restored
 from partita.samplers.table import Table, as_table
 
@@ -112,6 +114,34 @@ class Product(Kernel):
                 for block in kernel.blocks(len(columns), n_items, theirs)
             ]
         return found
+
+    def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
+        """Those of the parts, in the order of the columns."""
+        found = [[columns[c] for c in k.learned(len(columns))] for k, columns in self._bound()]
+        return tuple(sorted(c for part in found for c in part))
+
+    def at(self, rates: Floats) -> Product:
+        """Each part with its learned rates."""
+        order = {c: i for i, c in enumerate(self.learned(0))}
+        parts = []
+        for kernel, columns in self._bound():
+            mine = [order[columns[c]] for c in kernel.learned(len(columns))]
+            parts.append((kernel.at(rates[mine]), columns))
+        return Product(*parts) if order else self
+
+    def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[Product, ...]:
+        """The parts' kernels side by side, each in an order of its own: parts are independent."""
+        found = [list(k.given(values[:, c], labels)) for k, c in self._bound()]
+        n = max(map(len, found))
+        if n == 1:
+            return (self,)
+        rng = np.random.default_rng(1)
+        for part in found:
+            part[:] = [part[i] for i in rng.permutation(n)] if len(part) > 1 else part * n
+        columns = [c for _, c in self._bound()]
+        return tuple(
+            Product(*zip(kernels, columns, strict=True)) for kernels in zip(*found, strict=True)
+        )
 
     def log_base(self, values: Floats) -> Floats:
         """The sum over the parts."""

@@ -13,7 +13,7 @@ from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.priors import Floats, PartitionPrior, PriorTables
+from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables
 
 LogV = Callable[[int, int], float] | Sequence[float] | Mapping[int, Sequence[float]]
 LogW = Callable[[int], float] | Sequence[float]

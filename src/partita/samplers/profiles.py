@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles, weighted_interval
-from partita.samplers.kernel import Floats, Kernel, Moments
+from partita.samplers.cells import Floats
+from partita.samplers.kernel import Kernel
+from partita.samplers.moments import Moments, mixed_moments
 
 Law = Callable[..., Any]
 
@@ -150,6 +152,7 @@ def profile(
     values: Floats,
     names: tuple[str, ...],
     draws: Draws,
+    rates: Floats,
     labels: Labels,
     *,
     prob: float,
@@ -157,12 +160,13 @@ def profile(
 ) -> Profiles:
     """Profiles of the clusters of labels; see ``Fit.profiles``."""
     sizes = np.bincount(labels).astype(np.int64)
-    given = laws_of(kernel.moments(values, labels, names))
+    fixed = [each.moments(values, labels, names) for each in kernel.given(values, labels)]
+    given = laws_of(mixed_moments(fixed))
     n, p = draws.n_draws, len(given.column)
     means, samples = np.empty((n, sizes.size, p)), np.empty((n, sizes.size, p))
     for m in range(n):
         row = draws.rows(m, m + 1)[0]
-        own = laws_of(kernel.moments(values, row, names))
+        own = laws_of(kernel.at(rates[m]).moments(values, row, names))
         share = np.zeros((sizes.size, int(row.max()) + 1))
         np.add.at(share, (labels, row), 1.0)
         share /= sizes[:, None]

@@ -69,9 +69,9 @@ def restored(kind: str, config: dict[str, Any], module: str | None = None) -> An
 
     Only modules of partita are imported: a file must not choose what code runs.
     """
-    if kind not in _KNOWN and module is not None and module.startswith("partita."):
-        importlib.import_module(module)
-    elif kind not in _KNOWN and module is None:  # files of version 0.1 name the class alone
+    own = module is not None and module.startswith("partita.")
+    if kind not in _KNOWN and (own or module is None):
+        # Files of version 0.1 name the class alone, and classes of partita may move.
         for each in pkgutil.iter_modules(samplers.__path__, "partita.samplers."):
             importlib.import_module(each.name)
     if kind not in _KNOWN:

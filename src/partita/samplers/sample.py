@@ -14,6 +14,7 @@ from partita._files import PathLike
 from partita._parallel import count_jobs
 from partita._validate import Rng, generator, whole
 from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
 from partita.samplers.choice import choose_kernel
@@ -21,10 +22,12 @@ from partita.samplers.collect import fit_from_progress
 from partita.samplers.display import Display
 from partita.samplers.fit import Fit
 from partita.samplers.guard import refuse_doubtful
+from partita.samplers.hyperpriors import Gamma
 from partita.samplers.initial import starting_partitions
-from partita.samplers.kernel import Floats, Kernel
-from partita.samplers.model import build_model
-from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
+from partita.samplers.kernel import Kernel
+from partita.samplers.model import Model, build_model
+from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.priors import DirichletProcess
 from partita.samplers.table import Table, as_table
 
 _log = logging.getLogger("partita")
@@ -134,10 +137,10 @@ def sample(
     model_id = fingerprint(kernel, prior, values, settings)
     begun = Progress(0, tuple(starts), ((),) * settings.chains)
     if resume is not None:
-        begun = read_checkpoint(resume, model_id, settings, len(values), prior)
+        begun = read_checkpoint(resume, model_id, settings, values.shape, kernel, prior)
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
     model = build_model(kernel, prior, values)
-    begun = _with_concentration(begun, model.prior.concentration) if resume is None else begun
+    begun = _with_parameters(begun, model) if resume is None else begun
     keeper.begin(begun)
     for note in notes:
         _log.info(note)
@@ -253,8 +256,10 @@ def _chain_states(
     ]
 
 
-def _with_concentration(progress: Progress, concentration: float) -> Progress:
-    states = (ChainState(s.labels, concentration, s.random) for s in progress.states)
+def _with_parameters(progress: Progress, model: Model) -> Progress:
+    """Chains start where the priors of what is learned have their middle."""
+    concentration, rates = model.prior.concentration, model.arrays.starting_rates()
+    states = (ChainState(s.labels, concentration, s.random, rates) for s in progress.states)
     return Progress(progress.done, tuple(states), progress.records)
 
 

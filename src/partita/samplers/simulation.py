@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import generator, whole
+from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
-from partita.samplers.kernel import Floats, Kernel
-
-Rng = int | np.random.SeedSequence | np.random.Generator | None
+from partita.samplers.cells import Floats
+from partita.samplers.kernel import Kernel
+from partita.samplers.learned_rates import rates_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,28 @@ class Imputation:
         return f"<Imputation: {n} missing cell{'s' * (n != 1)}, {self.prob:.0%} intervals>"
 
 
+def _predict_cell(
+    kernel: Kernel,
+    rates: Floats,
+    same: Floats,
+    values: Floats,
+    column: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """``Kernel.predict_cell``, draw by draw where the column's rate is learned."""
+    if column not in kernel.learned(values.shape[1]):
+        return kernel.predict_cell(same, values[:, column], column, rng)
+    parts = [
+        kernel.at(rates[m]).predict_cell(same[m : m + 1], values[:, column], column, rng)
+        for m in range(len(same))
+    ]
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+
 def impute_cells(
     draws: Draws,
     kernel: Kernel,
+    rates: Floats,
     values: Floats,
     names: tuple[str, ...],
     prob: float,
@@ -71,7 +92,7 @@ def impute_cells(
         if row != of:
             labels = draws.labels
             same, of = (labels == labels[:, row, None]).astype(np.float64), row
-        expected, random = kernel.predict_cell(same, values[:, column], column, rng)
+        expected, random = _predict_cell(kernel, rates, same, values, column, rng)
         averaged = expected.mean(axis=0)
         levels = averaged if expected.ndim == 2 else None
         probability.append(levels)
@@ -88,21 +109,21 @@ def impute_cells(
 
 
 def replicate_data(
-    draws: Draws, kernel: Kernel, values: Floats, n: int, rng: np.random.Generator
+    draws: Draws, kernel: Kernel, rates: Floats, values: Floats, n: int, rng: np.random.Generator
 ) -> Floats:
     """See ``Fit.replicate``."""
     n = whole(n, "n", least=1)
     out = np.empty((n, *values.shape))
     for r, m in enumerate(rng.integers(draws.n_draws, size=n).tolist()):
-        labels = draws.labels[m]
+        labels, own = draws.labels[m], kernel.at(rates[m])
         for j in range(int(labels.max()) + 1):
             members = np.flatnonzero(labels == j)
-            out[r, members] = kernel.simulate(values[members], members.size, rng)
+            out[r, members] = own.simulate(values[members], members.size, rng)
     return out
 
 
 def kernel_distances(
-    draws: Draws, kernel: Kernel, values: Floats, n: int, rng: np.random.Generator
+    draws: Draws, kernel: Kernel, rates: Floats, values: Floats, n: int, rng: np.random.Generator
 ) -> Floats:
     """See ``Fit.kernel_distance``."""
     n = min(whole(n, "draws", least=1), draws.n_draws)
@@ -115,7 +136,7 @@ def kernel_distances(
     total = np.zeros((n_items, n_items))
     for m in np.linspace(0, draws.n_draws - 1, n).astype(np.int64).tolist():
         labels = draws.labels[m].astype(np.int32)
-        total += kernel.hellinger(values, labels, rng)[np.ix_(labels, labels)]
+        total += kernel.at(rates[m]).hellinger(values, labels, rng)[np.ix_(labels, labels)]
     return total / n
 
 
@@ -126,6 +147,11 @@ class Simulations:
     kernel: Kernel
     values: Floats
     columns: tuple[str, ...]
+    trace: Mapping[str, NDArray[Any]]
+
+    def _rates(self) -> Floats:
+        """Learned rates of all draws, shape (n_draws, n_learned)."""
+        return rates_in(self.trace, self.columns, self.kernel.learned(len(self.columns)))
 
     def impute(self, *, prob: float = 0.95, rng: Rng | None = None) -> Imputation:
         """Posterior means and intervals of the missing cells, averaged over draws.
@@ -162,6 +188,7 @@ class Simulations:
         return impute_cells(
             self.draws,
             self.kernel,
+            self._rates(),
             self.values,
             self.columns,
             prob,
@@ -203,9 +230,11 @@ class Simulations:
         >>> fit.replicate(20).shape
         (20, 82, 1)
         """
-        return replicate_data(self.draws, self.kernel, self.values, n, generator(rng))
+        return replicate_data(
+            self.draws, self.kernel, self._rates(), self.values, n, generator(rng)
+        )
 
-    def kernel_distance(self, *, draws: int = 500, rng: Rng = None) -> Floats:
+    def kernel_distance(self, *, draws: int = 500, rng: Rng | None = None) -> Floats:
         r"""Posterior mean Hellinger distance between the densities that two items come from.
 
         :math:`\Delta_{ij} = E[h(f(\cdot \mid \theta_{c_i}), f(\cdot \mid \theta_{c_j}))]`, 0
@@ -241,5 +270,5 @@ class Simulations:
         (82, 82)
         """
         return kernel_distances(
-            self.draws, self.kernel, self.values, draws, np.random.default_rng(rng or 0)
+            self.draws, self.kernel, self._rates(), self.values, draws, generator(rng)
         )

@@ -17,7 +17,8 @@ from partita.samplers.chains import Progress, Settings
 from partita.samplers.checkpoint import read_state, state_arrays
 from partita.samplers.fit import Fit
 from partita.samplers.kernel import Kernel
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.learned_rates import names_of
+from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.registered import MissingClassError, described, restored
 
 _FORMAT = "partita fit 1"
@@ -44,9 +45,15 @@ def _check(
             raise ValueError(f"the trace {name!r} is not {shape} finite numbers")
     if not np.array_equal(trace["n_clusters"].reshape(-1), draws.n_clusters):
         raise ValueError("the trace 'n_clusters' is not that of the draws")
-    parameter = prior.tables(draws.n_items).parameter
+    tables = prior.tables(draws.n_items)
+    parameter = tables.parameter
     if parameter is not None and not (trace[parameter] > prior.least_parameter()).all():
         raise ValueError(f"the trace {parameter!r} is out of range")
+    if tables.is_learned and not (trace["n_components"] >= trace["n_clusters"]).all():
+        raise ValueError("the trace 'n_components' is out of range")
+    for name in names_of(columns, kernel.learned(len(columns))):
+        if not (trace[name] > 0).all():
+            raise ValueError(f"the trace {name!r} is out of range")
 
 
 def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
@@ -75,6 +82,7 @@ def _state_of(
     n_items: int,
     prior: PartitionPrior,
     chains: int,
+    n_rates: int,
 ) -> Progress | None:
     """Where the chains stood; None in files of version 0.1."""
     done = meta.get("done")
@@ -82,7 +90,7 @@ def _state_of(
         return None
     if not isinstance(done, int) or done < 0:
         raise ValueError(f"done={done!r}")
-    states = tuple(read_state(arrays, c, n_items, prior) for c in range(chains))
+    states = tuple(read_state(arrays, c, n_items, prior, n_rates) for c in range(chains))
     return Progress(done, states, ((),) * chains)
 
 
@@ -103,6 +111,7 @@ def load_fit(path: PathLike) -> Fit:
         )
         kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
         settings = Settings(**meta["settings"])
+        n_rates = len(kernel.learned(len(meta["columns"])))
         _check(arrays["values"], tuple(meta["columns"]), draws, trace, kernel, prior)
         return Fit(
             draws,
@@ -115,7 +124,7 @@ def load_fit(path: PathLike) -> Fit:
             tuple(meta["notes"]),
             float(meta["seconds"]),
             bool(meta["interrupted"]),
-            _state_of(meta, arrays, draws.n_items, prior, chains),
+            _state_of(meta, arrays, draws.n_items, prior, chains, n_rates),
         )
     except MissingClassError:
         raise

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from partita._validate import positive
 from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.cells import Floats, group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
-from partita.samplers.kernel import Block, Floats, Kernel, Moments, group_sums, present_moments
+from partita.samplers.kernel import Block, Kernel
+from partita.samplers.moments import Moments
 from partita.samplers.normal import refuse_extremes
 from partita.samplers.table import Table, as_table, numbers
 

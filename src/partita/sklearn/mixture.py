@@ -13,7 +13,7 @@ from partita.losses.base import Loss
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit
 from partita.samplers.kernel import Kernel
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.product import Product
 from partita.samplers.sample import sample
 from partita.sklearn.base import SummaryEstimator, is_table

@@ -14,7 +14,8 @@ from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten
-from partita.samplers.priors import DirichletProcess, PartitionPrior
+from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.priors import DirichletProcess
 from partita.samplers.sample import sample
 from partita.samplers.table import as_table
 from partita.testing.sampling import RUN, Floats, assert_exact, frequencies

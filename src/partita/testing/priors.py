@@ -8,7 +8,7 @@ from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.categorical import DirichletCategorical
-from partita.samplers.priors import PartitionPrior
+from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.sample import sample
 from partita.testing.sampling import RUN, assert_exact, frequencies
 

@@ -1,4 +1,4 @@
-"""One chain: iterations of sweeps, split–merge moves and concentration updates."""
+"""One chain: iterations of sweeps, split–merge moves and updates of what is learned."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-from partita.kernels.gibbs.family import fill_store, log_marginal
-from partita.kernels.gibbs.jit import Index
+from partita.kernels.gibbs.components import (
+    draw_components,
+    fill_tables,
+    log_constant,
+    telescopes,
+    update_weight,
+)
+from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh
+from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.math import LANES
-from partita.kernels.gibbs.prior import log_hyperprior, log_prior, update_concentration
+from partita.kernels.gibbs.prior import (
+    log_gamma,
+    log_hyperprior,
+    log_prior,
+    update_concentration,
+)
+from partita.kernels.gibbs.rates import set_rates, update_rates
 from partita.kernels.gibbs.split_merge import split_merge
 from partita.kernels.gibbs.sweep import sweep
 from partita.kernels.gibbs.types import (
@@ -21,6 +34,7 @@ from partita.kernels.gibbs.types import (
     Prior,
     Proposal,
     Random,
+    Rates,
 )
 
 
@@ -70,14 +84,85 @@ def _rename(names: Ints, number: Ints, labels: NDArray[np.int32]) -> None:
         labels[i] = number[name]
 
 
+@step
+def _learn_rates(
+    model: Likelihood,
+    prior: Prior,
+    rates: Rates,
+    values: Floats,
+    clusters: Clusters,
+    k: Index,
+    empty: Floats,
+    singleton: Floats,
+    state: Random,
+) -> None:
+    """Draw the learned rates; caches and the densities of items alone follow them."""
+    update_rates(model, rates, clusters.store, k, values, state)
+    for j in range(k):
+        refresh(model, prior, clusters.store, clusters.work, j)
+    fill_alone(model, prior, empty, clusters.work, clusters.weights, singleton)
+
+
+@kernel
+def _telescope(
+    prior: Prior,
+    weight: float,
+    store: Floats,
+    k: Index,
+    n_items: Index,
+    terms: Floats,
+    state: Random,
+) -> tuple[Index, float]:
+    """Draw the number of components, then the weight; the tables follow them."""
+    counts = store[0]
+    components = draw_components(prior, weight, counts, k, n_items, terms, state)
+    weight = update_weight(prior, weight, components, counts, k, n_items, state)
+    fill_tables(prior, weight, components)
+    for j in range(k):
+        store[1, j] = prior.log_size[int(store[0, j])]
+    return components, weight
+
+
+@kernel
+def _record(
+    model: Likelihood,
+    prior: Prior,
+    rates: Rates,
+    alpha: float,
+    values: Floats,
+    components: Index,
+    clusters: Clusters,
+    k: Index,
+    out: Floats,
+) -> None:
+    """Numbers of a kept draw, in the order that ``run_chain`` tells."""
+    store = clusters.store
+    out[0] = alpha
+    out[1] = k
+    out[2] = 0.0
+    for j in range(k):
+        out[2] += log_marginal(model, store, clusters.work, j)
+    out[3] = log_prior(prior, alpha, store[0], k, clusters.names.size)
+    out[3] += log_hyperprior(prior, alpha)
+    first = 4
+    if prior.components.size > 0:
+        out[4] = components
+        first = 5
+    for r in range(values.size):
+        out[first + r] = values[r]
+        out[3] += log_gamma(values[r], rates.shape[r], rates.rate[r])
+
+
 @kernel
 def run_chain(
     model: Likelihood,
     prior: Prior,
+    rates: Rates,
     singleton: Floats,
     n_rows: Index,
     n_work: Index,
     alpha: float,
+    values: Floats,
     labels: NDArray[np.int32],
     state: Random,
     plan: Plan,
@@ -86,10 +171,12 @@ def run_chain(
 ) -> float:
     """Iterations of a plan, in place; returns the concentration.
 
-    Between two iterations a chain is its canonical labels, its concentration and its random
-    state, and nothing else: statistics are built anew, so that rounding never accumulates and
-    cutting a run into pieces cannot change it. Kept draws go to the rows of ``kept_labels``
-    and, as concentration, number of clusters, log likelihood and log prior, of ``kept``.
+    Between two iterations a chain is its canonical labels, its concentration, the ``values`` of
+    its learned rates and its random state, and nothing else: statistics are built anew, so that
+    rounding never accumulates and cutting a run into pieces cannot change it. Kept draws go to
+    the rows of ``kept_labels`` and, as concentration, number of clusters, log likelihood and log
+    prior, number of components of a finite mixture and learned rates, of ``kept``. With learned
+    rates or a weight, model, prior and ``singleton`` belong to the chain and are written.
     """
     n_items = labels.size
     proposal = Proposal(
@@ -97,6 +184,11 @@ def run_chain(
     )
     saved = np.empty((n_rows, 1))
     clusters = _with_room(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
+    empty, terms = np.zeros((n_rows, LANES)), np.empty(max(prior.n_terms, 1))
+    telescoping, learning = telescopes(prior), rates.block.size > 0
+    components: Index = np.int64(0)
+    if learning:
+        set_rates(model, rates, values)
     row = 0
     for iteration in range(plan.first + 1, plan.last + 1):
         k: Index = np.int64(0)
@@ -109,6 +201,10 @@ def run_chain(
             clusters.name_at[j] = j
             clusters.position_of[j] = j
         fill_store(model, prior, labels, k, clusters.store, clusters.work)
+        if learning:
+            _learn_rates(model, prior, rates, values, clusters, k, empty, singleton, state)
+        if telescoping:
+            components, alpha = _telescope(prior, alpha, clusters.store, k, n_items, terms, state)
         done: Index = np.int64(0)
         moves = 0
         sweeps = 0
@@ -130,12 +226,11 @@ def run_chain(
         if iteration > plan.burn_in and (iteration - plan.burn_in) % plan.thin == 0:
             for i in range(n_items):
                 kept_labels[row, i] = labels[i]
-            kept[row, 0] = alpha
-            kept[row, 1] = k
-            kept[row, 2] = 0.0
-            for j in range(k):
-                kept[row, 2] += log_marginal(model, clusters.store, clusters.work, j)
-            kept[row, 3] = log_prior(prior, alpha, clusters.store[0], k, n_items)
-            kept[row, 3] += log_hyperprior(prior, alpha)
+            if prior.components.size > 0 and not telescoping:
+                counts = clusters.store[0]
+                components = draw_components(prior, alpha, counts, k, n_items, terms, state)
+            _record(model, prior, rates, alpha, values, components, clusters, k, kept[row])
+            if telescoping:
+                kept[row, 3] += log_constant(prior, alpha, components, n_items)
             row += 1
     return alpha

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-from partita.kernels.gibbs.family import fill_store, log_weights
+from partita.kernels.gibbs.components import fill_tables, telescopes
+from partita.kernels.gibbs.family import fill_alone, fill_store, log_weights
 from partita.kernels.gibbs.jit import Index
-from partita.kernels.gibbs.math import full_lanes
+from partita.kernels.gibbs.math import LANES, full_lanes
 from partita.kernels.gibbs.prior import log_open
-from partita.kernels.gibbs.types import Floats, Likelihood, Prior
+from partita.kernels.gibbs.rates import set_rates
+from partita.kernels.gibbs.types import Floats, Ints, Likelihood, Prior, Rates
 
 
 @kernel
@@ -54,20 +56,33 @@ def predictive_densities(
     n_work: Index,
     labels: NDArray[np.int32],
     alphas: Floats,
+    components: Ints,
+    rates: Rates,
+    values: Floats,
 ) -> Floats:
     """Density of each point under each draw, shape (n_draws, n_points).
 
     ``log_base`` is the factor of each point that no partition changes, ``log_alone`` the log
     density of a point in a new cluster without it: they are joined before the exponential is
     taken, for either alone may be far out of range (x! from 171 on). The prior is made for one
-    item more than the data have; its weights are divided by their sum.
+    item more than the data have; its weights are divided by their sum. ``alphas``, numbers of
+    ``components`` and ``values`` of learned rates are those of the draws; where there are any,
+    the prior's tables, the hyperparameters (one array of points and model) and ``log_alone`` are
+    written.
     """
     n_draws, n_items = labels.shape
     out = np.empty((n_draws, points.data.shape[0]))
+    empty, work = np.zeros((n_rows, LANES)), np.empty((n_work, LANES))
+    weights = np.empty(LANES)
     for m in range(n_draws):
         k = np.int64(0)
         for i in range(n_items):
             k = max(k, np.int64(labels[m, i]) + 1)
+        if telescopes(prior):
+            fill_tables(prior, alphas[m], components[m])
+        if values.shape[1] > 0:
+            set_rates(model, rates, values[m])
+            fill_alone(points, prior, empty, work, weights, log_alone)
         log_opening = log_open(prior, alphas[m], k)
         sizes, joining = join_weights(points, model, prior, n_rows, n_work, labels[m], k)
         highest = max(log_opening, sizes.max())

@@ -192,16 +192,29 @@ def fill_store(
         refresh(model, prior, store, work, j)
 
 
+@step
+def fill_alone(
+    model: Likelihood, prior: Prior, empty: Floats, work: Floats, weights: Floats, out: Floats
+) -> None:
+    """Log density of each row of the data under the kernel's prior; ``empty`` is scratch."""
+    one, at = np.int64(1), np.int64(0)
+    clear(empty, at)
+    refresh(model, prior, empty, work, at)
+    for i in range(model.data.shape[0]):
+        log_weights(model, i, empty, work, one, weights)
+        out[i] = weights[0]
+
+
 @kernel
 def prior_predictive(model: Likelihood, prior: Prior, n_rows: Index, n_work: Index) -> Floats:
     """Log density of each row of the data as a cluster of its own: under the kernel's prior."""
-    store = np.zeros((n_rows, LANES))
-    work = np.empty((n_work, LANES))
-    weights = np.empty(LANES)
-    one, at = np.int64(1), np.int64(0)
-    refresh(model, prior, store, work, at)
     densities = np.empty(model.data.shape[0])
-    for i in range(model.data.shape[0]):
-        log_weights(model, i, store, work, one, weights)
-        densities[i] = weights[0]
+    fill_alone(
+        model,
+        prior,
+        np.zeros((n_rows, LANES)),
+        np.empty((n_work, LANES)),
+        np.empty(LANES),
+        densities,
+    )
     return densities

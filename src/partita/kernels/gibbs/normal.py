@@ -4,7 +4,7 @@ Per column: μ | σ² ~ N(μ0, σ²/c), σ² ~ InverseGamma(a, b). The columns o
 c: then their Student densities share one exponent, hence one logarithm, and what depends on
 the cluster's size n alone comes from tables.
 
-hyper : a, then (μ0, b) per column.
+hyper : a, then (μ0, b) per column, then a Σ log b.
 tables : by n. 0 constant of the predictive and 1 of the marginal density; 2 1/n; 3 n/(c + n);
     4 cn/2(c + n); 5 (c + n)/2(c + n + 1).
 stats : mean and sum of squared deviations per column.
@@ -107,4 +107,5 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     exponent = block.hyper[0] + 0.5 * n
-    return float(block.tables[1, int(n)] - exponent * block.cache[2, j])
+    constant = block.tables[1, int(n)] + block.hyper[block.hyper.size - 1]
+    return float(constant - exponent * block.cache[2, j])

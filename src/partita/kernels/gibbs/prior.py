@@ -2,7 +2,8 @@
 
 A Dirichlet process has W(n) = (1 − σ)(2 − σ)…(n − 1 − σ) with σ = 0, a Pitman–Yor process
 with 0 < σ < 1, both with V(N, k) = Π_{i<k} (α + iσ) / α(α + 1)…(α + N − 1); a mixture of
-finite mixtures with Dirichlet weight γ has σ = −γ and its V as a table. Loops see a prior
+finite mixtures with a fixed Dirichlet weight γ has σ = −γ and its V as a table (one whose weight
+is learned or depends on K is taken given K; see ``components.py``). Loops see a prior
 through ``log_size[n]``, log W(n + 1) − log W(n), to join a cluster of n items; ``log_open``,
 log V(N, k + 1) − log V(N, k) + log W(1), to open one (``open_table``, of length 0 where it
 depends on α); ``log_block[n]``, the log factor of a cluster of n items, less log W(1); and the
@@ -43,12 +44,24 @@ def log_prior(prior: Prior, alpha: float, counts: Floats, k: Index, n_items: Ind
 
 
 @step
+def log_gamma(x: float, shape: float, rate: float) -> float:
+    """Log density of a gamma distribution."""
+    total = shape * math.log(rate) - math.lgamma(shape)
+    return total + ((shape - 1.0) * math.log(x) - rate * x)
+
+
+@step
 def log_hyperprior(prior: Prior, alpha: float) -> float:
     """Log density of a random α; 0 for a fixed one."""
     if prior.shape == 0.0:
         return 0.0
-    total = prior.shape * math.log(prior.rate) - math.lgamma(prior.shape)
-    return total + ((prior.shape - 1.0) * math.log(alpha) - prior.rate * alpha)
+    if prior.is_f:
+        half, tail = 0.5 * prior.shape, 0.5 * prior.rate
+        ratio = prior.shape / prior.rate
+        total = math.lgamma(half + tail) - math.lgamma(half) - math.lgamma(tail)
+        total += half * math.log(ratio) + (half - 1.0) * math.log(alpha)
+        return total - (half + tail) * math.log1p(ratio * alpha)
+    return log_gamma(alpha, prior.shape, prior.rate)
 
 
 @step
@@ -59,10 +72,10 @@ def update_concentration(
 
     Γ(α + 1)/Γ(α + N) is the normaliser of η ~ Beta(α + 1, N − 1), and each factor α + iσ is
     split by a coin into α or iσ; given η and the coins, α is gamma. With σ = 0 all coins
-    fall on α. A fixed α stays.
+    fall on α. A fixed α stays, and so does a Dirichlet weight: see ``components.py``.
     """
     shape = prior.shape
-    if shape == 0.0:
+    if shape == 0.0 or prior.components.size > 0:
         return alpha
     left = gamma(state, alpha + 1.0)
     right = gamma(state, n_items - 1.0)

@@ -54,7 +54,13 @@ class Block(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A prior for N items; see ``prior.py``. ``log_size[0]`` is 0, ``shape`` 0 for a fixed α."""
+    """A prior for N items; see ``prior.py`` and ``components.py``.
+
+    ``log_size[0]`` is 0, ``shape`` 0 for a fixed parameter. ``components`` are the log
+    probabilities of K = 0, 1, … components, of which ``n_terms`` from K = k on count; empty for
+    priors without. ``dynamic``: the Dirichlet weight is α/K. ``is_f``: shape and rate are the
+    degrees of freedom of an F distribution.
+    """
 
     sigma: float
     log_size: Floats
@@ -62,6 +68,19 @@ class Prior(NamedTuple):
     open_table: Floats
     shape: float
     rate: float
+    components: Floats = np.empty(0)
+    n_terms: int = 0
+    dynamic: bool = False
+    is_f: bool = False
+
+
+class Rates(NamedTuple):
+    """Rates of normal columns that are learned: block, column in it, and their gamma priors."""
+
+    block: Ints
+    column: Ints
+    shape: Floats
+    rate: Floats
 
 
 class Clusters(NamedTuple):
