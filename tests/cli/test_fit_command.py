@@ -15,7 +15,8 @@ from partita.samplers.table import as_table
 from partita.summary import summarize as make
 
 SHORT = ("--draws", 200, "--burn-in", 50, "--chains", 2)
-NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components"))
+NO_PRIOR = dict.fromkeys(("concentration", "discount", "mean_components", "components", "weight"))
+NO_PRIOR["dynamic"] = False
 
 
 def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
@@ -113,6 +114,14 @@ def test_priors_by_name():
     assert prior("py", discount=0.0, concentration="2,4") == pt.PitmanYor(pt.Gamma(2, 4), 0.0)
     assert prior("mfm") == pt.FiniteMixture(mean_components=5)
     assert prior("mfm", components=3) == pt.FiniteMixture.exactly(3)
+    assert prior("mfm", weight="F", dynamic=True) == pt.FiniteMixture(pt.F(6, 3), dynamic=True)
+    assert prior("mfm", weight="2,1") == pt.FiniteMixture(pt.Gamma(2, 1))
+    four = pt.FiniteMixture.exactly(4, weight=0.5, dynamic=True)
+    assert prior("mfm", weight="0.5", components=4, dynamic=True) == four
+    with pytest.raises(click.UsageError, match="--dynamic belongs to --prior mfm"):
+        prior("dp", dynamic=True)
+    with pytest.raises(click.UsageError, match="SHAPE,RATE of a gamma prior, or F for"):
+        prior("mfm", weight="beta")
     with pytest.raises(click.UsageError, match="--mean-components belongs to --prior mfm"):
         prior("py", mean_components=3.0)
 
@@ -125,6 +134,7 @@ def test_kernels_by_name():
     assert make_kernel("normal", (), table) == normal
     changed = make_kernel("normal", ("mean=1,2", "rate=3"), table)
     assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
+    assert make_kernel("hierarchical", (), table) == pt.NormalInverseGamma.hierarchical(values)
     wishart = make_kernel("wishart", (), table)
     assert wishart == pt.NormalInverseWishart.empirical(values)
     # The prior mean of the covariance, scale/(degrees − d − 1), has the variances of the data.

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp
 
 import partita as pt
@@ -48,7 +49,7 @@ def log_marginals(rate: float = 1.0) -> np.ndarray:
 
 
 @cache
-def exact(law: str, dynamic: bool, with_data: bool) -> np.ndarray:
+def exact(law: str, dynamic: bool) -> np.ndarray:
     """Joint probabilities of partition, number of components and weight on the grid."""
     prior, density = LAWS[law]
     weights = np.exp(GRID) if density else np.array([prior])
@@ -64,8 +65,7 @@ def exact(law: str, dynamic: bool, with_data: bool) -> np.ndarray:
         )
         log_p[:, n, w] = [of(*sorted(np.bincount(labels).tolist())) for labels in PARTITIONS]
     log_p += np.log(NUMBERS)[:, None] + log_density
-    if with_data:
-        log_p += log_marginals()[:, None, None]
+    log_p += log_marginals()[:, None, None]
     return np.exp(log_p - logsumexp(log_p))
 
 
@@ -80,28 +80,33 @@ def shares(trace: np.ndarray, n: int) -> np.ndarray:
 
 def assert_distribution(trace: np.ndarray, grid: np.ndarray, p: np.ndarray) -> None:
     """The probabilities below a few quantiles, within Monte Carlo error between chains."""
-    below = np.cumsum(p) - p / 2
+    fine = np.linspace(grid[0], grid[-1], 2001)
+    density = np.exp(CubicSpline(grid, np.log(np.maximum(p, 1e-60)))(fine))
+    below = np.cumsum(density / density.sum())
     for q in (0.1, 0.3, 0.5, 0.7, 0.9):
-        at = np.interp(q, below, grid)
+        at = np.interp(q, below, fine)
         found = (np.log(trace) < at).mean(axis=1)
         error = found.std(ddof=1) / np.sqrt(found.size)
         assert abs(found.mean() - q) < 4.5 * error + 1e-3, (q, found.mean(), error)
 
 
-@pytest.mark.parametrize("with_data", [True, False])
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("law", LAWS)
-def test_finite_mixtures(law, dynamic, with_data):
-    p = exact(law, dynamic, with_data)
-    kernel = KERNEL if with_data else pt.DirichletCategorical()
-    data = DATA if with_data else np.zeros(N)
-    fit = pt.sample(data, kernel=kernel, prior=prior_of(law, dynamic), **RUN)
+def test_finite_mixtures(law, dynamic):
+    p = exact(law, dynamic)
+    fit = pt.sample(DATA, kernel=KERNEL, prior=prior_of(law, dynamic), **RUN)
     assert_exact(frequencies(fit.draws, PARTITIONS), p.sum(axis=(1, 2)))
-    found = shares(fit.trace["n_components"], NUMBERS.size)
-    assert_exact(found, p.sum(axis=(0, 2)))
+    assert_exact(shares(fit.trace["n_components"], NUMBERS.size), p.sum(axis=(0, 2)))
     assert ("weight" in fit.trace) == (law != "fixed")
     if law != "fixed":
         assert_distribution(fit.trace["weight"], GRID, p.sum(axis=(0, 1)))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_learned_weight_is_integrated_out_of_the_prior(dynamic):
+    """Sums of all partitions, expected clusters, and the sampler without information."""
+    law = pt.F(6, 3) if dynamic else pt.Gamma(0.5, 0.2)
+    pt.testing.check_prior(pt.FiniteMixture(law, mean_components=3, dynamic=dynamic), n_items=5)
 
 
 def test_a_fixed_number_of_components_learns_its_weight():
@@ -124,3 +129,191 @@ def test_learned_rate(prior):
     p = np.exp(log_p - logsumexp(log_p))
     assert_exact(frequencies(fit.draws, PARTITIONS), p.sum(axis=1))
     assert_distribution(fit.trace["rate of 0"], grid, p.sum(axis=0))
+
+
+TWO = np.array([[-1.3, 3.0], [-0.9, np.nan], [0.2, 5.5], [1.1, 4.0], [1.4, 9.0]])
+
+
+def two_columns(kind: str) -> tuple[pt.Kernel, list[tuple[float, float, float, pt.Gamma | float]]]:
+    """Two columns in two blocks of different order, as one kernel or as a product of two."""
+    columns = [(0.2, 0.5, 2.0, pt.Gamma(1.5, 0.8)), (5.0, 0.1, 1.5, pt.Gamma(2.0, 0.3))]
+    if kind == "one of two":
+        columns[0] = (*columns[0][:3], 0.7)
+    if kind == "product":
+        one, two = (pt.NormalInverseGamma(*column) for column in columns)
+        return pt.Product((two, [1]), (one, [0])), columns
+    return pt.NormalInverseGamma(*zip(*columns, strict=True)), columns
+
+
+@pytest.mark.parametrize("kind", ["both", "one of two", "product"])
+def test_learned_rates_of_several_columns_with_a_missing_cell(kind):
+    kernel, columns = two_columns(kind)
+    grid = np.linspace(-7, 6, 40)
+    log_p = np.array([pt.DirichletProcess(1.0).log_probability(c) for c in PARTITIONS])
+    margins = []
+    for column, (mean, c, a, rate) in enumerate(columns):
+        here = ~np.isnan(TWO[:, column])
+        rates = np.exp(grid) if isinstance(rate, pt.Gamma) else np.array([rate])
+        log_q = np.zeros(1)
+        if isinstance(rate, pt.Gamma):
+            log_q = stats.gamma(rate.shape, scale=1 / rate.rate).logpdf(rates) + grid
+        each = np.empty((len(PARTITIONS), rates.size))
+        for b, value in enumerate(rates):
+            twin = twins.normal_inverse_gamma(mean, c, a, value)
+            part = cache(
+                lambda members, twin=twin, column=column: twins.log_marginal(
+                    twin, TWO[list(members)][:, [column]]
+                )
+            )
+            for m, labels in enumerate(PARTITIONS):
+                groups = [np.flatnonzero(here & (labels == j)) for j in range(labels.max() + 1)]
+                each[m, b] = log_q[b] + sum(part(tuple(g.tolist())) for g in groups if g.size)
+        margins.append(each)
+        log_p = log_p + logsumexp(each, axis=1)
+    fit = pt.sample(TWO, kernel=kernel, prior=pt.DirichletProcess(1.0), **RUN)
+    p = np.exp(log_p - logsumexp(log_p))
+    assert_exact(frequencies(fit.draws, PARTITIONS), p)
+    rate = np.exp(margins[1] - logsumexp(margins[1], axis=1, keepdims=True))
+    assert_distribution(fit.trace["rate of 1"], grid, p @ rate)
+    assert ("rate of 0" in fit.trace) == (kind != "one of two")
+
+
+def quadrature(labels: np.ndarray, rate: pt.Gamma) -> tuple[np.ndarray, np.ndarray]:
+    """Rates and their probabilities given a partition of the data."""
+    grid = np.linspace(-7, 7, 281)
+    log_q = stats.gamma(rate.shape, scale=1 / rate.rate).logpdf(np.exp(grid)) + grid
+    for u, b in enumerate(np.exp(grid)):
+        twin = twins.normal_inverse_gamma(**CELLS, rate=b)
+        for j in range(labels.max() + 1):
+            log_q[u] += twins.log_marginal(twin, DATA[labels == j][:, None])
+    return np.exp(grid), np.exp(log_q - logsumexp(log_q))
+
+
+@cache
+def learned_fit() -> pt.Fit:
+    kernel = replace(KERNEL, rate=pt.Gamma(1.5, 0.8))
+    short = {"draws": 30, "burn_in": 20, "chains": 2, "rng": 1, "progress": False}
+    return pt.sample(DATA, kernel=kernel, prior=prior_of("gamma", True), **short)
+
+
+def test_density_is_that_of_the_draws_own_parameters():
+    fit = learned_fit()
+    points = np.array([-2.0, 0.3, 4.0])
+    expected = []
+    names = ("n_components", "weight", "rate of 0")
+    numbers, weights, rates = (fit.trace[name].ravel() for name in names)
+    for labels, n, weight, rate in zip(fit.draws.labels, numbers, weights, rates, strict=True):
+        prior = pt.FiniteMixture.exactly(int(n), weight=float(weight) / n)
+        twin = twins.normal_inverse_gamma(**CELLS, rate=rate)
+        seats = [prior.log_ratio(np.append(labels, j), labels) for j in range(labels.max() + 2)]
+        expected.append(
+            [
+                sum(
+                    np.exp(seat + twin(np.array([x]), DATA[labels == j][:, None]))
+                    for j, seat in enumerate(seats)
+                )
+                for x in points
+            ]
+        )
+    np.testing.assert_allclose(fit.density(points).mean, np.mean(expected, axis=0), rtol=1e-9)
+
+
+def test_predictions_integrate_what_is_learned():
+    fit = learned_fit()
+    labels = np.array([0, 0, 0, 1, 1])
+    rates, p = quadrature(labels, fit.kernel.rate)
+    for x in (-0.5, 3.0):
+        found = fit.predict([x], labels)[0]
+        weights = []
+        for j in range(3):
+            seat = fit.prior.log_ratio(np.append(labels, j), np.append(labels, 0))
+            rows = DATA[labels == j][:, None]
+            densities = [
+                np.exp(twins.normal_inverse_gamma(**CELLS, rate=b)(np.array([x]), rows))
+                for b in rates
+            ]
+            weights.append(np.exp(seat) * (p @ densities))
+        # 64 evenly spaced quantiles stand for the rate.
+        np.testing.assert_allclose(found, weights / np.sum(weights), rtol=0.01)
+
+
+def test_parameters_integrate_the_rate():
+    fit = learned_fit()
+    labels = np.array([0, 0, 0, 1, 1])
+    rates, p = quadrature(labels, fit.kernel.rate)
+    variances = [
+        fit.kernel.at(np.array([b])).moments(DATA[:, None], labels.astype(np.int32), ("0",))
+        for b in rates
+    ]
+    means = np.stack([m["variance"].mean for m in variances], axis=-1)
+    found = fit.cluster_parameters(labels)
+    np.testing.assert_allclose(found["variance"].mean, means @ p, rtol=0.01)
+    single = replace(fit, kernel=KERNEL, trace={**fit.trace}).cluster_parameters(labels)
+    np.testing.assert_allclose(found["mean"].mean, single["mean"].mean, rtol=1e-12)
+    profiles = fit.profiles(labels)
+    assert (profiles.given_low < profiles.given).all()
+    assert (profiles.averaged < profiles.averaged_high).all()
+
+
+def test_what_a_fit_simulates_follows_the_draws_rates():
+    kernel, _ = two_columns("both")
+    fit = pt.sample(TWO, kernel=kernel, draws=400, burn_in=50, chains=2, rng=0, progress=False)
+    cell = fit.impute()
+    assert cell.lower[0] < cell.mean[0] < cell.upper[0]
+    assert fit.replicate(3).shape == (3, 5, 2)
+    distances = fit.kernel_distance(draws=50)
+    assert ((distances >= 0) & (distances <= 1)).all()
+    # A kernel whose rate is far larger makes data that are far wider.
+    wide = {name: v * (1e6 if name == "rate of 0" else 1) for name, v in fit.trace.items()}
+    there = np.abs(replace(fit, trace=wide).replicate(20)[:, :, 0]).mean()
+    assert there > 50 * np.abs(fit.replicate(20)[:, :, 0]).mean()
+
+
+def test_learned_parameters_are_saved_resumed_and_extended(tmp_path, monkeypatch):
+    kernel, _ = two_columns("product")
+    model = {"kernel": kernel, "prior": prior_of("F", True), "burn_in": 20, "chains": 2}
+    model |= {"rng": 3, "progress": False}
+    whole = pt.sample(TWO, draws=60, **model)
+    part = pt.sample(TWO, draws=35, checkpoint=tmp_path / "run.npz", **model)
+    resumed = pt.sample(TWO, draws=60, resume=tmp_path / "run.npz", **model)
+    part.save(tmp_path / "fit.npz")
+    loaded = pt.Fit.load(tmp_path / "fit.npz")
+    assert (loaded.kernel, loaded.prior) == (whole.kernel, whole.prior)
+    for again in (resumed, loaded.extend(draws=25, progress=False)):
+        assert again.draws == whole.draws
+        assert set(again.trace) == set(whole.trace)
+        assert all(np.array_equal(again.trace[name], whole.trace[name]) for name in whole.trace)
+    assert {"weight", "n_components", "rate of 0", "rate of 1"} < set(whole.trace)
+    names = pt.diagnose(whole).names
+    assert {"weight", "n_components", "rate of 0", "log_posterior"} < set(names)
+
+
+def test_log_posterior_is_complete():
+    fit = learned_fit()
+    weight, rate = LAWS["gamma"][1], stats.gamma(1.5, scale=1 / 0.8)
+    trace = {name: values.ravel() for name, values in fit.trace.items()}
+    for m, labels in enumerate(fit.draws.labels[:10]):
+        n, w, b = trace["n_components"][m], trace["weight"][m], trace["rate of 0"][m]
+        prior = pt.FiniteMixture.exactly(int(n), weight=w / n)
+        expected = prior.log_probability(labels) + np.log(NUMBERS[n - 1])
+        expected += weight.logpdf(w) + rate.logpdf(b)
+        twin = twins.normal_inverse_gamma(**CELLS, rate=b)
+        for j in range(labels.max() + 1):
+            expected += twins.log_marginal(twin, DATA[labels == j][:, None])
+        assert trace["log_posterior"][m] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pt.F(0, 3), "F df1=0; expected a positive number"),
+        (lambda: pt.FiniteMixture(weight="F"), "weight='F'"),
+        (lambda: pt.FiniteMixture(dynamic=1), "dynamic=1; expected True or False"),
+        (lambda: pt.NormalInverseGamma(0, 1, 2, pt.F(6, 3)), "rate="),
+        (lambda: pt.NormalInverseGamma(0, 1, 2, [pt.Gamma(1, 1), -1]), "rate=-1"),
+        (lambda: pt.NormalInverseGamma.hierarchical([1.0, 1.0]), "is constant"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(pt.PartitaError, match=message):
+        make()

@@ -31,7 +31,8 @@ def run_both(case, prior, *, sweeps: int, split_merge: int, iterations: int):
             return float(tables.arrays.open_table[k])
         return math.log(tables.concentration + tables.arrays.sigma * k)
 
-    settings = Settings(iterations, 0, 1, 1, sweeps, split_merge)
+    # All of it is burn-in: a kept draw of a finite mixture takes a random number more, for K.
+    settings = Settings(1, iterations, 1, 1, sweeps, split_merge)
     labels, random = start, state.random
     for iteration in range(iterations):
         state, _ = _advance(_Task(model, settings, state, iteration, iteration + 1))

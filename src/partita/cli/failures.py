@@ -44,6 +44,7 @@ _VALUES = {
     "concentration": "--concentration",
     "discount": "--discount",
     "mean_components": "--mean-components",
+    "weight": "--weight",
 }
 """Arguments of the library and the options that stand for them."""
 

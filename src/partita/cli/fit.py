@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from partita.samplers.partition_prior import PartitionPrior
     from partita.summary.result import Summary
 
-_PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components")
+_PRIOR_OPTIONS = (
+    "concentration",
+    "discount",
+    "mean_components",
+    "components",
+    "weight",
+    "dynamic",
+)
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
 
 
@@ -50,6 +57,7 @@ Examples:
   $ partita fit data.csv --columns x,y --names id --kernel wishart --out fit
   $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
   $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
+  $ partita fit data.csv --names id --kernel hierarchical --prior mfm --weight F --out learned
   $ partita fit data.csv --names id --checkpoint run.npz --out long
   $ partita fit data.csv --names id --resume run.npz --draws 2000 --out longer""",
 )
@@ -60,7 +68,8 @@ Examples:
     type=click.Choice(KERNELS),
     default="auto",
     show_default=True,
-    help="Density of a cluster; auto goes by the columns' types.",
+    help="Density of a cluster; auto goes by the columns' types, hierarchical is normal with a "
+    "scale that is learned.",
 )
 @click.option(
     "--set",
@@ -87,6 +96,14 @@ Examples:
 )
 @click.option(
     "--components", type=click.IntRange(1), metavar="K", help="Of mfm: exactly K components."
+)
+@click.option(
+    "--weight",
+    metavar="W|S,R|F",
+    help="Of mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
+)
+@click.option(
+    "--dynamic", is_flag=True, help="Of mfm: the weight is divided by the number of components."
 )
 @click.option(
     "--draws",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,20 @@ import click
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.samplers.hyperpriors import Gamma
+    from partita.samplers.hyperpriors import F, Gamma
     from partita.samplers.kernel import Kernel
     from partita.samplers.partition_prior import PartitionPrior
     from partita.samplers.table import Table
 
-KERNELS = ("auto", "normal", "wishart", "bernoulli", "categorical", "poisson")
+KERNELS = ("auto", "normal", "hierarchical", "wishart", "bernoulli", "categorical", "poisson")
 PRIORS = ("dp", "py", "mfm")
 _BELONGS = {
     "concentration": ("dp", "py"),
     "discount": ("py",),
     "mean_components": ("mfm",),
     "components": ("mfm",),
+    "weight": ("mfm",),
+    "dynamic": ("mfm",),
 }
 """Options of priors, and the priors that have them."""
 
@@ -32,7 +35,7 @@ def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | 
         if settings:
             raise click.UsageError("--set needs a kernel; name one with --kernel.")
         return None
-    kernel: Kernel = _kernel_class(name).empirical(table)
+    kernel = _kernel(name, table)
     known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
     chosen = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     for setting in settings:
@@ -58,20 +61,23 @@ def _parse(setting: str) -> tuple[str, Any]:
     return key.strip(), numbers[0] if len(numbers) == 1 else numbers
 
 
-def _kernel_class(name: str) -> Any:
+def _kernel(name: str, table: Table) -> Kernel:
+    """The kernel of that name by its empirical rule."""
     from partita.samplers.bernoulli import BetaBernoulli
     from partita.samplers.categorical import DirichletCategorical
     from partita.samplers.normal import NormalInverseGamma
     from partita.samplers.poisson import GammaPoisson
     from partita.samplers.wishart import NormalInverseWishart
 
-    return {
-        "normal": NormalInverseGamma,
-        "wishart": NormalInverseWishart,
-        "bernoulli": BetaBernoulli,
-        "categorical": DirichletCategorical,
-        "poisson": GammaPoisson,
-    }[name]
+    rules: dict[str, Callable[[Table], Kernel]] = {
+        "normal": NormalInverseGamma.empirical,
+        "hierarchical": NormalInverseGamma.hierarchical,
+        "wishart": NormalInverseWishart.empirical,
+        "bernoulli": BetaBernoulli.empirical,
+        "categorical": DirichletCategorical.empirical,
+        "poisson": GammaPoisson.empirical,
+    }
+    return rules[name](table)
 
 
 def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
@@ -80,13 +86,15 @@ def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
     from partita.samplers.priors import DirichletProcess, PitmanYor
 
     for option, priors in _BELONGS.items():
-        if options[option] is not None and name not in priors:
+        if options[option] not in (None, False) and name not in priors:
             shown = option.replace("_", "-")
             raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
     if name == "mfm":
+        weight, dynamic = _weight(options["weight"] or "1"), options["dynamic"]
         if options["components"] is not None:
-            return FiniteMixture.exactly(options["components"])
-        return FiniteMixture(mean_components=options["mean_components"] or 5.0)
+            return FiniteMixture.exactly(options["components"], weight=weight, dynamic=dynamic)
+        mean = options["mean_components"] or 5.0
+        return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
     concentration = _concentration(options["concentration"] or "1,1")
     if name == "py":
         discount = options["discount"]
@@ -95,23 +103,47 @@ def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
 
 
 def _concentration(text: str) -> float | Gamma:
+    found = _number_or_gamma(text)
+    if found is None:
+        raise click.UsageError(
+            f"--concentration {text}: expected a number, or SHAPE,RATE of a gamma prior."
+        )
+    return found
+
+
+def _weight(text: str) -> float | Gamma | F:
+    from partita.samplers.hyperpriors import F
+
+    if text.strip().lower() == "f":
+        return F(6, 3)
+    found = _number_or_gamma(text)
+    if found is None:
+        raise click.UsageError(
+            f"--weight {text}: expected a number, SHAPE,RATE of a gamma prior, or F for F(6, 3)."
+        )
+    return found
+
+
+def _number_or_gamma(text: str) -> float | Gamma | None:
     from partita.samplers.hyperpriors import Gamma
 
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise click.UsageError(
-            f"--concentration {text}: expected a number, or SHAPE,RATE of a gamma prior."
-        )
-    return numbers[0] if len(numbers) == 1 else Gamma(*numbers)
+        return None
+    if len(numbers) == 2:
+        return Gamma(*numbers)
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
     """What a column is to its kernel: number, count, yes/no or category."""
     roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
     return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
+
+
+def _numbers(law: Any) -> str:
+    return ", ".join(f"{getattr(law, field.name):.3g}" for field in fields(law))
 
 
 def prior_of(kernel: Kernel, column: int) -> str:
@@ -125,6 +157,8 @@ def prior_of(kernel: Kernel, column: int) -> str:
             shown.append(f"{len(value)} levels")
         elif isinstance(value, tuple):
             shown.append(f"{field.name} of all columns")
+        elif not isinstance(value, float):
+            shown.append(f"{field.name} ~ {type(value).__name__}({_numbers(value)})")
         else:
             shown.append(f"{field.name} {value:.3g}")
     return ", ".join(shown)

@@ -35,7 +35,7 @@ class Diagnostics:
     ----------
     names : tuple of str
         The quantities: n_clusters, entropy, largest_cluster, and where known
-        vi_to_estimate, concentration, log_posterior.
+        vi_to_estimate, concentration and what else was learned, log_posterior.
     mean, sd, mcse : ndarray of float, shape (n_names,)
         Posterior mean, standard deviation, and Monte Carlo standard error of the mean.
     ess_bulk, ess_tail : ndarray of float, shape (n_names,)

@@ -12,6 +12,9 @@ from partita.losses.posterior import Posterior
 from partita.losses.vi import VI
 from partita.partitions.labels import Labels
 
+LEARNED = ("concentration", "weight", "n_components")
+"""Traces of samplers that describe a draw beside its partition; "rate of …" do, too."""
+
 
 def functionals(
     posterior: Posterior, *, estimate: Labels | None = None
@@ -33,13 +36,14 @@ def functionals(
 
 
 def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
-    """Concentration and log posterior of sampler output; nothing for other sources of draws."""
+    """What sampler output has learned, and its log posterior; nothing for other draws."""
     # Only what says it holds draws: NumPy arrays have a method of the name ``trace``.
     trace = getattr(source, "trace", None) if hasattr(type(source), "__draws__") else None
     values: dict[str, NDArray[np.float64]] = {}
     if not isinstance(trace, Mapping):
         return values
-    for name in ("concentration", "log_posterior"):
+    learned = [name for name in trace if name in LEARNED or name.startswith("rate of ")]
+    for name in (*learned, "log_posterior"):
         if name not in trace:
             continue
         column = np.asarray(trace[name], np.float64).reshape(-1)

@@ -20,6 +20,8 @@ PROSE = {
     "largest_cluster": "the size of the largest cluster",
     "vi_to_estimate": "the distance to the estimate",
     "concentration": "the concentration",
+    "weight": "the Dirichlet weight",
+    "n_components": "the number of components",
     "log_posterior": "the log posterior",
 }
 """Functionals as they are called in sentences."""
@@ -45,7 +47,7 @@ def warnings_for(
     if worst is not None and rhat[worst] > MAX_RHAT:
         parts = "The chains have" if draws.n_chains > 1 else "The parts of the chain have"
         texts.append(
-            f"{parts} not mixed: R-hat of {PROSE[names[worst]]} is {rhat[worst]:.3f} "
+            f"{parts} not mixed: R-hat of {prose(names[worst])} is {rhat[worst]:.3f} "
             f"(above {MAX_RHAT}). Run longer, drop more burn-in, or start from other places; "
             "do not report these results yet."
         )
@@ -57,7 +59,7 @@ def warnings_for(
             else "Run longer; thinning does not help."
         )
         texts.append(
-            f"The effective sample size of {PROSE[names[worst]]} is only {ess[worst]:.0f} "
+            f"The effective sample size of {prose(names[worst])} is only {ess[worst]:.0f} "
             f"(below {MIN_ESS:.0f}), so its summaries are noisy. {advice}"
         )
     if agreement is not None and disagree(agreement):
@@ -76,6 +78,11 @@ def warnings_for(
             "longer chains from different starts."
         )
     return tuple(texts)
+
+
+def prose(name: str) -> str:
+    """A functional as it is called in sentences; learned rates by the names they have."""
+    return PROSE.get(name, f"the {name}")
 
 
 def disagree(agreement: ChainAgreement) -> bool:

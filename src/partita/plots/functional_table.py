@@ -21,8 +21,15 @@ TITLES = {
     "largest_cluster": "size of the largest cluster",
     "vi_to_estimate": "VI to the estimate (bits)",
     "concentration": "concentration",
+    "weight": "Dirichlet weight",
+    "n_components": "number of components",
     "log_posterior": "log posterior",
 }
+
+
+def title_of(name: str) -> str:
+    """A functional in prose; learned rates have the names of their traces."""
+    return TITLES.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +44,7 @@ class Functional:
     @property
     def title(self) -> str:
         """Name in prose, with R-hat and effective sample size where they are known."""
-        parts = [TITLES[self.name]]
+        parts = [title_of(self.name)]
         if np.isfinite(self.rhat):
             parts.append(f"R-hat {self.rhat:.3f}")
         if np.isfinite(self.ess):

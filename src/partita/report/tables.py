@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partita.plots.functional_table import TITLES
+from partita.plots.functional_table import title_of
 from partita.report import wording as words
 from partita.rivals.wording import rivals_in_words
 
@@ -95,7 +95,7 @@ def diagnostics_table(summary: Summary) -> Table:
     found = summary.diagnostics
     rows = tuple(
         (
-            TITLES[name],
+            title_of(name),
             _number(found.mean[j]),
             _number(found.sd[j]),
             _number(found.mcse[j], 2),

@@ -215,8 +215,8 @@ class Fit(Simulations):
             self.values,
             self.columns,
             kept,
-            rates,
             by_size(as_labels(labels, n_items=kept.n_items)),
+            rates=rates,
             prob=prob,
             rng=generator(rng),
         )

@@ -152,9 +152,9 @@ def profile(
     values: Floats,
     names: tuple[str, ...],
     draws: Draws,
-    rates: Floats,
     labels: Labels,
     *,
+    rates: Floats | None = None,
     prob: float,
     rng: np.random.Generator,
 ) -> Profiles:
@@ -166,7 +166,8 @@ def profile(
     means, samples = np.empty((n, sizes.size, p)), np.empty((n, sizes.size, p))
     for m in range(n):
         row = draws.rows(m, m + 1)[0]
-        own = laws_of(kernel.at(rates[m]).moments(values, row, names))
+        own_kernel = kernel if rates is None else kernel.at(rates[m])
+        own = laws_of(own_kernel.moments(values, row, names))
         share = np.zeros((sizes.size, int(row.max()) + 1))
         np.add.at(share, (labels, row), 1.0)
         share /= sizes[:, None]
