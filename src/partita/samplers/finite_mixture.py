@@ -70,7 +70,7 @@ class FiniteMixture(PartitionPrior):
     >>> pt.FiniteMixture.exactly(2).log_probability([0, 1, 2])
     -inf
     >>> round(pt.FiniteMixture(pt.F(6, 3), dynamic=True).expected_clusters(100), 3)
-    0.0
+    3.285
     """
 
     weight: float | Gamma | F = 1.0

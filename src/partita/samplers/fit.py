@@ -103,7 +103,7 @@ class Fit(Simulations):
 
     def _parameters(self) -> Parameters:
         """What is learned beside the partitions, draw by draw."""
-        tables = self.prior.tables(1)
+        tables = self.prior.tables(self.draws.n_items)
         fixed = np.full(self.draws.n_draws, tables.concentration)
         own = self.trace[tables.parameter] if tables.parameter else fixed
         number = self.trace.get("n_components", self.trace["n_clusters"])
