@@ -181,7 +181,8 @@ def test_titles_say_clusters_and_distance(plane):
     _, summary = plane
     panels = prepare_ball(summary.ball)
     assert panels[0].title == (
-        f"Centre: {summary.n_clusters} clusters\n95% ball of radius {summary.ball.radius:.2f} bits"
+        f"Estimate: {summary.n_clusters} clusters\n"
+        f"95% ball of radius {summary.ball.radius:.2f} bits"
     )
     bounds = (summary.ball.horizontal, summary.ball.upper, summary.ball.lower)
     for panel, bound in zip(panels[1:], bounds, strict=True):

@@ -53,7 +53,7 @@ def test_many_items_are_shown_as_bars(rivals, monkeypatch):
 
     monkeypatch.setattr(sys.modules["partita.plots.representatives"], "MOST_BLOCKS", 5)
     panels = pt.plots.representatives(rivals)
-    assert panels[0].get_xlabel() == "cluster of the centre"
+    assert panels[0].get_xlabel() == "cluster of the estimate"
 
 
 def test_the_curve_marks_the_number_chosen(rivals):

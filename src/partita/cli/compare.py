@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita._wording import counted
 from partita.cli.directories import check_file
 from partita.cli.options import LOSSES, LossName, debug_option, force_option, json_option
 from partita.cli.outputs import write_table
@@ -145,8 +146,8 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     k_a, k_b = found["n_clusters"]
     lines = _wrapped(
         columns,
-        f"A: {a}, {_clusters(k_a)}",
-        f"B: {b}, {_clusters(k_b)}",
+        f"A: {a}, {counted(k_a, 'cluster')}",
+        f"B: {b}, {counted(k_b, 'cluster')}",
         f"Items: {found['n_items']:,}",
         f"Relation: {_relation(found)}",
         "Distances:",
@@ -168,10 +169,6 @@ def _wrapped(columns: int, *lines: str) -> list[str]:
         for line in lines
         for part in textwrap.wrap(line, columns, subsequent_indent="  ", break_on_hyphens=False)
     ]
-
-
-def _clusters(number: int) -> str:
-    return f"{number:,} cluster{'' if number == 1 else 's'}"
 
 
 def _relation(found: dict[str, Any]) -> str:
@@ -206,4 +203,4 @@ def _sizes(partition: dict[str, Any]) -> str:
         counts[label] += 1
     sizes = sorted(counts, reverse=True)
     listed = ", ".join(map(str, sizes[:10])) + (", …" if len(sizes) > 10 else "")
-    return f"{_clusters(len(sizes))} of sizes {listed}"
+    return f"{counted(len(sizes), 'cluster')} of sizes {listed}"

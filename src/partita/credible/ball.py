@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._validate import choice
+from partita._wording import counted, counts
 from partita.credible.error import radius_mcse
 from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
@@ -181,17 +182,18 @@ class CredibleBall:
 
     def __repr__(self) -> str:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
+        k = int(self.center.max()) + 1
         lines = [
             f"<CredibleBall: {self.prob:g} credible ball of {self.loss.title}",
-            f"  center      {int(self.center.max()) + 1} clusters of {self.center.size:,} items",
+            f"  center      {counted(k, 'cluster')} of {counted(self.center.size, 'item')}",
             f"  radius      {self.radius:.4g}{unit}",
             f"  coverage    {self.coverage:.6g} "
             f"({int(self.inside.sum()):,} of {self.draws.n_draws:,} draws)",
         ]
         for name, bound in self.bounds.items():
-            counts = ", ".join(str(k) for k in bound.n_clusters[:5].tolist())
-            more = f" … ({len(bound)} ties)" if len(bound) > 5 else ""
-            lines.append(f"  {name:<11} {counts}{more} clusters at {bound.distance:.4g}{unit}")
+            clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
+            more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
+            lines.append(f"  {name:<11} {clusters} at {bound.distance:.4g}{unit}{more}")
         return "\n".join(lines) + ">"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._wording import counted
 from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
 from partita.partitions.draws import Draws
@@ -192,7 +193,7 @@ class CredibleCore:
         proof = "proven largest" if self.is_proven else f"at most {self.upper_bound:,}"
         return (
             f"<CredibleCore: {self.size:,} of {self.draws.n_items:,} items in "
-            f"{_count(self.n_clusters, 'cluster')} with probability {self.probability:.4f} "
+            f"{counted(self.n_clusters, 'cluster')} with probability {self.probability:.4f} "
             f"(asked {self.prob:g}; {proof})>"
         )
 
@@ -208,7 +209,7 @@ class CredibleCore:
         chances = self.cluster_probability
         lines = [
             f"{100 * self.prob:g}% core: {self.size:,} of {self.draws.n_items:,} items in "
-            f"{_count(self.n_clusters, 'cluster')}",
+            f"{counted(self.n_clusters, 'cluster')}",
             f"  probability {self.probability:.4f}{more}, asked for {self.prob:g}; {proof}",
             f"  {self.n_starts:,} of {self.n_firsts:,} first items tried, {self.rounds:,} rounds",
             f"{'cluster':>9}{'items':>8}{'probability':>13}",
@@ -222,7 +223,3 @@ class CredibleCore:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counts
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, by_size
 
@@ -51,9 +52,9 @@ class Bound:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        clusters = ", ".join(str(k) for k in self.n_clusters.tolist())
+        clusters = counts(self.n_clusters.tolist(), "cluster")
         ties = f" ({len(self)} partitions tie)" if len(self) > 1 else ""
-        return f"<{self.kind} bound: {clusters} clusters at {self.distance:.4g}{ties}>"
+        return f"<{self.kind} bound: {clusters} at {self.distance:.4g}{ties}>"
 
 
 def find_bounds(

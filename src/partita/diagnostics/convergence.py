@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._validate import Rng
+from partita._wording import counted
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement, drift
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import disagree, notes_for, warnings_for
@@ -95,9 +96,9 @@ class Diagnostics:
         return frame
 
     def __repr__(self) -> str:
-        state = "nothing to warn about" if self.ok else f"{len(self.warnings)} warnings"
+        state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
         return (
-            f"<Diagnostics: {self.n_chains} chain(s), {self.n_draws:,} draws, "
+            f"<Diagnostics: {counted(self.n_chains, 'chain')}, {counted(self.n_draws, 'draw')}, "
             f"{len(self.names)} quantities, {state}>"
         )
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._wording import counted, in_list, share
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
-from partita.losses.wording import in_list, percent
 from partita.partitions.arrays import Labels
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size, cross_table
@@ -91,11 +91,11 @@ class Explanation:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
         if len(self.changes) == 1:
             return f"{self._said(self.changes[0])} (all of {self.distance:.3g}{unit})"
-        told = [f"{self._said(c)} ({percent(c.share)})" for c in self.changes[:most]]
+        told = [f"{self._said(c)} ({share(c.share)})" for c in self.changes[:most]]
         left = self.changes[most:]
         if left:
-            count = f"{len(left)} smaller change{'s' if len(left) > 1 else ''}"
-            told.append(f"{count} ({percent(sum(c.share for c in left))})")
+            rest = counted(len(left), "smaller change")
+            told.append(f"{rest} ({share(sum(c.share for c in left))})")
         return f"{'; '.join(told)}, of {self.distance:.3g}{unit}"
 
     def _said(self, change: Change) -> str:
@@ -144,7 +144,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<li>{escape(self._said(c))} ({percent(c.share)})</li>" for c in self.changes[:12]
+            f"<li>{escape(self._said(c))} ({share(c.share)})</li>" for c in self.changes[:12]
         )
         return f"<p>distance {self.distance:.4g}</p><ul>{rows}</ul>"
 

@@ -24,6 +24,14 @@ LOSSES: dict[str, type[Loss]] = {
 """The registry: a new loss is found everywhere once it stands here."""
 
 
+ALIASES = {
+    "variation_of_information": "vi",
+    "one_minus_ari": "omari",
+    "one_minus_pear": "ompear",
+    "vi_lower_bound": "vi_lb",
+}
+"""Names in full for those that are cryptic, taken wherever a name is."""
+
 PARAMETRISED: dict[str, type[PricedLoss]] = {"vi": VI, "binder": Binder, "entropy": Entropy}
 """Losses that a string may give their parameter: ``"vi(0.7)"``, ``"entropy(1.5)"``."""
 
@@ -38,12 +46,14 @@ def as_loss(loss: str | Loss) -> Loss:
         own = type(loss).__module__.startswith("partita.losses.")
         return loss if own else verified(loss)
     key = loss.lower() if isinstance(loss, str) else loss
+    if isinstance(key, str):
+        key = ALIASES.get(key, key)
     if isinstance(key, str) and key in LOSSES:
         return LOSSES[key]()
     call = _CALL.fullmatch(key) if isinstance(key, str) else None
     if call is not None and call[1] in PARAMETRISED:
         return PARAMETRISED[call[1]](_number(call[2], loss))
-    known = ", ".join(repr(name) for name in LOSSES)
+    known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
         f"unknown loss {loss!r}; expected one of {known}, with a parameter 'vi(0.7)', "
         "'binder(1.3)', 'entropy(1.5)', or a loss object."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._validate import shown, whole
+from partita._wording import counted, span
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import Labels, plain_array
 from partita.partitions.cleaning import (
@@ -219,11 +220,10 @@ class Draws:
 
     def __repr__(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
-        one = "1 cluster each" if low == 1 else f"{low} clusters each"
-        clusters = one if low == high else f"{low} to {high} clusters"
-        parts = [f"{self.n_draws:,} draws of {self.n_items:,} items", clusters]
+        clusters = span(low, high, "cluster") + (" each" if low == high else "")
+        parts = [f"{counted(self.n_draws, 'draw')} of {counted(self.n_items, 'item')}", clusters]
         if self._chain is not None:
-            parts.append(f"{self.n_chains} chain{'s' if self.n_chains > 1 else ''}")
+            parts.append(counted(self.n_chains, "chain"))
         if self._weights is not None:
             parts.append("weighted")
         if self._item_names is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._wording import counted
 from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import integers
 from partita.partitions.labels import Labels, as_labels, by_size
@@ -106,5 +107,5 @@ class PartialPartition:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        clusters = f"{self.n_clusters} cluster{'' if self.n_clusters == 1 else 's'}"
+        clusters = counted(self.n_clusters, "cluster")
         return f"<PartialPartition: {self.size:,} of {len(self):,} items in {clusters}>"

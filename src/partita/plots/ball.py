@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._wording import counted, percent
 from partita.credible.ball import CredibleBall
 from partita.partitions.labels import Labels
 from partita.partitions.types import DataLike
-from partita.plots.canvas import GREY, INK, NORMAL, SMALL, counted, library, many_axes, percent
+from partita.plots.canvas import GREY, INK, NORMAL, SMALL, library, many_axes
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import ball_of, fit_for, observations_of
 from partita.plots.on_data import prepare_curve, prepare_shapes, prepare_view
@@ -46,10 +47,10 @@ def ball(
     """Centre, horizontal, upper vertical and lower vertical bound of a credible ball.
 
     Clusters keep their colours from panel to panel: those of a bound are
-    matched with those of the centre so that as many items as possible keep
+    matched with those of the estimate so that as many items as possible keep
     theirs. Titles give the number of clusters and the distance from the
-    centre. Of several bounds that tie the first is shown, and their number
-    said. Without data each panel shows the centre's clusters as bars, divided
+    estimate. Of several bounds that tie the first is shown, and their number
+    said. Without data each panel shows the estimate's clusters as bars, divided
     by the clusters of the bound: the cross table as a picture.
 
     Parameters
@@ -84,7 +85,7 @@ def ball(
     model = fit_for(fit, n_items)
     observations = observations_of(source, data, model, n_items)
     drawn = many_axes(axes, len(panels), columns=4, width=3.1, height=3.2, sharey=True, sharex=True)
-    note = "colours follow the clusters of the centre"
+    note = "colours follow the clusters of the estimate"
     if observations is None:
         for ax, panel in zip(drawn, panels, strict=True):
             draw_cross_table(ax, found.center, panel.labels, panel.indices)
@@ -121,7 +122,7 @@ def prepare_ball(found: CredibleBall) -> tuple[Panel, ...]:
     partitions = [found.center, *(bound.labels[0] for bound in bounds.values())]
     indices = colour_indices(partitions)
     titles = [
-        f"Centre: {counted(int(found.center.max()) + 1, 'cluster')}\n"
+        f"Estimate: {counted(int(found.center.max()) + 1, 'cluster')}\n"
         f"{percent(found.prob)} ball of radius {_number(found.radius)}{unit}"
     ]
     for name, bound in bounds.items():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.errors import InvalidInputError
-from partita.plots.palette import Shape, colour, shape
+from partita.plots.palette import Shape, colour, shape, similarity_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,14 +196,9 @@ def shorten(text: str, length: int) -> str:
     return cut.replace("$", r"\$")
 
 
-def percent(probability: float) -> str:
-    """As in "95%"."""
-    return f"{100.0 * probability:.4g}%"
-
-
-def counted(number: int, noun: str) -> str:
-    """As in "1 cluster" and "2,000 items"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def similarity_scale() -> Any:
+    """Colour map of similarities."""
+    return library("colors").ListedColormap(similarity_colours(), name="similarity")
 
 
 def with_unit(name: str, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""How far the draws are from the centre of a ball."""
+"""How far the draws are from the estimate of a ball."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import percent
 from partita.credible.ball import CredibleBall
 from partita.plots.canvas import (
     GREY,
@@ -16,7 +17,6 @@ from partita.plots.canvas import (
     headline,
     library,
     one_axes,
-    percent,
     plain,
     with_unit,
 )
@@ -32,7 +32,7 @@ _MOST_BINS = 60
 
 @dataclass(frozen=True, eq=False)
 class DistanceHistogram:
-    """Posterior probability of distances from the centre.
+    """Posterior probability of distances from the estimate.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class DistanceHistogram:
     inside, outside : ndarray of float, shape (n_bins,)
         Probability in each bin of draws inside and outside the ball.
     radius, mean : float
-        The radius, and the mean distance: the expected loss of the centre.
+        The radius, and the mean distance: the expected loss of the estimate.
     """
 
     edges: NDArray[np.float64]
@@ -66,7 +66,7 @@ def prepare_distances(ball: CredibleBall) -> DistanceHistogram:
 
 
 def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes:
-    """Histogram of the draws' distances from the centre of a credible ball, radius marked.
+    """Histogram of the draws' distances from the estimate of a credible ball, radius marked.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 3]]
     >>> ax = pt.plots.distances(pt.credible_ball(draws, [0, 0, 1, 1]))
     >>> ax.get_xlabel()
-    'variation of information to the centre (bits)'
+    'variation of information to the estimate (bits)'
     """
     library("figure")
     ball = ball_of(source)
@@ -110,13 +110,13 @@ def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes
         fontsize=SMALL,
         color=INK,
     )
-    axes.set_xlabel(with_unit(f"{ball.loss.title} to the centre", ball.loss.unit))
+    axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
     axes.set_ylabel("posterior probability")
     plain(axes)
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     headline(
         axes,
-        "Distance of the draws from the centre",
+        "Distance of the draws from the estimate",
         f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} draws "
         f"inside; mean distance {found.mean:.3g}{unit}",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted, percent
 from partita.credible.ball import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
@@ -17,7 +18,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
-from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, percent, plain
+from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
 from partita.plots.palette import is_dark
 
 if TYPE_CHECKING:
@@ -132,9 +133,9 @@ def hasse(
     _draw_scale(axes, diagram, measure)
     if colours is not None:
         _draw_key(axes, colours, ball)
-    count = f"{len(diagram.nodes):,} partition{'s' if len(diagram.nodes) > 1 else ''}"
-    items = f"{n_items} item{'s' if n_items > 1 else ''}"
-    headline(axes, f"{count} of {items}, stretched by {measure.title}")
+    shown = counted(len(diagram.nodes), "partition")
+    items = counted(n_items, "item")
+    headline(axes, f"{shown} of {items}, stretched by {measure.title}")
     return axes
 
 
@@ -230,7 +231,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     ]
     if (colours.level < 0).any():
         handles.append(patch(facecolor="white", edgecolor="#9A9A9A", label="outside"))
-    title = "distance from\nthe centre"
+    title = "distance from\nthe estimate"
     if ball is not None:
         title += f",\n{percent(ball.prob)} ball"
     legend = axes.legend(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._wording import percent
 from partita.credible.counts import ClusterCounts, n_clusters_posterior
 from partita.partitions.types import DrawsLike
-from partita.plots.canvas import headline, library, one_axes, percent, plain, whole_ticks
+from partita.plots.canvas import headline, library, one_axes, plain, whole_ticks
 from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary
 

@@ -41,6 +41,20 @@ OTHER = "#BDBDBD"
 """Light grey, for what belongs to no cluster."""
 
 
+_TOGETHER = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B0724")
+
+
+def similarity_colours(n: int = 256) -> list[str]:
+    """Colours of similarities from 0 to 1, the same in every figure and in the report.
+
+    White for never together, and ever darker, so that it survives a copy in black and white.
+    """
+    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _TOGETHER])
+    places = np.linspace(0.0, len(_TOGETHER) - 1.0, n)
+    mixed = [np.interp(places, np.arange(len(_TOGETHER)), channel) for channel in stops.T]
+    return ["#{:02X}{:02X}{:02X}".format(*row) for row in np.rint(mixed).astype(int).T.tolist()]
+
+
 def colour(index: int) -> str:
     """Colour of the cluster with a colour index, as ``#RRGGBB``; they repeat after 24.
 

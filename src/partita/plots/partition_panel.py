@@ -66,7 +66,7 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
         base[here] += heights
     step = -(-len(table) // 12)
     ax.set_xticks(places[::step], [str(k) for k in order[::step].tolist()])
-    ax.set_xlabel("cluster of the centre")
+    ax.set_xlabel("cluster of the estimate")
     ax.set_ylabel("items")
     whole_ticks(ax, "y", most=5)
     plain(ax)

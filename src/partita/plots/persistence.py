@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
 from partita.plots.palette import colour
@@ -79,7 +80,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     axes.set_xlabel("rate")
     axes.set_ylabel("persistence")
     plain(axes)
-    number = f"{source.n} mode{'s' if source.n > 1 else ''}"
+    number = counted(source.n, "mode")
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
     headline(axes, f"{number} of the posterior", note)
     return axes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita._wording import percent
 from partita.credible.ball import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.losses.evaluate import pairwise_distances
@@ -22,7 +23,6 @@ from partita.plots.canvas import (
     headline,
     library,
     one_axes,
-    percent,
     plain,
     shorten,
 )
@@ -172,7 +172,7 @@ def _named(
     source: object, ball: CredibleBall, marks: Mapping[str, LabelsLike]
 ) -> dict[str, Labels]:
     n_items = ball.center.size
-    named: dict[str, Labels] = {"centre": ball.center}
+    named: dict[str, Labels] = {"estimate": ball.center}
     if isinstance(source, Summary):
         named = {f"estimate ({source.loss.title})": ball.center}
         for other in (source.vi_estimate, source.binder_estimate):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted
 from partita.errors import InvalidInputError
-from partita.plots.canvas import GREY, INK, SMALL, counted, headline, library, one_axes, plain
+from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
 from partita.plots.colours import colour_indices
 from partita.plots.palette import OTHER, colour
 from partita.search.path_result import PricePath

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import percent
 from partita.errors import InvalidInputError
 from partita.partitions.profile_table import Profiles
-from partita.plots.canvas import GREY, headline, library, many_axes, percent, plain, shorten
+from partita.plots.canvas import GREY, headline, library, many_axes, plain, shorten
 from partita.plots.palette import colour
 from partita.summary.result import Summary
 

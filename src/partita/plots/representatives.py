@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.partitions.types import DataLike
-from partita.plots.canvas import GREY, INK, NORMAL, SMALL, counted, library, many_axes, plain
+from partita.plots.canvas import (
+    GREY,
+    INK,
+    NORMAL,
+    SMALL,
+    library,
+    many_axes,
+    plain,
+    similarity_scale,
+)
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import fit_for, observations_of
 from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
@@ -148,7 +158,13 @@ def _draw_blocks(
     for r, ax in enumerate(axes):
         mine = np.flatnonzero(source.assignment == r)
         matrix = similarity(source.draws[mine])
-        ax.imshow(matrix[np.ix_(order, order)], cmap="Greys", vmin=0.0, vmax=1.4, aspect="equal")
+        ax.imshow(
+            matrix[np.ix_(order, order)],
+            cmap=similarity_scale(),
+            vmin=0.0,
+            vmax=1.0,
+            aspect="equal",
+        )
         labels = source.labels[r][order]
         edges = np.concatenate([[0], np.flatnonzero(np.diff(labels)) + 1, [n]])
         for start, stop in pairwise(edges.tolist()):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._wording import counted
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import (
     GREY,
     SMALL,
-    counted,
     headline,
     library,
     one_axes,
     shorten,
+    similarity_scale,
 )
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import estimate_for, posterior_of
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 _STRIP = (-0.050, 0.034)
 """Left end and width of the coloured strip, as fractions of the axes."""
-
-_SCALE = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B0724")
-"""White for never together, and ever darker, so that it survives a copy in black and white."""
 
 
 def similarity(
@@ -95,7 +93,7 @@ def _draw(found: SimilarityMap, indices: list[int], draws: Draws, ax: Axes | Non
     n = found.n_items
     image = axes.imshow(
         found.values,
-        cmap=library("colors").LinearSegmentedColormap.from_list("similarity", _SCALE),
+        cmap=similarity_scale(),
         vmin=0.0,
         vmax=1.0,
         interpolation="nearest",

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted
 from partita.partitions.types import DrawsLike, LabelsLike
-from partita.plots.canvas import INK, NORMAL, counted, library, many_axes, plain
+from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
 from partita.plots.functional_table import prepare_functionals
 from partita.plots.palette import colour
 

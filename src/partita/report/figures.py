@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
-from partita.plots.palette import COLOURS, OTHER
+from partita.plots.palette import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
 from partita.report.item_positions import Places
 from partita.report.prepare import Content, Trace
@@ -175,7 +175,7 @@ def _heat(heat: SimilarityMap) -> Any:
     plot.toolbar.active_drag = box
     plot.axis.visible = False
     plot.grid.visible = False
-    mapper = models.LinearColorMapper(palette="Cividis256", low=0, high=HEAT_STEPS)
+    mapper = models.LinearColorMapper(palette=similarity_colours(), low=0, high=HEAT_STEPS)
     cells = np.round(heat.values * HEAT_STEPS).astype(np.uint16)
     image = models.ColumnDataSource({"image": [cells]}, name="cells")
     plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")

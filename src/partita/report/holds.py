@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted
 from partita.plots.palette import colour
 from partita.report.tables import Table
-from partita.report.wording import count
 
 if TYPE_CHECKING:
     from partita.partitions.profile_table import Profiles
@@ -81,8 +81,8 @@ def holds(summary: Summary) -> Holds | None:
     levels = tuple(
         Held(
             f"{100 * prob:g}%",
-            f"At least {one.size:,} of {count(core.draws.n_items, 'item')}, in "
-            f"{count(one.n_clusters, 'cluster')}, are grouped exactly so in draws of probability "
+            f"At least {one.size:,} of {counted(core.draws.n_items, 'item')}, in "
+            f"{counted(one.n_clusters, 'cluster')}, are grouped exactly so in draws of probability "
             f"{one.probability:.3f}.",
             one.items,
             one.labels,
@@ -118,7 +118,7 @@ def profile_table(profiles: Profiles) -> Table:
     percent = f"{100 * profiles.prob:g}%"
     caption = (
         "What each cluster is like: given the partition, and averaged over the clusters that its "
-        f"items have in {count(profiles.n_draws, 'draw')}, so that the uncertainty of the "
+        f"items have in {counted(profiles.n_draws, 'draw')}, so that the uncertainty of the "
         "clustering is in it."
     )
     if len(profiles) > _ROWS:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted
 from partita.plots.on_data import View, prepare_curve, prepare_view
-from partita.report import wording as words
 from partita.summary.observations import Observations
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ def places(data: Floats | None, names: tuple[str, ...] | None) -> Places | None:
     if n_columns > 2:
         note = f"The first two principal components of {n_columns:,} standardised columns."
     if n_columns > 2 and missing.any():
-        count = words.count(int(missing.sum()), "missing value")
+        count = counted(int(missing.sum()), "missing value")
         note += f" The mean of the column stands in for {count}."
     x_title, y_title = view.names
     return Places(x, y, x_title, y_title, None, note)
@@ -81,7 +81,7 @@ def _left_out(absent: NDArray[np.bool_]) -> str:
     n = int(absent.sum())
     if n == 0:
         return ""
-    return f"{words.count(n, 'item')} with missing values {'is' if n == 1 else 'are'} not drawn."
+    return f"{counted(n, 'item')} with missing values {'is' if n == 1 else 'are'} not drawn."
 
 
 def _filled(data: Floats, missing: NDArray[np.bool_]) -> Floats:

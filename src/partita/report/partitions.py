@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import percent
 from partita.partitions.labels import Labels
 from partita.plots.colours import colour_indices
 from partita.report import wording as words
@@ -85,7 +86,7 @@ def shown_partitions(summary: Summary) -> Shown:
         choices += tuple(
             Choice(
                 f"rival{r}",
-                f"Rival {r} ({words.percent(round(float(summary.rivals.weights[r]), 3))})",
+                f"Rival {r} ({percent(round(float(summary.rivals.weights[r]), 3))})",
                 distinct.number(labels),
                 words.rival_text(summary.rivals, r),
             )
@@ -136,7 +137,7 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
     }
     return Level(
         prob=ball.prob,
-        percent=words.percent(ball.prob),
+        percent=percent(ball.prob),
         radius=ball.radius,
         ball=words.radius(ball),
         sentence=replace(summary, ball=ball).sentence,

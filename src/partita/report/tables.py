@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from partita._wording import counted, percent
 from partita.plots.functional_table import title_of
-from partita.report import wording as words
 from partita.rivals.wording import rivals_in_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def rivals_table(rivals: Representatives) -> Table:
     rows = tuple(
         (
             f"Rival {r}",
-            words.percent(round(float(rivals.weights[r]), 3)),
+            percent(round(float(rivals.weights[r]), 3)),
             f"{rivals.n_clusters[r]:,}",
             _number(rivals.expected_loss[r]),
             _number(rivals.radius[r]),
@@ -62,7 +62,7 @@ def rivals_table(rivals: Representatives) -> Table:
         )
         for r in range(rivals.n)
     )
-    ball = f"{words.percent(rivals.prob)} radius"
+    ball = f"{percent(rivals.prob)} radius"
     columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
     return Table(rivals_in_words(rivals), columns, rows)
 
@@ -118,7 +118,7 @@ def starts_table(summary: Summary) -> Table:
     )
     caption = "Starts of the search, best first."
     if len(starts) > _STARTS:
-        caption = f"The {_STARTS} best of {words.count(len(starts), 'start')} of the search."
+        caption = f"The {_STARTS} best of {counted(len(starts), 'start')} of the search."
     return Table(caption, ("Began at", "Expected loss reached", "Clusters"), rows)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._wording import counted, of_sizes, percent, span
 from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
@@ -20,49 +21,31 @@ _SIZES = 12
 """Cluster sizes that a sentence lists before it says how many more there are."""
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 item, 2,000 items."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def percent(probability: float) -> str:
-    """A probability as it is said: 0.95 is 95%."""
-    return f"{100.0 * probability:.4g}%"
-
-
 def amount(value: float, loss: Loss) -> str:
     """A loss or distance with its unit."""
     text = f"{value:.3f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
     return f"{text} {loss.unit}".strip()
 
 
-def sizes(labels: Labels) -> str:
-    """Cluster sizes from the largest on."""
-    found = np.sort(np.bincount(labels))[::-1]
-    shown = ", ".join(f"{size:,}" for size in found[:_SIZES].tolist())
-    more = found.size - _SIZES
-    return shown + (f" and {more:,} smaller" if more > 0 else "")
-
-
 def clusters(labels: Labels) -> str:
     """Number and sizes of the clusters of a partition."""
     k = int(labels.max()) + 1
-    return f"{count(k, 'cluster')} of size{'s' if k > 1 else ''} {sizes(labels)}"
+    return f"{counted(k, 'cluster')} of {of_sizes(np.bincount(labels).tolist(), _SIZES)}"
 
 
 def heading(summary: Summary) -> str:
     """What the report is about."""
-    return f"Clustering of {count(summary.draws.n_items, 'item')}"
+    return f"Clustering of {counted(summary.draws.n_items, 'item')}"
 
 
 def origin(summary: Summary) -> str:
     """What it was made from."""
     draws = summary.draws
-    text = count(draws.n_draws, "draw")
+    text = counted(draws.n_draws, "draw")
     if draws.weights is not None:
         text = f"weighted {text}"
     if draws.chain is not None:
-        text += f" in {count(draws.n_chains, 'chain')}"
+        text += f" in {counted(draws.n_chains, 'chain')}"
     return f"From {text}, by partita {summary.versions['partita']}"
 
 
@@ -90,7 +73,7 @@ def radius(ball: CredibleBall) -> str:
     value, _, unit = amount(ball.radius, ball.loss).partition(" ")
     return (
         f"radius {value}{plus_minus}{' ' if unit else ''}{unit} ({ball.loss.title}); "
-        f"{count(int(ball.inside.sum()), 'draw')} inside, coverage {percent(ball.coverage)}"
+        f"{counted(int(ball.inside.sum()), 'draw')} inside, coverage {percent(ball.coverage)}"
     )
 
 
@@ -105,7 +88,7 @@ def convergence(summary: Summary) -> str:
         parts.append(f"at least {np.nanmin(effective):,.0f} effective draws")
     verdict = "nothing to warn about"
     if not found.ok:
-        verdict = f"{count(len(found.warnings), 'warning')}, see Diagnostics"
+        verdict = f"{counted(len(found.warnings), 'warning')}, see Diagnostics"
     return ", ".join([*parts, verdict])
 
 
@@ -114,9 +97,9 @@ def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
     low, high = counts.interval(prob)
     place = "is blue" if estimated in counts.values else "occurs in no draw"
     return (
-        f"{count(counts.mode, 'cluster')} most often "
+        f"{counted(counts.mode, 'cluster')} most often "
         f"({100.0 * float(counts.probabilities.max()):.0f}% of the draws), "
-        f"mean {counts.mean:.1f}, {percent(prob)} in {low:,} to {high:,}. "
+        f"mean {counts.mean:.1f}, {percent(prob)} in {span(low, high, 'cluster')}. "
         f"The estimate's number, {estimated:,}, {place}."
     )
 
@@ -125,7 +108,7 @@ def estimate_text(found: PointEstimate) -> str:
     """What is seen when an estimate is shown."""
     text = f"{clusters(found.labels)}; expected loss {loss_reached(found)}, {proof(found)}."
     if len(found.ties):
-        others = count(len(found.ties), "other partition")
+        others = counted(len(found.ties), "other partition")
         text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."
     return text
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita._wording import counted
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -110,7 +111,7 @@ class Modes:
     def __str__(self) -> str:
         from textwrap import wrap
 
-        lines = [f"{self.n} mode{'s' if self.n > 1 else ''} ({self.drawn})"]
+        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
         lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of clusters")
         for r in range(self.n):
             sizes = np.bincount(self.labels[r])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
@@ -231,7 +232,7 @@ class Representatives:
     def __str__(self) -> str:
         from textwrap import wrap
 
-        lines = [f"{self.n} representative{'s' if self.n > 1 else ''}"]
+        lines = [counted(self.n, "representative")]
         head = ("", "mass", "sizes of clusters", "mean loss", f"{100 * self.prob:g}% radius")
         rows = self._table()
         wide = max(len(head[2]), *(len(row[2]) for row in rows))
@@ -267,4 +268,4 @@ OWNED = 0.95
 
 def _names(chains: list[Any]) -> str:
     listed = ", ".join(map(str, chains))
-    return f"chain{'s' if len(chains) > 1 else ''} {listed}"
+    return f"{'chain' if len(chains) == 1 else 'chains'} {listed}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.losses.wording import in_list
+from partita._wording import in_list
 from partita.rivals.result import Representatives
 
 
@@ -34,4 +34,4 @@ def _mass(found: Representatives, number: int) -> str:
     mine = [str(found.chain_names[c]) for c in np.flatnonzero(owners == number)]
     if not mine:
         return f"{mass} and no chain of its own"
-    return f"{mass} (chain{'s' if len(mine) > 1 else ''} {in_list(mine)})"
+    return f"{mass} ({'chain' if len(mine) == 1 else 'chains'} {in_list(mine)})"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partita._wording import counted
 from partita.samplers.chains import Progress, Settings
 
 _FEW = 20
@@ -78,7 +79,7 @@ class Display:
         self._bar.start()
         chains = self._settings.chains
         self._task = self._bar.add_task(
-            f"{chains} chain{'s' if chains > 1 else ''}",
+            counted(chains, "chain"),
             total=self._settings.iterations,
             completed=self._done,
             rate="compiling",

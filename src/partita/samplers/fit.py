@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._validate import Rng, generator
+from partita._wording import counted, span
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
@@ -83,8 +84,8 @@ class Fit(Simulations):
         chains, kept = self.trace["n_clusters"].shape
         low, high = int(self.draws.n_clusters.min()), int(self.draws.n_clusters.max())
         lines = [
-            f"<Fit: {chains} chain{'s' if chains > 1 else ''} × {kept:,} draws of "
-            f"{self.draws.n_items:,} items, {low} to {high} clusters",
+            f"<Fit: {counted(chains, 'chain')} × {kept:,} draws of "
+            f"{self.draws.n_items:,} items, {span(low, high, 'cluster')}",
             f"  {self.kernel!r}",
             f"  {self.prior!r}",
             *(f"  {note}" for note in self.notes),

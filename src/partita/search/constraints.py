@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita._validate import whole
+from partita._wording import counted
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.search.moves import assign, merge_scores, move_losses, objective, together
 from partita.losses.evaluate import expected_loss
@@ -82,7 +83,7 @@ def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
     share = f" ({100 * cost / (lowest - cost):.2g}%)" if lowest > cost else ""
     unit = f" {task.loss.unit}" if task.loss.unit else ""
     task.limits.append(
-        f"{' and '.join(asked)}: without it {sizes.size} clusters{dust}; it costs "
+        f"{' and '.join(asked)}: without it {counted(sizes.size, 'cluster')}{dust}; it costs "
         f"{cost:.4g}{unit}{share}"
     )
     return kept

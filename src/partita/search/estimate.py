@@ -39,6 +39,7 @@ def estimate(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
+    neighbours: int | None = None,
     l: int | None = None,  # noqa: E741 - the paper's name
     max_iter: int = 10_000,
     time_limit: float | None = None,
@@ -80,8 +81,9 @@ def estimate(
     min_size : int, default 1
         No cluster with fewer items, for the methods "auto" and "sweep". What
         this or ``n_clusters`` costs is said in ``search.limits``.
-    l : int, optional
-        Neighbours of each kind that "hasse" considers; 2 n_items by default.
+    neighbours, l : int, optional
+        Neighbours of each kind that "hasse" considers; 2 n_items by default. ``l`` is the
+        paper's name for it.
     max_iter : int, default 10,000
         Most moves of one "hasse" search.
     time_limit : float, optional
@@ -131,7 +133,8 @@ def estimate(
         raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
     posterior, matrix = _door(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
-    options = _clean_options(n_items, starts, n_starts, max_clusters, l, max_iter, n_jobs)
+    near = _neighbours(neighbours, l)
+    options = _clean_options(n_items, starts, n_starts, max_clusters, near, max_iter, n_jobs)
     rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
     with Status("estimate", progress) as status:
         task = Task(
@@ -168,6 +171,16 @@ def _door(
     return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there
 
 
+def _neighbours(neighbours: int | None, paper_name: int | None) -> int | None:
+    if neighbours is not None and paper_name is not None:
+        raise InvalidInputError(
+            f"neighbours={neighbours} and l={paper_name} are two names of one setting; give one."
+        )
+    if neighbours is not None:
+        return whole(neighbours, "neighbours", least=1)
+    return None if paper_name is None else whole(paper_name, "l", least=1)
+
+
 def _clean_options(
     n_items: int,
     starts: LabelsLike | None,
@@ -182,7 +195,6 @@ def _clean_options(
         given = as_label_rows(starts, n_items=n_items, what="starts")
     n_starts = whole(n_starts, "n_starts", least=1)
     max_iter = whole(max_iter, "max_iter", least=1)
-    neighbours = None if neighbours is None else whole(neighbours, "l", least=1)
     if max_clusters is not None:
         max_clusters = whole(max_clusters, "max_clusters", least=1)
     if max_clusters is not None and max_clusters > n_items:

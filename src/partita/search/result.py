@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted, of_sizes
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
@@ -156,16 +157,14 @@ class PointEstimate:
 
     def _lines(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
-        sizes = sorted(self.cluster_sizes.tolist(), reverse=True)
-        shown = ", ".join(str(s) for s in sizes[:12]) + (", …" if len(sizes) > 12 else "")
         lines = [
-            ("clusters", f"{self.n_clusters} of sizes {shown}"),
+            ("clusters", f"{self.n_clusters:,} of {of_sizes(self.cluster_sizes.tolist(), 12)}"),
             ("expected loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
             ("proof", self._proof()),
             ("found by", self._found_by()),
         ]
         if len(self.ties):
-            lines.append(("ties", f"{len(self.ties)} other partition(s) at the same loss"))
+            lines.append(("ties", f"{counted(len(self.ties), 'other partition')} at the same loss"))
         lines.extend(("limit", limit) for limit in self.search.limits)
         if self.search.interrupted:
             lines.append(("interrupted", "the search was cut short; this is the best so far"))

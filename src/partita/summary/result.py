@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
 from partita._optional import require
+from partita._wording import counted
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
 from partita.credible.core import quick_core
@@ -210,8 +211,9 @@ class Summary:
 
     def __repr__(self) -> str:
         return (
-            f"<Summary: {self.draws.n_draws:,} draws of {self.draws.n_items:,} items, "
-            f"estimate of {self.n_clusters} clusters ({self.loss!r}), "
+            f"<Summary: {counted(self.draws.n_draws, 'draw')} of "
+            f"{counted(self.draws.n_items, 'item')}, "
+            f"estimate of {counted(self.n_clusters, 'cluster')} ({self.loss!r}), "
             f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from partita._wording import counted, counts, of_sizes, percent, span
 from partita.rivals.wording import rivals_in_words
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def screen_lines(summary: Summary, width: int = WIDTH) -> list[Line]:
         _core(summary, width),
         _comparison(summary, width),
         _convergence(summary, width),
-        _wrapped("To write: ", sentence(summary), width),
+        _wrapped(_to_write(summary), sentence(summary), width),
     ]
     return [
         line._replace(text=line.text.rstrip().replace(_UNBROKEN, " "))
@@ -66,21 +67,26 @@ def sentence(summary: Summary) -> str:
     """The statement that the credible ball supports."""
     ball = summary.ball
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
-    fewest, most = int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max())
-    clusters = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    inside = span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
     return (
-        f"With {_percent(ball.prob)} posterior probability the clustering lies within "
-        f"{_radius(ball.radius)}{unit} of the estimate of {_count(summary.n_clusters, 'cluster')} "
-        f"(sizes {_sizes(summary.estimate)}), measured by {ball.loss.title}; "
-        f"such clusterings have {clusters} cluster{'s' if most != 1 else ''}."
+        f"With {percent(ball.prob)} posterior probability the clustering lies within "
+        f"{_radius(ball.radius)}{unit} of the estimate of {counted(summary.n_clusters, 'cluster')} "
+        f"({_sizes(summary.estimate)}), measured by {ball.loss.title}; "
+        f"the draws inside this ball have {inside}."
     )
+
+
+def _to_write(summary: Summary) -> str:
+    """What leads the sentence: with warnings it is not to be written yet."""
+    settled = summary.diagnostics.ok and not summary.estimate.search.interrupted
+    return "To write: " if settled else "To write only once the warnings are settled: "
 
 
 def _head(summary: Summary, width: int) -> list[Line]:
     draws = summary.draws
-    chains = f" in {_count(draws.n_chains, 'chain')}" if draws.chain is not None else ""
+    chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = ", weighted" if draws.weights is not None else ""
-    left = f"{_count(draws.n_draws, 'draw')} of {_count(draws.n_items, 'item')}{chains}{weighted}"
+    left = f"{counted(draws.n_draws, 'draw')} of {counted(draws.n_items, 'item')}{chains}{weighted}"
     right = f"partita {summary.versions['partita']}"
     if len(left) + len(right) >= width:
         return [*_wrapped("", left, width), Line(right), Line("=" * width, "rule")]
@@ -91,13 +97,13 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
     found = summary.estimate
     unit = f" {found.loss.unit}" if found.loss.unit else ""
     lines = _wrapped(
-        "Estimate: ", f"{_count(found.n_clusters, 'cluster')} of sizes {_sizes(found)}", width
+        "Estimate: ", f"{counted(found.n_clusters, 'cluster')} of {_sizes(found)}", width
     )
     text = f"expected {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
     if len(found.search.starts) > 1:
         text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
     if len(found.ties):
-        text += f"; {_count(len(found.ties), 'other partition')} at the same loss"
+        text += f"; {counted(len(found.ties), 'other partition')} at the same loss"
     lines += _wrapped("  ", text, width)
     for limit in found.search.limits:
         lines += _wrapped(_WARNS, limit, width)
@@ -135,24 +141,24 @@ def _ball(summary: Summary, width: int) -> list[Line]:
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
     inside = int(ball.inside.sum())
     lines = _wrapped(
-        f"{_percent(ball.prob)} credible ball: ",
+        f"{percent(ball.prob)} credible ball: ",
         f"radius {_radius(ball.radius)}{error}{unit} ({ball.loss.title}), "
-        f"{inside:,} draws inside, coverage {ball.coverage:.4g}",
+        f"{counted(inside, 'draw')} inside, coverage {ball.coverage:.4g}",
         width,
     )
     if ball.loss != summary.loss:
         note = f"({summary.loss.title} is no metric, hence the ball in {ball.loss.title})"
         lines += _wrapped("  ", note, width)
     for name, bound in ball.bounds.items():
-        counts = ", ".join(str(k) for k in bound.n_clusters[:_SHOWN].tolist())
+        clusters = counts(bound.n_clusters[:_SHOWN].tolist(), "cluster")
         ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
-        text = f"{counts} clusters at {_radius(bound.distance)}{ties}"
+        text = f"{clusters} at {_radius(bound.distance)}{ties}"
         lines += _wrapped(f"  {name:<11}", text, width)
     low, high = summary.counts.interval(ball.prob)
     top = float(summary.counts.probabilities.max())
     text = (
         f"{summary.counts.mode} most often ({100 * top:.0f}%), mean "
-        f"{summary.counts.mean:.1f}, {_percent(ball.prob)} in {low} to {high}"
+        f"{summary.counts.mean:.1f}, {percent(ball.prob)} in {span(low, high, 'cluster')}"
     )
     return lines + _wrapped("Clusters in a draw: ", text, width)
 
@@ -198,7 +204,7 @@ def _core(summary: Summary, width: int) -> list[Line]:
     half = core.at(0.5)
     n = summary.draws.n_items
     text = (
-        f"at least {core.size:,} of {_count(n, 'item')} are grouped alike in draws of probability "
+        f"at least {core.size:,} of {counted(n, 'item')} are grouped alike in draws of probability "
         f"{core.probability:.2f} (asked 0.9), at least {half.size:,} in {half.probability:.2f} "
         "(asked 0.5)"
     )
@@ -272,20 +278,10 @@ def _wrapped(lead: str, text: str, width: int) -> list[Line]:
     return [Line(line, lead=said if number == 0 else 0) for number, line in enumerate(lines)]
 
 
-def _percent(probability: float) -> str:
-    return f"{100.0 * probability:.4g}%"
-
-
 def _radius(value: float) -> str:
     """Two decimals where that says enough, else three digits."""
     return f"{value:.2f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _sizes(estimate: PointEstimate) -> str:
-    sizes = np.sort(np.bincount(estimate.labels))[::-1]
-    shown = ", ".join(f"{size}" for size in sizes[:10].tolist())
-    return shown + (f" and {sizes.size - 10} smaller" if sizes.size > 10 else "")
+    return of_sizes(np.bincount(estimate.labels).tolist())

@@ -1,0 +1,67 @@
+"""Numbers and nouns as every screen, page and figure writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 item, 2,000 items.
+
+    Examples
+    --------
+    >>> from partita._wording import counted
+    >>> counted(1, "cluster"), counted(2039, "cluster")
+    ('1 cluster', '2,039 clusters')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def counts(numbers: Sequence[int], noun: str) -> str:
+    """Several numbers before their noun: 2, 3 clusters; 1 cluster."""
+    listed = ", ".join(f"{number:,}" for number in numbers)
+    return f"{listed} {noun}{'' if len(numbers) == 1 and numbers[0] == 1 else 's'}"
+
+
+def span(low: int, high: int, noun: str) -> str:
+    """A range of numbers before its noun: 4 to 10 clusters, 1 cluster.
+
+    Examples
+    --------
+    >>> from partita._wording import span
+    >>> span(4, 10, "cluster"), span(1, 1, "cluster")
+    ('4 to 10 clusters', '1 cluster')
+    """
+    return counted(low, noun) if low == high else f"{low:,} to {counted(high, noun)}"
+
+
+def percent(probability: float) -> str:
+    """A probability as it is said: 0.95 is 95%."""
+    return f"{100.0 * probability:.4g}%"
+
+
+def share(part: float) -> str:
+    """A share as a percentage of at most two digits."""
+    return "under 1%" if 0.0 < part < 0.01 else f"{100 * part:.0f}%"
+
+
+def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
+    """Cluster sizes from the largest on: size 178; sizes 72, 7, 3.
+
+    Examples
+    --------
+    >>> from partita._wording import of_sizes
+    >>> of_sizes([178]), of_sizes([7, 72, 3]), of_sizes([1200, 9, 9], most=1)
+    ('size 178', 'sizes 72, 7, 3', 'sizes 1,200 and 2 smaller')
+    """
+    ordered = sorted(sizes, reverse=True)
+    shown = ", ".join(f"{size:,}" for size in ordered[:most])
+    more = f" and {len(ordered) - most:,} smaller" if len(ordered) > most else ""
+    return f"size{'' if len(ordered) == 1 else 's'} {shown}{more}"
+
+
+def in_list(names: Sequence[str]) -> str:
+    """Names as one reads them: "a", "a and b", "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
