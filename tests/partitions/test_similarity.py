@@ -98,7 +98,8 @@ def test_kernels_sum_what_their_twin_sums(rows, first):
     counts = count_together(items, np.array(rows), first)
     assert np.array_equal(counts, np.round(33 * shares)[rows, first:])
     shares = np.array([[float(p) for p in row] for row in twin.together(labels.tolist(), weights)])
-    sums = weigh_together(labels, weights, np.array(rows), first)
+    sums = np.zeros((len(rows), 7 - first))
+    weigh_together(labels, weights, np.array(rows), first, sums)
     np.testing.assert_allclose(sums, (weights.sum() * shares)[rows, first:], rtol=0, atol=1e-13)
 
 

@@ -46,16 +46,14 @@ class Collector:
 
     def add(self, block: NDArray[Any]) -> None:
         """Append rows of labels of any accepted kind."""
-        from partita.kernels.partitions.labels import count_clusters
-
         if not block.shape[0]:
             return
         block = whole_labels(block, "draws", first_draw=self.n_rows)
         self._watch_counting(block)
         canonical = np.empty(block.shape, np.int32)
-        most = first_appearance(block, canonical)
-        self._counts.append(count_clusters(canonical))
-        self._make_room(block.shape[0], smallest_unsigned(max(most - 1, 0)))
+        counts = first_appearance(block, canonical)
+        self._counts.append(counts)
+        self._make_room(block.shape[0], smallest_unsigned(int(counts.max()) - 1))
         self._labels[self.n_rows : self.n_rows + block.shape[0]] = canonical
         self.n_rows += block.shape[0]
 

@@ -143,12 +143,17 @@ def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
     return f"draw {position[0] + first_draw}, item {position[1]}"
 
 
-def first_appearance(rows: NDArray[np.int64], out: Labels) -> int:
-    """Write rows of integers as canonical labels; return the most clusters of a row."""
+def first_appearance(rows: NDArray[np.int64], out: Labels) -> NDArray[np.int64]:
+    """Write rows of integers as canonical labels; return each row's number of clusters."""
     from partita.kernels.partitions.labels import canonicalise_rows
 
     lowest, highest = int(rows.min()), int(rows.max())
     if highest - lowest >= _WIDEST:
         rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
         lowest, highest = 0, int(rows.max())
-    return canonicalise_rows(rows, lowest, highest - lowest + 1, out)
+    width = highest - lowest + 1
+    counts = np.empty(len(rows), np.int64)
+    canonicalise_rows(
+        rows, lowest, np.zeros(width, np.int64), np.empty(width, np.int32), out, counts
+    )
+    return counts

@@ -48,8 +48,6 @@ def canonicalise(
     values: NDArray[Any],
 ) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
     """Canonical labels in the smallest dtype, and each draw's number of clusters."""
-    from partita.kernels.partitions.labels import count_clusters
-
     n_draws, n_items = values.shape
     labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
     counts = np.empty(n_draws, np.int64)
@@ -57,9 +55,9 @@ def canonicalise(
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
-        most = first_appearance(whole_labels(values[start:stop], "draws", first_draw=start), block)
-        counts[start:stop] = count_clusters(block)
-        needed = smallest_unsigned(max(most - 1, 0))
+        clean = whole_labels(values[start:stop], "draws", first_draw=start)
+        counts[start:stop] = first_appearance(clean, block)
+        needed = smallest_unsigned(int(counts[start:stop].max()) - 1)
         if needed.itemsize > labels.dtype.itemsize:
             labels = labels.astype(needed)
         labels[start:stop] = block

@@ -182,7 +182,9 @@ def _together(
     first = int(rows[part.start]) if symmetric else 0
     if weights is None:
         return count_together(labels, rows[part], first)
-    return weigh_together(labels, weights, rows[part], first)
+    sums = np.zeros((part.stop - part.start, labels.shape[1] - first))
+    weigh_together(labels, weights, rows[part], first, sums)
+    return sums
 
 
 def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -118,7 +118,7 @@ def _rows(
     for block in draws.blocks(max(1, (1 << 18) // n_items)):
         labels = draws.rows(block.start, block.stop)
         number_rows(labels, offsets, row_of, block.start)
-        truth_sums(labels, draws.n_clusters[block], terms, truth[block])
+        truth[block] = truth_sums(labels, draws.n_clusters[block], terms)
     return row_of, np.repeat(np.arange(n_draws, dtype=np.int32), draws.n_clusters), truth
 
 

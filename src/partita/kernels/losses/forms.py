@@ -9,6 +9,7 @@ take the form as an argument, and its type says which arithmetic to compile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, supplied_by_type
+from partita.kernels._jit import supplied_by_type
 
 Form = Any
 """A NamedTuple of constants with a method ``combine(self, joint, estimate, truth)``."""
@@ -29,22 +30,17 @@ def combine(form: Form, joint: float, estimate: float, truth: float) -> float:
     return form.combine(joint, estimate, truth)  # type: ignore[no-any-return]
 
 
-@kernel
 def entropy_terms(n_items: int) -> NDArray[np.float64]:
-    """x·log2(x) for x = 0, …, n_items: the term of the entropic losses."""
-    terms = np.zeros(n_items + 1)
-    for x in range(1, n_items + 1):
-        terms[x] = x * np.log2(x)
-    return terms
+    """x·log2(x) for x = 0, …, n_items: the term of the entropic losses.
+
+    By the C library's logarithm, as kernels have it: NumPy's may differ in the last bit.
+    """
+    return np.array([0.0, *(x * math.log2(x) for x in range(1, n_items + 1))])
 
 
-@kernel
 def pair_terms(n_items: int) -> NDArray[np.float64]:
     """x² for x = 0, …, n_items: the term of the losses that count pairs."""
-    terms = np.zeros(n_items + 1)
-    for x in range(1, n_items + 1):
-        terms[x] = float(x) * float(x)
-    return terms
+    return np.arange(n_items + 1, dtype=np.float64) ** 2
 
 
 def compiled(function: Callable[..., float]) -> Any:

@@ -61,15 +61,15 @@ def weigh_together(
     weights: NDArray[np.float64],
     rows: NDArray[np.int64],
     first: int,
-) -> NDArray[np.float64]:
-    """Weight of the draws in which items rows[r] and j are together, at [r, j − first].
+    out: NDArray[np.float64],
+) -> None:
+    """Add the weight of the draws in which items rows[r] and j are together to out[r, j − first].
 
     ``labels`` holds one row per draw. Each entry sums its weights in the order
     of the draws, so that items always together get equal sums.
     """
     n_draws, n_items = labels.shape
     width = 4 * _COLUMNS
-    out = np.zeros((rows.size, n_items - first))
     # Columns are taken in tiles, so that the sums of a tile stay in cache over all draws.
     for left in range(first, n_items, width):
         right = min(left + width, n_items)
@@ -81,4 +81,3 @@ def weigh_together(
                 sums = out[r, left - first : right - first]
                 for j in range(columns.size):
                     sums[j] += weight if columns[j] == mine else 0.0
-    return out

@@ -42,18 +42,11 @@ class _CountTables:
     join = counts.join
     leave = counts.leave
     close = counts.close
+    together = counts.together
 
     def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """A tally of each row, and the change of each draw's joint sum."""
         return np.zeros(self.row_draw.size, np.int32), np.zeros(self.weights.size)
-
-    def shared(self: Any, item: int, other: int) -> float:
-        """The weight of the draws that join the two."""
-        total = 0.0
-        for m in range(self.weights.size):
-            if self.row_of[item, m] == self.row_of[other, m]:
-                total += self.weights[m]
-        return total
 
 
 class _AveragedFields(NamedTuple):
@@ -91,11 +84,15 @@ class Averaged(_CountTables, _AveragedFields):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
     def score_merges(
-        self, state: CountState, own: NDArray[np.float64], scores: NDArray[np.float64]
+        self,
+        state: CountState,
+        own: NDArray[np.float64],
+        filled: NDArray[np.int64],
+        _change: NDArray[np.float64],
+        scores: NDArray[np.float64],
     ) -> None:
         """The mean gain of each merge, then combined."""
         k_used = state.k[0]
-        filled = np.empty(k_used, np.int64)
         for r in range(self.row_draw.size):
             add_merge_gains(self, state, r, self.weights[self.row_draw[r]], filled, scores)
         for i in range(k_used):
@@ -185,22 +182,25 @@ class PerDraw(_CountTables, _PerDrawFields):
                 scores[k] += w * combine(self.form, stays + state.gains[r, k], own[k], truth)
 
     def score_merges(
-        self, state: CountState, own: NDArray[np.float64], scores: NDArray[np.float64]
+        self,
+        state: CountState,
+        own: NDArray[np.float64],
+        filled: NDArray[np.int64],
+        change: NDArray[np.float64],
+        scores: NDArray[np.float64],
     ) -> None:
         """Each draw adds its loss after every merge."""
         k_used = state.k[0]
-        change = np.zeros((k_used, k_used))
-        filled = np.empty(k_used, np.int64)
         r = 0
         while r < self.row_draw.size:
             m = self.row_draw[r]
-            change[:] = 0.0
             while r < self.row_draw.size and self.row_draw[r] == m:
                 add_merge_gains(self, state, r, 1.0, filled, change)
                 r += 1
             for i in range(k_used):
                 for j in range(i + 1, k_used):
                     joint = state.joint[m] + change[i, j]
+                    change[i, j] = 0.0
                     loss = combine(self.form, joint, own[i, j], self.truth[m])
                     scores[i, j] += self.weights[m] * loss
 

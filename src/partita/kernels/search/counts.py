@@ -58,14 +58,13 @@ def number_rows(
 
 
 @kernel
-def truth_sums(
+def _fill_truth(
     labels: NDArray[np.int32],
     clusters: NDArray[np.int64],
     terms: NDArray[np.float64],
+    sizes: NDArray[np.int32],
     truth: NDArray[np.float64],
 ) -> None:
-    """Σ f(n_t) of each draw of a block."""
-    sizes = np.zeros(labels.shape[1] + 1, np.int32)
     for m in range(labels.shape[0]):
         for t in range(clusters[m]):
             sizes[t] = 0
@@ -75,6 +74,40 @@ def truth_sums(
         for t in range(clusters[m]):
             total += terms[sizes[t]]
         truth[m] = total
+
+
+def truth_sums(
+    labels: NDArray[np.int32], clusters: NDArray[np.int64], terms: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Σ f(n_t) of each draw of a block."""
+    truth = np.empty(len(labels))
+    # Counts are copied because a read-only array would compile again.
+    _fill_truth(labels, np.array(clusters), terms, np.empty(labels.shape[1], np.int32), truth)
+    return truth
+
+
+@fast_kernel
+def _weigh_companions(
+    row_of: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    item: int,
+    others: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    for p in range(others.size):
+        other = others[p]
+        total = 0.0
+        for m in range(weights.size):
+            if row_of[item, m] == row_of[other, m]:
+                total += weights[m]
+        out[p] = total
+
+
+def together(problem: Any, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weight of the draws in which an item shares a cluster with each of the others."""
+    out = np.empty(others.size)
+    _weigh_companions(problem.row_of, problem.weights, item, others, out)
+    return out
 
 
 def fill(problem: Any, state: CountState) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel
+from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
@@ -36,6 +36,44 @@ class Walk(NamedTuple):
 
 
 @kernel
+def _fill_walk(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    size: NDArray[np.int64],
+    order: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    tops: NDArray[np.int64],
+) -> None:
+    """Fill the order and the steps; ``tops`` are heavy paths to be walked, and their beginnings."""
+    n = left.size + 1
+    tops[0, 0], tops[1, 0] = 2 * n - 2, 0
+    waiting = 1
+    written = 0
+    while waiting > 0:
+        waiting -= 1
+        node, begin = tops[0, waiting], tops[1, waiting]
+        foot = written
+        while node >= n:
+            t = node - n
+            heavy, light = left[t], right[t]
+            if size[light] > size[heavy]:
+                heavy, light = light, heavy
+            steps[0, written] = begin
+            steps[1, written] = begin + size[heavy]
+            steps[2, written] = begin + size[node]
+            steps[3, written] = t
+            written += 1
+            tops[0, waiting], tops[1, waiting] = light, begin + size[heavy]
+            waiting += 1
+            node = heavy
+        order[begin] = node
+        # Written from the top, walked from the foot.
+        for step in range((written - foot) // 2):
+            low, high = foot + step, written - 1 - step
+            for f in range(4):
+                steps[f, low], steps[f, high] = steps[f, high], steps[f, low]
+
+
 def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[np.int64]) -> Walk:
     """Steps of the tree whose merge t joins nodes left[t] and right[t].
 
@@ -43,46 +81,12 @@ def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[n
     """
     n = left.size + 1
     order = np.empty(n, np.int64)
-    first = np.empty(n - 1, np.int64)
-    middle = np.empty(n - 1, np.int64)
-    last = np.empty(n - 1, np.int64)
-    merge = np.empty(n - 1, np.int64)
-    # Tops of heavy paths that are still to be walked, and where their items begin.
-    tops = np.empty(n, np.int64)
-    begins = np.empty(n, np.int64)
-    tops[0], begins[0] = 2 * n - 2, 0
-    waiting = 1
-    written = 0
-    while waiting > 0:
-        waiting -= 1
-        node, begin = tops[waiting], begins[waiting]
-        foot = written
-        while node >= n:
-            t = node - n
-            heavy, light = left[t], right[t]
-            if size[light] > size[heavy]:
-                heavy, light = light, heavy
-            first[written] = begin
-            middle[written] = begin + size[heavy]
-            last[written] = begin + size[node]
-            merge[written] = t
-            written += 1
-            tops[waiting], begins[waiting] = light, begin + size[heavy]
-            waiting += 1
-            node = heavy
-        order[begin] = node
-        # Written from the top, walked from the foot. Item by item: assigning a slice would
-        # compile Numba's message about shapes, which takes longer than all the rest.
-        for step in range((written - foot) // 2):
-            low, high = foot + step, written - 1 - step
-            first[low], first[high] = first[high], first[low]
-            middle[low], middle[high] = middle[high], middle[low]
-            last[low], last[high] = last[high], last[low]
-            merge[low], merge[high] = merge[high], merge[low]
-    return Walk(order, first, middle, last, merge)
+    steps = np.empty((4, n - 1), np.int64)
+    _fill_walk(left, right, size, order, steps, np.empty((2, n), np.int64))
+    return Walk(order, *steps)
 
 
-@kernel
+@part_of_kernel
 def merge_gains(
     walk: Walk,
     labels: NDArray[np.int32],
@@ -122,12 +126,25 @@ def merge_gains(
 
 
 @kernel
-def _positioned(row: NDArray[np.int32], order: NDArray[np.int64], out: NDArray[np.int32]) -> None:
-    for p in range(order.size):
-        out[p] = row[order[p]]
+def _add_gains(
+    walk: Walk,
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    counters: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    n = rows.shape[1]
+    heavy, light, labels = counters[0], counters[1], counters[2]
+    for m in range(rows.shape[0]):
+        for p in range(n):
+            labels[p] = rows[m, walk.order[p]]
+        merge_gains(walk, labels, terms, heavy, light, gains)
+        for t in range(n - 1):
+            out[t] += weights[m] * gains[t]
 
 
-@kernel
 def mean_gains(
     walk: Walk,
     rows: NDArray[np.int32],
@@ -137,14 +154,7 @@ def mean_gains(
 ) -> None:
     """Add the weighted gains of every merge over a block of draws."""
     n = rows.shape[1]
-    heavy, light = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    labels = np.empty(n, np.int32)
-    gains = np.empty(n - 1)
-    for m in range(rows.shape[0]):
-        _positioned(rows[m], walk.order, labels)
-        merge_gains(walk, labels, terms, heavy, light, gains)
-        for t in range(n - 1):
-            out[t] += weights[m] * gains[t]
+    _add_gains(walk, rows, weights, terms, np.zeros((3, n), np.int32), np.empty(n - 1), out)
 
 
 @kernel
@@ -166,7 +176,8 @@ def mean_cut_losses(
     labels = np.empty(n, np.int32)
     gains = np.empty(n - 1)
     for m in range(rows.shape[0]):
-        _positioned(rows[m], walk.order, labels)
+        for p in range(n):
+            labels[p] = rows[m, walk.order[p]]
         truth = 0.0
         for p in range(n):
             heavy[labels[p]] += 1

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.losses.distances import distances, is_dense
 from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.counts import truth_sums
 
 
 @fast_kernel
-def joint_sum(
-    one: NDArray[np.int32],
-    other: NDArray[np.int32],
-    k_one: int,
-    k_other: int,
+def _fill_block(
+    rows: NDArray[np.int32],
+    clusters: NDArray[np.int64],
+    sums: NDArray[np.float64],
     terms: NDArray[np.float64],
+    form: Form,
     table: NDArray[np.int32],
-) -> float:
-    """Σ f(n_te) of two partitions, through their contingency table.
+    out: NDArray[np.float64],
+) -> None:
+    """Distances of all pairs through contingency tables.
 
     The halves of the items fill tables of their own: neighbours often share a
     cell, and would otherwise wait for each other.
     """
-    n = one.size
+    size, n = rows.shape
     half = n // 2
-    cells = k_one * k_other
-    for c in range(2 * cells):
-        table[c] = 0
-    for i in range(half):
-        table[one[i] * k_other + other[i]] += 1
-        table[cells + one[half + i] * k_other + other[half + i]] += 1
-    if n % 2:
-        table[one[n - 1] * k_other + other[n - 1]] += 1
-    total = 0.0
-    for c in range(cells):
-        total += terms[table[c] + table[cells + c]]
-    return total
+    for r in range(size):
+        out[r, r] = 0.0
+        for s in range(r + 1, size):
+            k = clusters[s]
+            cells = clusters[r] * k
+            for c in range(2 * cells):
+                table[c] = 0
+            for i in range(half):
+                table[rows[r, i] * k + rows[s, i]] += 1
+                table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
+            if n % 2:
+                table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
+            joint = 0.0
+            for c in range(cells):
+                joint += terms[table[c] + table[cells + c]]
+            out[r, s] = out[s, r] = combine(form, joint, sums[r], sums[s])
 
 
-@part_of_kernel
 def block_distances(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
@@ -50,51 +57,32 @@ def block_distances(
 ) -> NDArray[np.float64]:
     """All distances among a block of draws, for a symmetric loss; ``sums`` is Σ f(n_t) of each."""
     size, n = rows.shape
-    out = np.zeros((size, size))
-    most = 0
-    for r in range(size):
-        most = max(most, clusters[r])
-    table = np.zeros(2 * most * most if is_dense(most, most, 4 * n) else 0, np.int32)
-    for r in range(size - 1):
-        if table.size > 0:
-            for s in range(r + 1, size):
-                joint = joint_sum(rows[r], rows[s], clusters[r], clusters[s], terms, table)
-                out[r, s] = combine(form, joint, sums[r], sums[s])
-        else:
-            far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form)
-            for s in range(r + 1, size):
-                out[r, s] = far[s - r - 1]
-        for s in range(r + 1, size):
-            out[s, r] = out[r, s]
+    most = int(clusters.max())
+    if not is_dense(most, most, 4 * n):
+        return np.stack([distances(row, rows, clusters, terms, form) for row in rows])
+    out = np.empty((size, size))
+    _fill_block(rows, clusters, sums, terms, form, np.empty(2 * most * most, np.int32), out)
     return out
 
 
-@part_of_kernel
-def farthest_assignment(
-    far: NDArray[np.float64], potential: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """The permutation σ that maximises Σ far[i, σ(i)], by shortest augmenting paths.
-
-    ``potential`` must satisfy potential[i] + potential[j] ≥ far[i, j]; the
-    closer it is to equality, the fewer steps are needed. Distances to any
-    common partition do, by the triangle inequality.
-    """
+@kernel
+def _fill_assignment(
+    far: NDArray[np.float64],
+    potential: NDArray[np.float64],
+    floats: NDArray[np.float64],
+    ints: NDArray[np.int64],
+    column_of: NDArray[np.int64],
+) -> None:
     n = far.shape[0]
-    u = np.empty(n)
-    v = np.empty(n)
-    column_of = np.empty(n, np.int64)
-    row_of = np.empty(n, np.int64)
+    u, v, cost = floats[0], floats[1], floats[2]
+    row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
     for i in range(n):
         u[i] = v[i] = potential[i]
         column_of[i] = row_of[i] = -1
-    path = np.empty(n, np.int64)
-    cost = np.empty(n)
-    visited = np.empty(n, np.bool_)
-    rows_seen = np.empty(n, np.int64)
     for start in range(n):
         for j in range(n):
             cost[j] = np.inf
-            visited[j] = False
+            visited[j] = 0
         n_seen = 0
         row = start
         lowest = 0.0
@@ -105,7 +93,7 @@ def farthest_assignment(
             best = -1
             best_cost = np.inf
             for j in range(n):
-                if visited[j]:
+                if visited[j] == 1:
                     continue
                 reduced = lowest + (u[row] + v[j] - far[row, j])
                 if reduced < cost[j]:
@@ -115,7 +103,7 @@ def farthest_assignment(
                     best_cost = cost[j]
                     best = j
             lowest = best_cost
-            visited[best] = True
+            visited[best] = 1
             if row_of[best] < 0:
                 sink = best
             else:
@@ -125,7 +113,7 @@ def farthest_assignment(
             back = 0.0 if i == start else cost[column_of[i]]
             u[i] -= lowest - back
         for j in range(n):
-            if visited[j]:
+            if visited[j] == 1:
                 v[j] += lowest - cost[j]
         while True:
             row = path[sink]
@@ -133,6 +121,21 @@ def farthest_assignment(
             column_of[row], sink = sink, column_of[row]
             if row == start:
                 break
+
+
+def farthest_assignment(
+    far: NDArray[np.float64], potential: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The permutation σ that maximises Σ far[i, σ(i)], by shortest augmenting paths.
+
+    ``potential`` must satisfy potential[i] + potential[j] ≥ far[i, j]; the
+    closer it is to equality, the fewer steps are needed. Distances to any
+    common partition do, by the triangle inequality.
+    """
+    n = len(far)
+    column_of = np.empty(n, np.int64)
+    floats, ints = np.empty((3, n)), np.empty((4, n), np.int64)
+    _fill_assignment(far, potential, floats, ints, column_of)
     return column_of
 
 
@@ -243,7 +246,6 @@ def farthest_transport(
     return flow
 
 
-@kernel
 def match_blocks(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
@@ -256,22 +258,13 @@ def match_blocks(
 
     Block b holds the rows edges[b] … edges[b + 1] − 1.
     """
-    partner = np.empty(rows.shape[0], np.int64)
-    reach = np.empty(rows.shape[0])
-    sums = np.zeros(rows.shape[0])
-    sizes = np.zeros(rows.shape[1], np.int64)
-    for r in range(rows.shape[0]):
-        for t in range(clusters[r]):
-            sizes[t] = 0
-        for i in range(rows.shape[1]):
-            sizes[rows[r, i]] += 1
-        for t in range(clusters[r]):
-            sums[r] += terms[sizes[t]]
-    for b in range(edges.size - 1):
-        first, stop = edges[b], edges[b + 1]
-        far = block_distances(rows[first:stop], clusters[first:stop], sums[first:stop], terms, form)
-        match = farthest_assignment(far, potential[first:stop])
-        for i in range(stop - first):
-            partner[first + i] = first + match[i]
-            reach[first + i] = far[i, match[i]]
+    partner = np.empty(len(rows), np.int64)
+    reach = np.empty(len(rows))
+    sums = truth_sums(rows, clusters, terms)
+    for first, stop in pairwise(edges.tolist()):
+        mine = slice(first, stop)
+        far = block_distances(rows[mine], clusters[mine], sums[mine], terms, form)
+        match = farthest_assignment(far, potential[mine])
+        partner[mine] = first + match
+        reach[mine] = far[np.arange(stop - first), match]
     return partner, reach

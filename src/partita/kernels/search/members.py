@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import part_of_kernel
 from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.counts import together
 from partita.kernels.search.types import Scratch
 
 
@@ -83,6 +84,8 @@ class _Lists:
 
     __slots__ = ()
 
+    together = together
+
     def fill(self: Any, state: MemberState) -> None:
         """Joint sums, from the slots."""
         for row in range(self.row_draw.size):
@@ -113,14 +116,6 @@ class _Lists:
 
     def close(self: Any, state: MemberState, slot: int, last: int) -> None:
         """Nothing is kept by slot."""
-
-    def shared(self: Any, item: int, other: int) -> float:
-        """The weight of the draws that join the two."""
-        total = 0.0
-        for m in range(self.weights.size):
-            if self.row_of[item, m] == self.row_of[other, m]:
-                total += self.weights[m]
-        return total
 
 
 class _AveragedFields(NamedTuple):
@@ -172,11 +167,15 @@ class AveragedLists(_Lists, _AveragedFields):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
     def score_merges(
-        self, state: MemberState, own: NDArray[np.float64], scores: NDArray[np.float64]
+        self,
+        state: MemberState,
+        own: NDArray[np.float64],
+        filled: NDArray[np.int64],
+        _change: NDArray[np.float64],
+        scores: NDArray[np.float64],
     ) -> None:
         """The mean gain of each merge, then combined."""
         k_used = state.k[0]
-        filled = np.empty(k_used, np.int64)
         for row in range(self.row_draw.size):
             weight = self.weights[self.row_draw[row]]
             _add_merge_gains(self, state, row, weight, filled, scores)
@@ -232,21 +231,24 @@ class PerDrawLists(_Lists, _PerDrawFields):
             _tally(self, state, row, item, -1)
 
     def score_merges(
-        self, state: MemberState, own: NDArray[np.float64], scores: NDArray[np.float64]
+        self,
+        state: MemberState,
+        own: NDArray[np.float64],
+        filled: NDArray[np.int64],
+        change: NDArray[np.float64],
+        scores: NDArray[np.float64],
     ) -> None:
         """Each draw adds its loss after every merge."""
         k_used = state.k[0]
-        change = np.zeros((k_used, k_used))
-        filled = np.empty(k_used, np.int64)
         row = 0
         while row < self.row_draw.size:
             m = self.row_draw[row]
-            change[:] = 0.0
             while row < self.row_draw.size and self.row_draw[row] == m:
                 _add_merge_gains(self, state, row, 1.0, filled, change)
                 row += 1
             for i in range(k_used):
                 for j in range(i + 1, k_used):
                     joint = state.joint[m] + change[i, j]
+                    change[i, j] = 0.0
                     loss = combine(self.form, joint, own[i, j], self.truth[m])
                     scores[i, j] += self.weights[m] * loss

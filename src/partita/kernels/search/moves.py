@@ -19,19 +19,7 @@ from partita.kernels.search.types import (
     loss_of,
     score,
     score_merges,
-    shared,
 )
-
-
-@fast_kernel
-def fill_state(problem: Problem, state: State) -> None:
-    """Compute everything from ``slot_of``, which holds canonical labels; the rest is zero."""
-    highest = 0
-    for i in range(state.slot_of.size):
-        highest = max(highest, state.slot_of[i])
-        state.sizes[state.slot_of[i]] += 1
-    state.k[0] = highest + 1
-    fill(problem, state)
 
 
 @part_of_kernel
@@ -89,9 +77,27 @@ def objective_of(problem: Problem, state: State) -> float:
 
 
 @fast_kernel
+def _evaluate(problem: Problem, state: State, from_slots: bool) -> float:
+    if from_slots:
+        highest = 0
+        for i in range(state.slot_of.size):
+            slot = np.int64(state.slot_of[i])
+            if slot > highest:
+                highest = slot
+            state.sizes[slot] += 1
+        state.k[0] = highest + 1
+        fill(problem, state)
+    return objective_of(problem, state)
+
+
+def fill_state(problem: Problem, state: State) -> None:
+    """Compute everything from ``slot_of``, which holds canonical labels; the rest is zero."""
+    _evaluate(problem, state, True)
+
+
 def objective(problem: Problem, state: State) -> float:
     """Expected loss of the state, from its running sums."""
-    return objective_of(problem, state)
+    return _evaluate(problem, state, False)
 
 
 @part_of_kernel
@@ -116,6 +122,61 @@ def score_moves(
 
 
 @fast_kernel
+def _sweep(
+    problem: Problem,
+    state: State,
+    order: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    max_clusters: int,
+    settled: int,
+    max_looks: int,
+    scratch: Scratch,
+    losses: NDArray[np.float64],
+) -> tuple[int, int]:
+    """As ``sweep``; where ``losses`` has rows, write down what each move would cost, and stay."""
+    looked = 0
+    present = 0.0
+    moved = True
+    while settled < order.size and looked < max_looks and has_room(state):
+        item = order[looked % order.size]
+        looked += 1
+        settled += 1
+        home = np.int64(state.slot_of[item])
+        if moved:
+            present = objective_of(problem, state)
+            moved = False
+        score_moves(problem, state, item, present, scratch)
+        if losses.shape[0] > 0:
+            for k in range(state.k[0] + 1):
+                losses[item, k] = scratch.scores[k]
+            continue
+        alone = home >= 0 and state.sizes[home] == 1
+        last = state.k[0] - 1 if alone else state.k[0]
+        if last > max_clusters - 1:
+            last = max_clusters - 1
+        best = -1
+        for k in range(last + 1):
+            if k == home or (allowed.size > 0 and not allowed[k]):
+                continue
+            if best < 0 or scratch.scores[k] < scratch.scores[best] - TOLERANCE:
+                best = k
+        margin = np.inf if best < 0 else scratch.scores[best] - present
+        scratch.margin[item] = margin
+        scratch.other[item] = best
+        if home < 0 or margin < -TOLERANCE:
+            if home >= 0:
+                take(problem, state, item)
+            put(problem, state, item, best)
+            if alone and allowed.size == 0:
+                close_gap(problem, state, home)
+            moved = True
+            settled = 0
+    return settled, looked
+
+
+_NO_LOSSES = np.empty((0, 0))
+
+
 def sweep(
     problem: Problem,
     state: State,
@@ -137,93 +198,77 @@ def sweep(
     at), and how many were looked at. ``settled`` carries the first of these
     from one call to the next.
     """
-    looked = 0
-    present = objective_of(problem, state)
-    while settled < order.size and looked < max_looks and has_room(state):
-        item = order[looked % order.size]
-        looked += 1
-        settled += 1
-        home = state.slot_of[item]
-        score_moves(problem, state, item, present, scratch)
-        alone = home >= 0 and state.sizes[home] == 1
-        last = min(state.k[0] - 1 if alone else state.k[0], max_clusters - 1)
-        best = -1
-        for k in range(last + 1):
-            if k == home or (allowed.size > 0 and not allowed[k]):
-                continue
-            if best < 0 or scratch.scores[k] < scratch.scores[best] - TOLERANCE:
-                best = k
-        margin = np.inf if best < 0 else scratch.scores[best] - present
-        scratch.margin[item] = margin
-        scratch.other[item] = best
-        if home < 0 or margin < -TOLERANCE:
-            if home >= 0:
-                take(problem, state, item)
-            put(problem, state, item, best)
-            if alone and allowed.size == 0:
-                close_gap(problem, state, home)
-            present = objective_of(problem, state)
-            settled = 0
-    return settled, looked
+    return _sweep(
+        problem, state, order, allowed, max_clusters, settled, max_looks, scratch, _NO_LOSSES
+    )
+
+
+def move_losses(problem: Problem, state: State, scratch: Scratch) -> NDArray[np.float64]:
+    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1)."""
+    n_items = state.slot_of.size
+    losses = np.empty((n_items, int(state.k[0]) + 1))
+    everyone, every_slot = np.arange(n_items), np.empty(0, np.bool_)
+    _sweep(problem, state, everyone, every_slot, n_items, 0, n_items, scratch, losses)
+    return losses
 
 
 @fast_kernel
-def assign(
-    problem: Problem, state: State, items: NDArray[np.int64], slots: NDArray[np.int32]
+def _assign(
+    problem: Problem,
+    state: State,
+    items: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    closing: bool,
 ) -> None:
-    """Put items into given slots, wherever they are; slot −1 takes an item out."""
     for p in range(items.size):
         if state.slot_of[items[p]] >= 0:
             take(problem, state, items[p])
     for p in range(items.size):
         if slots[p] >= 0:
-            put(problem, state, items[p], slots[p])
+            put(problem, state, items[p], np.int64(slots[p]))
+    if closing:
+        for slot in range(state.k[0] - 1, -1, -1):
+            if state.sizes[slot] == 0:
+                close_gap(problem, state, slot)
 
 
-@fast_kernel
+def assign(
+    problem: Problem, state: State, items: NDArray[np.int64], slots: NDArray[np.int32]
+) -> None:
+    """Put items into given slots, wherever they are; slot −1 takes an item out."""
+    _assign(problem, state, items, slots, False)
+
+
 def close_gaps(problem: Problem, state: State) -> None:
     """Close every slot that moves have emptied."""
-    for slot in range(state.k[0] - 1, -1, -1):
-        if state.sizes[slot] == 0:
-            close_gap(problem, state, slot)
+    _assign(problem, state, np.empty(0, np.int64), np.empty(0, np.int32), True)
 
 
 @fast_kernel
+def _merge_scores(
+    problem: Problem,
+    state: State,
+    own: NDArray[np.float64],
+    filled: NDArray[np.int64],
+    change: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    score_merges(problem, state, own, filled, change, scores)
+
+
 def merge_scores(problem: Problem, state: State) -> NDArray[np.float64]:
     """Expected loss after merging slots i < j, shape (k, k); infinite elsewhere."""
-    k_used = state.k[0]
-    terms = problem.terms
-    present = own_sum(problem, state)
-    own = np.zeros((k_used, k_used))
-    for i in range(k_used):
-        for j in range(i + 1, k_used):
-            x, y = state.sizes[i], state.sizes[j]
-            own[i, j] = present + terms[x + y] - terms[x] - terms[y]
-    scores = np.zeros((k_used, k_used))
-    score_merges(problem, state, own, scores)
-    for i in range(k_used):
-        for j in range(i + 1):
-            scores[i, j] = np.inf
+    k_used = int(state.k[0])
+    sizes = state.sizes[:k_used]
+    alone = problem.terms[sizes]
+    merged = np.minimum(sizes[:, None] + sizes, problem.terms.size - 1)  # a slot with itself
+    own = alone.sum() + problem.terms[merged] - alone[:, None] - alone
+    scores, change = np.zeros((k_used, k_used)), np.zeros((k_used, k_used))
+    _merge_scores(problem, state, own, np.empty(k_used, np.int64), change, scores)
+    scores[np.tri(k_used, dtype=np.bool_)] = np.inf
     return scores
 
 
-@fast_kernel
 def together(problem: Problem, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
     """Probability that an item shares a cluster with each of the others."""
-    out = np.zeros(others.size)
-    for p in range(others.size):
-        out[p] = shared(problem, item, others[p])
-    return out
-
-
-@fast_kernel
-def move_losses(problem: Problem, state: State, scratch: Scratch) -> NDArray[np.float64]:
-    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1)."""
-    n_items, k_used = state.slot_of.size, state.k[0]
-    losses = np.empty((n_items, k_used + 1))
-    present = objective_of(problem, state)
-    for item in range(n_items):
-        score_moves(problem, state, item, present, scratch)
-        for k in range(k_used + 1):
-            losses[item, k] = scratch.scores[k]
-    return losses
+    return problem.together(item, others)  # type: ignore[no-any-return]

@@ -90,7 +90,12 @@ class _PairSums:
         return combine(self.form, state.joint[0], own, self.mean_truth)
 
     def score_merges(
-        self: Any, state: PairState, own: NDArray[np.float64], scores: NDArray[np.float64]
+        self: Any,
+        state: PairState,
+        own: NDArray[np.float64],
+        _filled: NDArray[np.int64],
+        _change: NDArray[np.float64],
+        scores: NDArray[np.float64],
     ) -> None:
         """What each merge adds to the joint sum, then combined."""
         k_used = state.k[0]
@@ -111,9 +116,9 @@ class _PairSums:
         """No tally; a sum for each item."""
         return np.zeros(0, np.int32), np.zeros(self.similarity.shape[0])
 
-    def shared(self: Any, item: int, other: int) -> float:
-        """The similarity."""
-        return self.similarity[item, other]  # type: ignore[no-any-return]
+    def together(self: Any, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The similarities of an item and the others."""
+        return self.similarity[item, others]  # type: ignore[no-any-return]
 
 
 class _PairFields(NamedTuple):

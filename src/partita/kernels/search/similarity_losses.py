@@ -5,11 +5,32 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel
-from partita.kernels.losses.distances import sizes_and_order
+from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.losses.forms import combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
+
+
+@part_of_kernel
+def sizes_and_order(
+    labels: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Cluster sizes, and the items sorted by cluster."""
+    n = labels.size
+    highest = 0
+    for i in range(n):
+        highest = max(highest, labels[i])
+    sizes = np.zeros(highest + 1, np.int64)
+    for i in range(n):
+        sizes[labels[i]] += 1
+    position = np.zeros(highest + 1, np.int64)
+    for k in range(1, highest + 1):
+        position[k] = position[k - 1] + sizes[k - 1]
+    order = np.empty(n, np.int32)
+    for i in range(n):
+        order[position[labels[i]]] = i
+        position[labels[i]] += 1
+    return sizes, order
 
 
 @fast_kernel

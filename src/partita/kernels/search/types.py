@@ -97,10 +97,18 @@ def score(
 
 @supplied_by_type
 def score_merges(
-    problem: Problem, state: State, own: NDArray[np.float64], scores: NDArray[np.float64]
+    problem: Problem,
+    state: State,
+    own: NDArray[np.float64],
+    filled: NDArray[np.int64],
+    change: NDArray[np.float64],
+    scores: NDArray[np.float64],
 ) -> None:
-    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge."""
-    problem.score_merges(state, own, scores)
+    """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge.
+
+    ``filled`` (k,) and ``change`` (k, k), zero, are buffers.
+    """
+    problem.score_merges(state, own, filled, change, scores)
 
 
 @supplied_by_type
@@ -131,9 +139,3 @@ def score_set(
     return problem.score_set(  # type: ignore[no-any-return]
         state, columns, members, source, target, own, tally, change
     )
-
-
-@supplied_by_type
-def shared(problem: Problem, item: int, other: int) -> float:
-    """Probability that two items share a cluster."""
-    return problem.shared(item, other)  # type: ignore[no-any-return]

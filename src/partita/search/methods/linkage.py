@@ -163,8 +163,7 @@ def _by_draws(
             dendrogram.mean_cut_losses(walk, rows, mass, terms, form, own, out)
             return out, 0.0, float(mass.sum())
         dendrogram.mean_gains(walk, rows, mass, terms, out)
-        truth = np.empty(len(rows))
-        truth_sums(rows, draws.n_clusters[block], terms, truth)
+        truth = truth_sums(rows, draws.n_clusters[block], terms)
         return out, float(truth @ mass), float(mass.sum())
 
     blocks = list(draws.blocks(max(1, BLOCK_LABELS // n)))
