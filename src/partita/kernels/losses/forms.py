@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -35,6 +36,11 @@ def entropy_terms(n_items: int) -> NDArray[np.float64]:
 
     By the C library's logarithm, as kernels have it: NumPy's may differ in the last bit.
     """
+    return _entropy_terms(n_items).copy()
+
+
+@lru_cache(maxsize=4)
+def _entropy_terms(n_items: int) -> NDArray[np.float64]:
     return np.array([0.0, *(x * math.log2(x) for x in range(1, n_items + 1))])
 
 
