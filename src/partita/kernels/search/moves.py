@@ -29,7 +29,7 @@ def has_room(state: State) -> bool:
 
 
 @part_of_kernel
-def put(problem: Problem, state: State, item: int, slot: int) -> None:
+def put(problem: Problem, state: State, item: int, slot: int | np.int64) -> None:
     """Add an item that is in no slot."""
     join(problem, state, item, slot)
     state.sizes[slot] += 1
@@ -48,7 +48,7 @@ def take(problem: Problem, state: State, item: int) -> None:
 
 
 @part_of_kernel
-def close_gap(problem: Problem, state: State, slot: int) -> None:
+def close_gap(problem: Problem, state: State, slot: int | np.int64) -> None:
     """Move the last used slot into an emptied one, so that used slots stay consecutive."""
     last = state.k[0] - 1
     if slot != last:
@@ -81,7 +81,7 @@ def _evaluate(problem: Problem, state: State, from_slots: bool) -> float:
     if from_slots:
         highest = 0
         for i in range(state.slot_of.size):
-            slot = np.int64(state.slot_of[i])
+            slot = state.slot_of[i]
             if slot > highest:
                 highest = slot
             state.sizes[slot] += 1

@@ -57,19 +57,19 @@ def fill(problem: Problem, state: State) -> None:
 
 
 @supplied_by_type
-def join(problem: Problem, state: State, item: int, slot: int) -> None:
+def join(problem: Problem, state: State, item: int, slot: int | np.int64) -> None:
     """Tables after an item that was in no slot has joined one."""
     problem.join(state, item, slot)
 
 
 @supplied_by_type
-def leave(problem: Problem, state: State, item: int, slot: int) -> None:
+def leave(problem: Problem, state: State, item: int, slot: int | np.int64) -> None:
     """Tables after an item has left its slot."""
     problem.leave(state, item, slot)
 
 
 @supplied_by_type
-def close(problem: Problem, state: State, slot: int, last: int) -> None:
+def close(problem: Problem, state: State, slot: int | np.int64, last: int) -> None:
     """Tables after the last slot was moved into an empty one."""
     problem.close(state, slot, last)
 
