@@ -59,7 +59,17 @@ DOORS = {
 ``as_draws`` and ``as_labels`` hand files and tables to the readers, a core asks the search to
 complete it."""
 
-KERNEL_LIBRARIES = {"numpy", "numba", "partita", "__future__", "typing", "collections", "math"}
+KERNEL_LIBRARIES = {
+    "numpy",
+    "numba",
+    "partita",
+    "__future__",
+    "typing",
+    "collections",
+    "functools",
+    "itertools",
+    "math",
+}
 KERNEL_LIBRARIES |= {"warnings"}  # of a cache that cannot be kept
 
 
