@@ -52,6 +52,32 @@ def group_cost(d, mass, n):
     return min(sum(cover(d, mass, block) for block in s) for s in splits(everyone, n))
 
 
+def shared_cost(d, mass, n):
+    """Least cost over all splits into at most n blocks in which everyone shares with everyone.
+
+    A draw shares nothing with itself: all shares are raised by the smallest of these.
+    """
+    total = sum(mass)
+
+    def cost(block):
+        weight = sum(mass[i] for i in block)
+        return sum(mass[i] * mass[j] * d[i][j] for i, j in combinations(block, 2)) / weight
+
+    everyone = tuple(range(len(mass)))
+    least = min(sum(map(cost, blocks)) for blocks in splits(everyone, n))
+    return least / (1.0 - min(mass) / total)
+
+
+def eigenvalue_cost(d, mass, n):
+    """The same with at most n − 1 free directions in place of blocks, and a projection matrix."""
+    root = np.sqrt(mass)
+    total = root @ root
+    matrix = np.diag(root) @ d @ np.diag(root)
+    across = np.eye(len(root)) - np.outer(root, root) / total
+    lowest = np.minimum(np.linalg.eigvalsh(across @ matrix @ across)[: n - 1], 0.0).sum()
+    return 0.5 * (root @ matrix @ root / total + lowest) / (1.0 - min(mass) / total)
+
+
 def conformal_p(distances, to_draws, rate, tie=1e-9):
     """Full conformal p-value of a partition from its definition: everyone is scored anew."""
     m = len(to_draws)

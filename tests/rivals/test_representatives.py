@@ -7,8 +7,11 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.partitions.passes import block_of
+from partita.rivals.bound import EFFORTS
 from partita.rivals.curve import halves, mean_and_error
-from partita.rivals.group_bound import GROUPINGS, group_bound
+from partita.rivals.group_bound import group_bound
+from partita.rivals.spectral_bound import spectral_bound, stratum_bound
 from reference import rivals as twin
 from stored import PAPER_DRAWS, needs_paper_draws
 
@@ -74,8 +77,11 @@ def test_enumeration(seed, loss):
         distinct = draws.unique()
         some = np.arange(distinct.n_draws, dtype=float)  # the bound holds for any order of draws
         measure = pt.VI() if loss == "vi" else pt.Binder() if loss == "binder" else pt.NID()
-        for effort in GROUPINGS.values():
-            assert group_bound(distinct, n, measure, some, effort, 1) <= lowest + 1e-12
+        region = np.zeros(distinct.n_draws, np.int64)
+        for effort in EFFORTS.values():
+            assert group_bound(distinct, n, measure, some, effort.grouping, 1) <= lowest + 1e-12
+        for size in (4, 9):
+            assert spectral_bound(distinct, n, measure, region, some, size, 1) <= lowest + 1e-12
 
 
 def test_group_programme_agrees_with_listing():
@@ -88,6 +94,54 @@ def test_group_programme_agrees_with_listing():
         mass = rng.random(m)
         for n in (1, 2, 3):
             assert groups_value(d, mass, m, n) == pytest.approx(twin.group_cost(d, mass, n))
+
+
+def test_eigenvalues_prove_no_more_than_the_best_split():
+    """All splits of seven weighted draws, everyone sharing with everyone in his block."""
+    for seed in range(3):
+        draws = random_draws(seed, weighted=True)[:7]
+        apart, mass = pt.pairwise_distances(draws), draws.probabilities
+        block = block_of(draws, slice(0, 7))
+        for n in (2, 3, 7):
+            proven = stratum_bound(block, n=n, loss=pt.VI())
+            listed = twin.shared_cost(apart, mass, n)
+            assert proven <= listed + 1e-12
+            if n < 7:
+                assert proven == pytest.approx(twin.eigenvalue_cost(apart, mass, n), abs=1e-12)
+        # One partition serves them all: nothing is lost.
+        alone = stratum_bound(block, n=1, loss=pt.VI())
+        assert alone == pytest.approx(twin.shared_cost(apart, mass, 1))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 20])
+def test_lowest_negative_eigenvalues(m):
+    from partita.kernels.rivals.spectrum import negative_sum
+
+    rng = np.random.default_rng(m)
+    symmetric = rng.normal(size=(m, m))
+    symmetric += symmetric.T
+    for matrix in (symmetric, np.zeros((m, m)), np.ones((m, m)), np.diag(np.arange(m) - 1.5)):
+        values = np.linalg.eigvalsh(matrix)
+        for count in {0, 1, m - 1, m}:
+            # Householder's reflections and bisection round at about m units in the last place.
+            assert negative_sum(matrix.copy(), count) == pytest.approx(
+                np.minimum(values[:count], 0.0).sum(), abs=1e-13 * m * (1 + np.abs(values).max())
+            )
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
+def test_tables_of_a_part_are_those_of_the_part(loss):
+    from partita.rivals.parts import part_of
+    from partita.search.part_tables import PartTables
+    from partita.search.problem import tables_from_draws
+
+    draws = random_draws(1, weighted=False)
+    rows, mass = np.array([7, 0, 3, 4]), np.array([0.3, 0.1, 0.4, 0.2])
+    cut = PartTables(draws, loss).part(rows, 5.0 * mass)
+    anew = tables_from_draws(part_of(draws, rows, mass), loss)
+    assert type(cut) is type(anew)
+    for mine, other in zip(cut, anew, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-14)
 
 
 def test_exchange_raises_the_sum_within_groups():
@@ -118,11 +172,13 @@ def test_the_bound_on_every_tenth_galaxy_draw():
 
 
 @needs_paper_draws
-@pytest.mark.parametrize(("n", "known"), [(2, 0.9053688), (5, 0.8615849)])
-def test_the_galaxies(n, known):
+@pytest.mark.parametrize(("n", "known", "proven"), [(2, 0.9053688, 0.78), (5, 0.8615849, 0.69)])
+def test_the_galaxies(n, known, proven):
     labels = np.load(PAPER_DRAWS / "galaxy.npz")["labels"]
-    found = pt.representatives(labels, n=n, bound=None)
+    found = pt.representatives(labels, n=n)
     assert found.distance < known + 5e-8
+    assert found.lower_bound is not None
+    assert found.lower_bound > proven
     # An independent recomputation of everything that is reported.
     apart = pt.pairwise_distances(found.labels, labels)
     assert found.distance == pytest.approx(apart.min(axis=0).mean())

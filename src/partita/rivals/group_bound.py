@@ -1,4 +1,4 @@
-r"""A lower bound of the mean distance to the nearest of n partitions.
+r"""A lower bound of the mean distance to the nearest of n partitions, by small groups of draws.
 
 Of a group of draws, n partitions serve at most n blocks. Draws a, b that one
 partition ρ serves cost d(a, ρ) + d(b, ρ) ≥ d(a, b), and three cost at least
@@ -17,21 +17,19 @@ the sum of cubed distances within them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita.losses.base import Loss
-from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
-from partita.rivals.parts import part_of
+from partita.partitions.passes import Block, map_blocks
+from partita.rivals.among import apart
+from partita.rivals.parts import atoms_of, part_of
 
 _SAME_MASS = 0.1
 """Draws whose masses differ by at most this share of them may meet in a group."""
-
-_MOST_ATOMS = 4
-"""A heavy draw is split into atoms of the usual mass, at most so many times the draws in all."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +53,6 @@ class Grouping:
         return min(max(size, 4), max(self.largest, n + 2))
 
 
-GROUPINGS = {
-    "fast": Grouping(operations=4e5, largest=12, groups=8, passes=2),
-    "tight": Grouping(operations=1e7, largest=14, groups=24, passes=8),
-}
-
-
 def group_bound(
     draws: Draws,
     n: int,
@@ -79,33 +71,22 @@ def group_bound(
         Distance of each draw to the nearest of some partitions: sorts draws
         into groups. The bound holds whatever it is.
     """
-    from partita.kernels.rivals.groups import exchange, groups_value
-
-    atoms, mass = _atoms(draws.probabilities)
+    atoms, mass = atoms_of(draws)
     coarse = np.round(np.log(mass) / _SAME_MASS)
     order = np.lexsort((to_nearest[atoms], coarse))
-    atoms, mass = atoms[order], mass[order]
+    sorted_draws = part_of(draws, atoms[order], mass[order])
     size = grouping.size(n)
-    stratum = size * grouping.groups
-
-    def proven(start: int) -> float:
-        mine, own = atoms[start : start + stratum], mass[start : start + stratum]
-        apart = pairwise_distances(part_of(draws, mine), loss=loss, n_jobs=1)
-        group = np.arange(mine.size, dtype=np.int64) // size
-        exchange(apart**3, group, int(group[-1]) + 1, grouping.passes)
-        arranged = np.argsort(group, kind="stable")
-        return float(groups_value(apart[np.ix_(arranged, arranged)], own[arranged], size, n))
-
-    return sum(run(proven, range(0, atoms.size, stratum), n_jobs))
+    proven = partial(_proven, n=n, loss=loss, size=size, passes=grouping.passes)
+    rows = size * grouping.groups
+    return sum(map_blocks(proven, sorted_draws, rows=rows, n_jobs=n_jobs))
 
 
-def _atoms(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Atoms of similar mass: a draw of many times the usual mass becomes several.
+def _proven(block: Block, *, n: int, loss: Loss, size: int, passes: int) -> float:
+    """What the groups of one block of draws cost at least."""
+    from partita.kernels.rivals.groups import exchange, groups_value
 
-    One heavy draw would count in its group with no more than the mass of its
-    lightest partner.
-    """
-    usual = max(float(np.median(weights)), 1.0 / (_MOST_ATOMS * weights.size))
-    copies = np.maximum(1, np.ceil(weights / usual * 0.999).astype(np.int64))
-    index = np.repeat(np.arange(weights.size), copies)
-    return index, (weights / copies)[index]
+    far = apart(block, loss)
+    group = np.arange(len(far), dtype=np.int64) // size
+    exchange(far**3, group, int(group[-1]) + 1, passes)
+    order = np.argsort(group, kind="stable")
+    return float(groups_value(far[np.ix_(order, order)], block.probabilities[order], size, n))

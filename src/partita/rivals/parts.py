@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 
+_MOST_ATOMS = 4
+"""A heavy draw is split into atoms of the usual mass, at most so many times the draws in all."""
+
 
 def part_of(
     draws: Draws, rows: NDArray[np.int64], mass: NDArray[np.float64] | None = None
@@ -39,3 +42,15 @@ def systematic(
     points = (np.arange(size) + rng.random()) / size * edges[-1]
     index: NDArray[np.int64] = np.searchsorted(edges, points)
     return np.minimum(index, probabilities.size - 1)
+
+
+def atoms_of(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Atoms of similar mass: the draw of each, and its mass. A heavy draw becomes several.
+
+    One heavy draw would count among others with little more than their mass.
+    """
+    weights = draws.probabilities
+    usual = max(float(np.median(weights)), 1.0 / (_MOST_ATOMS * weights.size))
+    copies = np.maximum(1, np.ceil(weights / usual * 0.999).astype(np.int64))
+    index = np.repeat(np.arange(weights.size), copies)
+    return index, (weights / copies)[index]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita.losses.base import Loss
-from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import block_of
+from partita.rivals.among import apart
 from partita.rivals.centres import Lloyd, Stop
 from partita.rivals.parts import sampled
 from partita.rivals.pool import GAIN, Pool, Set, greedy, spread
@@ -32,6 +33,9 @@ _SOFTNESS = 0.1
 
 _SWAPPED = 8
 """Best sets of the samples that are improved by exchanges before some of them descend."""
+
+_SCREENED = 5
+"""Sets are compared and combined on so many times the draws of a sample."""
 
 _CHEAP_LABELS = 800_000
 _CHEAPER = 4
@@ -80,7 +84,8 @@ def quantise(
     """Explore samples of the distinct draws from several starts, and polish the best sets on all.
 
     Every centre that ended a walk on a sample joins one pool; sets are
-    combined from it by exchanges before they descend on all draws.
+    combined from it by exchanges, on a larger sample, before the best of them
+    descend on all draws.
     """
     say(f"{n} representatives: exploring")
     seeds = rng.spawn(effort.samples + 1)
@@ -99,12 +104,14 @@ def quantise(
     limits: tuple[str, ...] = ()
     if draws.n_draws > most:
         limits = (f"the search saw {most:,} of {draws.n_draws:,} distinct draws",)
-    pool = Pool(sampled(draws, most, seeds[-1]), loss, n_jobs)
-    lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
-    starts = [pool.add_all(rows) for ends in walks for rows in ends]
-    labels = pool.draws.n_draws * draws.n_items
+    everyone = sampled(draws, most, seeds[-1])
+    labels = everyone.n_draws * draws.n_items
     most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
-    best, values = _polished(pool, lloyd, starts, n, max(1, most_sets), stop)
+    starts = [rows for ends in walks for rows in ends]
+    screen = Pool(sampled(everyone, _SCREENED * size, seeds[-1]), loss, n_jobs)
+    ranked = _ranked(screen, starts, n, max(1, most_sets))
+    pool = Pool(everyone, loss, n_jobs)
+    best, values = _polished(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
     return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
 
@@ -124,10 +131,10 @@ def _explored(
     pool = Pool(sample, loss)
     lloyd = Lloyd(pool, rng, stop)
     rows = sample.rows(0, sample.n_draws)
-    apart = pairwise_distances(sample, loss=loss, n_jobs=1)
-    chosen = [spread(apart, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
+    far = apart(block_of(sample, slice(0, sample.n_draws)), loss)
+    chosen = [spread(far, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
     if greedily:
-        chosen.insert(0, greedy(apart, pool.weights, n))
+        chosen.insert(0, greedy(far, pool.weights, n))
     ends: list[Set] = []
     for start in chosen:
         if stop() and ends:
@@ -141,20 +148,25 @@ def _explored(
     return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
 
 
-def _polished(
-    pool: Pool, lloyd: Lloyd, starts: list[Set], n: int, most: int, stop: Stop
-) -> tuple[Set, list[float]]:
-    """The best set after descents on all draws, and the value that each descent reached."""
-    everything = pool.distances(range(len(pool.rows)))
-    sets = [s for s in starts if len(s) == n]
+def _ranked(pool: Pool, starts: list[list[Labels]], n: int, most: int) -> list[list[Labels]]:
+    """The most promising sets of all that the pool can combine, best first."""
+    sets = [s for s in map(pool.add_all, starts) if len(s) == n]
     if len(pool.rows) >= n:
+        everything = pool.distances(range(len(pool.rows)))
         sets.append(tuple(sorted(greedy(everything, pool.weights, n))))
     sets = sorted(dict.fromkeys(sets), key=pool.value)
     sets += [pool.swapped(s)[0] for s in sets[: max(_SWAPPED, most)]]
     ranked = sorted(dict.fromkeys(sets), key=pool.value)
+    return [[pool.rows[i] for i in members] for members in ranked[:most]]
+
+
+def _polished(
+    pool: Pool, lloyd: Lloyd, starts: list[list[Labels]], stop: Stop
+) -> tuple[Set, list[float]]:
+    """The best set after descents on all draws, and the value that each descent reached."""
     ends = []
-    for members in ranked[:most]:
-        ends.append(lloyd.descend(members))
+    for rows in starts:
+        ends.append(lloyd.descend(pool.add_all(rows)))
         if stop():
             break
     best, value = min(ends, key=lambda end: end[1])

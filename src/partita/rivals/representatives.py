@@ -18,8 +18,8 @@ from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
 from partita.partitions.types import DrawsLike
+from partita.rivals.bound import EFFORTS, lower_bound
 from partita.rivals.curve import HeldOutCurve, halves, is_flat, mean_and_error
-from partita.rivals.group_bound import GROUPINGS, group_bound
 from partita.rivals.parts import part_of
 from partita.rivals.quantise import FULL, QUICK, Effort, Found, quantise
 from partita.rivals.regions import assembled, nearest_regions
@@ -89,8 +89,9 @@ def representatives(
     moves them by hard and by softened Lloyd steps whose centres are walked
     downhill by the engine of :func:`estimate`, exchanges centres over a pool
     of all that were seen, and ends on all draws: O(n · pool · M) and a few
-    sweeps of O(M N K). The lower bound splits groups of about ten draws among
-    at most n partitions in every way; for n ≥ 5 it is loose.
+    sweeps of O(M N K). The lower bound is the better of two: groups of about
+    ten draws are split among at most n partitions in every way, and the mean
+    distance between draws less n − 1 eigenvalues is taken of larger groups.
 
     References
     ----------
@@ -110,7 +111,7 @@ def representatives(
     posterior = as_draws(draws)
     measure = _metric(loss)
     level = clean_prob(prob)
-    if bound is not None and bound not in GROUPINGS:
+    if bound is not None and bound not in EFFORTS:
         raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
     if time_limit is not None and not time_limit > 0:
         raise InvalidInputError(
@@ -133,7 +134,7 @@ def representatives(
         status.say("proving a lower bound")
         lower = found.lower_bound
         if number > 1:
-            lower = _proof(distinct, number, measure, nearest[1], bound, n_jobs)
+            lower = _proof(distinct, number, measure, nearest, bound, n_jobs)
         return assembled(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
 
@@ -228,12 +229,12 @@ def _proof(
     draws: Draws,
     n: int,
     loss: Loss,
-    to_nearest: NDArray[np.float64],
+    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
     bound: str | None,
     n_jobs: int | None,
 ) -> float | None:
     """The lower bound, never above the value it bounds, which rounding might make it."""
     if bound is None:
         return None
-    value = float((draws.probabilities * to_nearest).sum())
-    return min(group_bound(draws, n, loss, to_nearest, GROUPINGS[bound], n_jobs), value)
+    value = float((draws.probabilities * nearest[1]).sum())
+    return min(lower_bound(draws, n, loss, nearest, EFFORTS[bound], n_jobs), value)

@@ -82,8 +82,8 @@ def needs_lists(draws: Draws) -> bool:
 
 def tables_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
     """The search problem of a loss on count tables of the draws."""
-    terms, steps = _terms(loss, draws.n_items)
-    row_of, row_draw, truth = _rows(draws, terms)
+    terms, steps = terms_and_steps(loss, draws.n_items)
+    row_of, row_draw, truth = row_tables(draws, terms)
     weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
     form = loss.form(draws.n_items)
     if loss.averages_sums:
@@ -94,8 +94,8 @@ def tables_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
 
 def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
     """The search problem of a loss on lists of the members of the draws' clusters."""
-    terms, steps = _terms(loss, draws.n_items)
-    row_of, row_draw, truth = _rows(draws, terms)
+    terms, steps = terms_and_steps(loss, draws.n_items)
+    row_of, row_draw, truth = row_tables(draws, terms)
     members = np.argsort(draws.labels, axis=1, kind="stable").astype(np.int32).ravel()
     sizes = np.bincount(row_of.ravel(), minlength=row_draw.size)
     first = np.concatenate(([0], np.cumsum(sizes)))
@@ -107,7 +107,7 @@ def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
     return PerDrawLists(form, terms, steps, *lists, truth)
 
 
-def _rows(
+def row_tables(
     draws: Draws, terms: NDArray[np.float64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Row of each item's cluster in each draw, draw of each row, and Σ f(n_t) of each draw."""
@@ -125,7 +125,7 @@ def _rows(
 def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Pairs | LogPairs:
     """The search problem of a loss that depends on the similarity matrix alone."""
     n_items = len(similarity)
-    terms, steps = _terms(loss, n_items)
+    terms, steps = terms_and_steps(loss, n_items)
     sums = similarity.sum(axis=1)
     matrix = np.ascontiguousarray(similarity)
     form = loss.form(n_items)
@@ -134,7 +134,8 @@ def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Pair
     return Pairs(form, terms, steps, matrix, float(sums.sum()))
 
 
-def _terms(loss: Loss, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def terms_and_steps(loss: Loss, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The loss's terms f(0), …, f(n_items), and what each cluster size adds to the one before."""
     terms = np.array(loss.terms(n_items), np.float64)
     # No cluster has more than all items: the last step is read, and never used.
     return terms, np.append(np.diff(terms), 0.0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import kernel, part_of_kernel
 
 
-@kernel
+@part_of_kernel
 def cover_values(
     d: NDArray[np.float64], mass: NDArray[np.float64], value: NDArray[np.float64]
 ) -> None:
@@ -18,28 +18,36 @@ def cover_values(
     smallest mass in it: what draws that share one partition cost at least.
     """
     m = mass.size
+    pair = np.zeros((m, m))
+    triangle = np.zeros((m, m, m))
+    for i in range(m):
+        for j in range(i + 1, m):
+            lighter = min(mass[i], mass[j])
+            pair[i, j] = lighter * d[i, j]
+            for k in range(j + 1, m):
+                half = 0.5 * (d[i, j] + d[j, k] + d[i, k])
+                triangle[i, j, k] = min(lighter, mass[k]) * half
+    inside = np.empty(m, np.int64)
     value[0] = 0.0
     for subset in range(1, 1 << m):
-        i = 0
-        while not (subset >> i) & 1:
-            i += 1
+        size = 0
+        for i in range(m):
+            inside[size] = i
+            size += (subset >> i) & 1
+        i = inside[0]
         rest = subset ^ (1 << i)
         best = value[rest]
-        for j in range(i + 1, m):
-            if not (rest >> j) & 1:
-                continue
+        for a in range(1, size):
+            j = inside[a]
             without = rest ^ (1 << j)
-            lighter = min(mass[i], mass[j])
-            best = max(best, value[without] + lighter * d[i, j])
-            for k in range(j + 1, m):
-                if (without >> k) & 1:
-                    half = 0.5 * (d[i, j] + d[j, k] + d[i, k])
-                    lightest = min(lighter, mass[k])
-                    best = max(best, value[without ^ (1 << k)] + lightest * half)
+            best = max(best, value[without] + pair[i, j])
+            for b in range(a + 1, size):
+                k = inside[b]
+                best = max(best, value[without ^ (1 << k)] + triangle[i, j, k])
         value[subset] = best
 
 
-@kernel
+@part_of_kernel
 def split_value(
     cover: NDArray[np.float64],
     m: int,

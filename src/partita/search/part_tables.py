@@ -1,0 +1,39 @@
+"""Search problems on parts of the same draws, without numbering their clusters again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels.search.count_scores import Averaged, PerDraw
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.search.problem import row_tables, terms_and_steps
+
+
+class PartTables:
+    """Count tables of some draws, from which those of a part of them are cut.
+
+    Memory: 4 bytes per label.
+    """
+
+    def __init__(self, draws: Draws, loss: Loss) -> None:
+        self._loss = loss
+        self._form = loss.form(draws.n_items)
+        self._terms, self._steps = terms_and_steps(loss, draws.n_items)
+        self._row_of, _, self._truth = row_tables(draws, self._terms)
+        self._clusters = np.array(draws.n_clusters)
+        self._first = np.cumsum(self._clusters) - self._clusters
+
+    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Averaged | PerDraw:
+        """The search problem on some of the draws, with masses on any scale."""
+        clusters = self._clusters[rows]
+        shift = np.cumsum(clusters) - clusters - self._first[rows]
+        row_of = np.ascontiguousarray(self._row_of[:, rows])
+        row_of += shift.astype(np.int32)
+        row_draw = np.repeat(np.arange(rows.size, dtype=np.int32), clusters)
+        weights, truth = mass / mass.sum(), self._truth[rows]
+        fields = (self._form, self._terms, self._steps, row_of, row_draw, weights)
+        if self._loss.averages_sums:
+            return Averaged(*fields, float((weights * truth).sum()))
+        return PerDraw(*fields, truth)
