@@ -22,6 +22,7 @@ FLOOR = {
     "_wording": 0.5,
     "_parallel": 1,
     "_optional": 1,
+    "_own_files": 0.5,
     "_files": 1,
     "_memory": 1,
     "_progress": 1.5,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from partita._own_files import Kind, is_own, is_same
 from partita._validate import path as clean_path
 from partita.errors import PartitaError
 
@@ -43,6 +44,7 @@ def atomic_path(
     *,
     overwrite: bool = False,
     replaceable: Callable[[Path], bool] | None = None,
+    kind: Kind | None = None,
 ) -> Iterator[Path]:
     """A path to write to; becomes ``path`` only when the block ends without an error.
 
@@ -57,9 +59,12 @@ def atomic_path(
     path : path
         Where the result shall be. Its directory must exist.
     overwrite : bool
-        Replace what is there; otherwise an existing ``path`` is refused.
+        Replace what is there; otherwise only what the rule of ``_own_files`` allows.
     replaceable : callable, optional
-        Of a directory: whether it may be replaced. Without it none is.
+        Of a directory: whether partita wrote it. Without it none is replaced.
+    kind : str, optional
+        What is written says that it is partita's and of this kind; what is
+        there and does not is refused before the block runs.
 
     Examples
     --------
@@ -79,11 +84,14 @@ def atomic_path(
             yield target
         return
     _remove_leftovers(target)
-    _check_target(target, path, overwrite=overwrite, replaceable=replaceable)
+    _check_place(target, path)
+    if kind is not None or target.is_dir():
+        _check_target(target, path, overwrite or is_own(target, kind), replaceable)
     with scratch_path(target) as temporary:
         with _explained(path):
             yield temporary
-        _check_target(target, path, overwrite=overwrite, replaceable=replaceable)
+        allowed = overwrite or is_own(target, kind) or is_same(target, temporary)
+        _check_target(target, path, allowed, replaceable)
         with _explained(path):
             _move(temporary, target)
 
@@ -118,9 +126,11 @@ def _explained(path: PathLike) -> Iterator[None]:
         raise FileAccessError(f"{path} cannot be written: {reason}. {advice}") from error
 
 
-def write_text(path: PathLike, text: str, *, overwrite: bool = False) -> None:
+def write_text(
+    path: PathLike, text: str, *, overwrite: bool = False, kind: Kind | None = None
+) -> None:
     """Write text as UTF-8, atomically; see :func:`atomic_path`."""
-    with atomic_path(path, overwrite=overwrite) as temporary:
+    with atomic_path(path, overwrite=overwrite, kind=kind) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -134,28 +144,31 @@ def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def _check_target(
-    target: Path,
-    path: PathLike,
-    *,
-    overwrite: bool,
-    replaceable: Callable[[Path], bool] | None,
-) -> None:
+def _check_place(target: Path, path: PathLike) -> None:
     if not target.parent.is_dir():
         raise FileMissingError(
             f"{path} cannot be written: the directory {target.parent} does not exist. "
             "Make it first."
         )
+
+
+def _check_target(
+    target: Path,
+    path: PathLike,
+    allowed: bool,
+    replaceable: Callable[[Path], bool] | None,
+) -> None:
     if not target.exists():
         return
-    if not overwrite:
-        raise FileOverwriteError(
-            f"{path} exists already. Pass overwrite=True to replace it, or choose another name."
-        )
     if target.is_dir() and (replaceable is None or not replaceable(target)):
         raise FileOverwriteError(
             f"{path} is a directory that partita did not write, or that holds more than it wrote; "
             "it is not replaced. Choose another name."
+        )
+    if not target.is_dir() and not allowed:
+        raise FileOverwriteError(
+            f"{path} exists already and holds something else. Pass overwrite=True to replace it, "
+            "or choose another name."
         )
 
 

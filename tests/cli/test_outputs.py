@@ -15,13 +15,20 @@ def listing(place):
     return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
 
 
-def test_an_existing_directory_is_refused_before_any_work(place, partita, monkeypatch):
+def test_results_of_another_command_are_refused_before_any_work(place, partita):
     assert partita("summarize", "draws.csv", "--out", "results").exit_code == 0
     before = (place / "results" / "labels.csv").stat().st_mtime_ns
-    result = partita("summarize", "no such file.csv", "--out", "results")
+    result = partita("fit", "no such file.csv", "--out", "results")
     assert result.exit_code == 1
-    assert "results exists already. Add --force" in result.stderr
+    assert "results holds results of `partita summarize`. Add --force" in result.stderr
     assert (place / "results" / "labels.csv").stat().st_mtime_ns == before
+
+
+def test_a_command_may_be_run_twice(place, partita):
+    for prob in ("0.9", "0.8"):
+        call = ("summarize", "draws.csv", "--out", "results", "--report", "r.html", "--prob", prob)
+        assert partita(*call).exit_code == 0
+        assert '"prob": ' + prob in (place / "results" / "summary.json").read_text()
 
 
 def test_force_replaces_the_whole_directory(place, partita):
@@ -93,22 +100,26 @@ def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeyp
 
 
 def test_convert_does_not_overwrite(place, partita):
-    assert partita("convert", "draws.csv", "d.npz").exit_code == 0
+    (place / "d.npz").write_text("mine")
     result = partita("convert", "chain1.csv", "d.npz")
     assert result.exit_code == 1
     assert "--force" in result.stderr
-    assert pt.read_draws("d.npz") == pt.read_draws("draws.csv")
-    assert partita("convert", "chain1.csv", "d.npz", "--force").exit_code == 0
+    assert (place / "d.npz").read_text() == "mine"
+    assert partita("convert", "draws.csv", "d.npz", "--force").exit_code == 0
+    assert partita("convert", "chain1.csv", "d.npz").exit_code == 0  # draws over draws
     assert pt.read_draws("d.npz") == pt.read_draws("chain1.csv")
 
 
-def test_a_directory_format_is_replaced_with_force_only(place, partita):
+def test_a_store_of_draws_is_replaced_and_no_other_directory(place, partita):
     assert partita("convert", "draws.csv", "d.zarr").exit_code == 0
-    result = partita("convert", "chain1.csv", "d.zarr")
+    assert partita("convert", "chain1.csv", "d.zarr").exit_code == 0
+    assert pt.read_draws("d.zarr") == pt.read_draws("chain1.csv")
+    (place / "d.zarr" / "mine.txt").write_text("mine")
+    result = partita("convert", "draws.csv", "d.zarr")
     assert result.exit_code == 1
     assert "--force" in result.stderr
-    assert partita("convert", "chain1.csv", "d.zarr", "--force").exit_code == 0
-    assert pt.read_draws("d.zarr") == pt.read_draws("chain1.csv")
+    assert partita("convert", "draws.csv", "d.zarr", "--force").exit_code == 1  # it holds more
+    assert (place / "d.zarr" / "mine.txt").read_text() == "mine"
 
 
 # ------------------------------------------------------------------------ hostile names

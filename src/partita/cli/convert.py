@@ -50,7 +50,7 @@ def command(
 
     refuse_two_readers_of_stdin(*sources)
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
-    check_file(target, force=force, directory=zarr)
+    check_file(target, force=force, directory=zarr, kind="draws")
     draws = read_draws_of(sources, **choices)
     write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
     if target != "-":

@@ -1,8 +1,9 @@
 """Directories of results: what a command may put there, and what it may take away.
 
-Each directory keeps a list of the files that commands wrote into it. With
-``--force`` a command replaces files of that list and removes those it wrote
-itself and does not write again; every other file stays as it is.
+Each directory keeps a list of the files that commands wrote into it. A command
+replaces what it wrote itself, and removes of that what it does not write again;
+with ``--force`` it replaces what other commands wrote too. Every other file
+stays as it is. Single files follow the rule of ``partita._own_files``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from partita._files import (
     scratch_path,
     write_text,
 )
+from partita._own_files import Kind, is_own
+from partita.io.zarr_stores import is_ours as is_store
 
 LIST = ".partita-written.json"
 """Which command wrote which file; only these are ever replaced."""
@@ -31,7 +34,9 @@ _OUTPUTS = frozenset({"out", "report", "target", "checkpoint"})
 """Parameters of commands that name what is written; all others name what is read."""
 
 
-def check_file(path: str | None, *, force: bool, directory: bool = False) -> None:
+def check_file(
+    path: str | None, *, force: bool, directory: bool = False, kind: Kind | None = None
+) -> None:
     """Refuse early what could not be written at the end, and whatever the command reads.
 
     With ``directory`` the format is one; the writer tells its stores from others.
@@ -47,7 +52,8 @@ def check_file(path: str | None, *, force: bool, directory: bool = False) -> Non
             raise FileOverwriteError(
                 f"{path} is read by this command, so it cannot be written. Choose another name."
             )
-    if (target.is_file() or target.is_dir()) and not force:
+    own = is_store(target) if target.is_dir() else is_own(target, kind)
+    if (target.is_file() or target.is_dir()) and not (force or own):
         raise FileOverwriteError(
             f"{path} exists already. Add --force to replace it, or choose another name."
         )
@@ -77,10 +83,11 @@ def check_directory(path: str | None, *, force: bool) -> None:
             f"{path} holds files that partita did not write, such as {entries[0]}. "
             "Choose another directory."
         )
-    if not force:
+    others = sorted(_read_list(target).keys() - {_command()})
+    if others and not force:
         raise FileOverwriteError(
-            f"{path} exists already. Add --force to replace the results in it, or choose another "
-            "directory."
+            f"{path} holds results of `partita {others[0]}`. Add --force to write into it "
+            "nevertheless, or choose another directory."
         )
 
 

@@ -192,7 +192,7 @@ def command(
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
-    check_file(report, force=force)
+    check_file(report, force=force, kind="report")
     check_report(report)
     check_figures(figures)
     if not dry_run:

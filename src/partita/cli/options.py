@@ -56,7 +56,9 @@ debug_option = click.option(
     help="Show the traceback of an error.",
 )
 
-force_option = click.option("--force", is_flag=True, help="Replace outputs that exist.")
+force_option = click.option(
+    "--force", is_flag=True, help="Replace outputs that exist, whoever wrote them."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 jobs_option = click.option(
     "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are the same."

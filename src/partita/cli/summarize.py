@@ -100,7 +100,7 @@ def command(
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
-    check_file(report, force=force)
+    check_file(report, force=force, kind="report")
     check_report(report)
     check_figures(figures)
     check_directory(out, force=force)

@@ -15,6 +15,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
+from partita._own_files import mark
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.collect import collect, rows_per_block
 from partita.io.options import ReadOptions
@@ -70,6 +71,7 @@ def write_npz(draws: Draws, path: Path) -> None:
         if value is not None:
             arrays[name] = np.array(value)
     np.savez_compressed(path, **arrays)
+    mark(path, "draws")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileAccessError, FileMissingError, PathLike, atomic_path
+from partita._own_files import Kind, mark
 from partita._validate import path as clean_path
 from partita.errors import FileFormatError
 
@@ -21,13 +22,16 @@ def write_archive(
     arrays: dict[str, NDArray[Any]],
     *,
     overwrite: bool,
+    kind: Kind | None = None,
 ) -> None:
     """Write the header and the arrays; whoever reads sees the old file or all of the new one."""
     header = json.dumps({"format": form, **meta})
-    with atomic_path(path, overwrite=overwrite) as temporary:
+    with atomic_path(path, overwrite=overwrite, kind=kind) as temporary:
         try:
             with temporary.open("wb") as stream:
                 np.savez_compressed(stream, header=np.array(header), **arrays)  # type: ignore[arg-type]
+            if kind is not None:
+                mark(temporary, kind)
         except OSError as error:
             raise FileAccessError(
                 f"{path} cannot be written: {error.strerror or error}. Choose another place."

@@ -73,7 +73,7 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
     if fit.state is not None:
         meta["done"] = fit.state.done
         arrays |= state_arrays(fit.state)
-    write_archive(path, _FORMAT, meta, arrays, overwrite=overwrite)
+    write_archive(path, _FORMAT, meta, arrays, overwrite=overwrite, kind="fit")
 
 
 def _state_of(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from partita._own_files import JSON_KEY
+
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.diagnostics.convergence import Diagnostics
@@ -19,6 +21,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
     """What ``Summary.to_dict`` returns."""
     draws = summary.draws
     found: dict[str, Any] = {
+        JSON_KEY: "numbers",
         "sentence": summary.sentence,
         "loss": repr(summary.loss),
         "prob": summary.prob,

@@ -265,7 +265,7 @@ class Summary:
 
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
         if path is not None:
-            write_text(path, text + "\n", overwrite=overwrite)
+            write_text(path, text + "\n", overwrite=overwrite, kind="numbers")
         return text
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:

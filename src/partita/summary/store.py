@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileMissingError, PathLike, atomic_path
+from partita._own_files import mark
 from partita._validate import path as clean_path
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
@@ -36,8 +37,10 @@ def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     writer = _Writer()
     tree = {"format": _FORMAT, "version": _VERSION, "summary": writer.encode(summary)}
     document = np.frombuffer(json.dumps(tree).encode(), np.uint8)
-    with atomic_path(path, overwrite=overwrite) as temporary, open(temporary, "wb") as file:
-        _write_archive(file, {_DOCUMENT: document, **writer.arrays})
+    with atomic_path(path, overwrite=overwrite, kind="summary") as temporary:
+        with open(temporary, "wb") as file:
+            _write_archive(file, {_DOCUMENT: document, **writer.arrays})
+        mark(temporary, "summary")
 
 
 def _write_archive(file: BinaryIO, arrays: dict[str, NDArray[Any]]) -> None:
