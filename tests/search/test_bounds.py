@@ -11,7 +11,7 @@ import pytest
 import partita as pt
 from partita.kernels.search.matching import (
     block_distances,
-    farthest_assignment,
+    farthest_assignments,
     farthest_transport,
 )
 from partita.search import task
@@ -177,10 +177,14 @@ def test_the_assignment_is_the_best_one():
     for n in (1, 2, 3, 7, 20, 61):
         points = rng.normal(size=(n, 3))
         far = np.abs(points[:, None] - points[None]).sum(axis=2)
-        ours = farthest_assignment(far, np.abs(points).sum(axis=1))
-        assert sorted(ours) == list(range(n))
+        edges = np.array([0, n, 2 * n])  # the same block twice
+        reach = np.abs(points).sum(axis=1)
+        ours, found = farthest_assignments(np.stack([far, far]), edges, np.tile(reach, 2))
+        assert sorted(ours) == list(range(2 * n))
+        assert np.array_equal(ours[:n] + n, ours[n:])
+        assert np.array_equal(found[:n], far[np.arange(n), ours[:n]])
         rows, columns = linear_sum_assignment(-far)
-        assert far[np.arange(n), ours].sum() == pytest.approx(far[rows, columns].sum())
+        assert found[:n].sum() == pytest.approx(far[rows, columns].sum())
 
 
 @pytest.mark.parametrize("loss", METRICS, ids=repr)
@@ -191,8 +195,11 @@ def test_distances_of_a_block_are_the_distances(loss, n_clusters):
     terms = loss.terms(61)
     rows = draws.rows(0, 9)
     sums = np.array([terms[np.bincount(row)].sum() for row in rows])
-    found = block_distances(rows, draws.n_clusters, sums, terms, loss.form(draws.n_items))
-    assert found == pytest.approx(pt.pairwise_distances(draws, loss=loss), abs=1e-12)
+    clusters, form = np.array(draws.n_clusters), loss.form(draws.n_items)
+    found = block_distances(rows, clusters, sums, np.array([0, 5, 9]), terms, form)
+    expected = pt.pairwise_distances(draws, loss=loss)
+    assert found[0] == pytest.approx(expected[:5, :5], abs=1e-12)
+    assert found[1, :4, :4] == pytest.approx(expected[5:, 5:], abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", [pt.Binder(), pt.Binder(a=0.4), pt.Binder(a=1.6)], ids=repr)

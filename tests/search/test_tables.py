@@ -9,7 +9,9 @@ import partita as pt
 from loss_instances import every_loss
 from partita.kernels.search import moves as single
 from partita.partitions.labels import canonical
+from partita.search import cluster_moves
 from partita.search.descent import Walker
+from partita.search.methods import polish
 from partita.search.problem import (
     grown,
     new_scratch,
@@ -17,6 +19,7 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
+from partita.search.task import Clock, Options, Task
 from search.posteriors import random_posterior
 
 N_ITEMS = 9
@@ -115,10 +118,10 @@ def test_cluster_moves_never_raise_the_loss_and_keep_the_tables_right(loss, seed
     rng = np.random.default_rng(seed)
     for problem in problems(loss, draws):
         walker = Walker(problem, canonical(rng.integers(0, 3, N_ITEMS)), rng)
-        steps = [walker._merge, walker._split, walker._rebuild, walker._exchange, walker.sweep]
-        for step in [*steps, lambda w=walker: w.kick(N_ITEMS), *steps]:
+        steps = [*cluster_moves.ALL, Walker.sweep]
+        for step in [*steps, lambda w: w.kick(N_ITEMS), *steps]:
             before = walker.loss
-            step()
+            step(walker)
             compact(walker.state)
             assert walker.loss <= before + 1e-12
             assert walker.loss == pytest.approx(expected(walker.state, draws, loss), abs=1e-11)
@@ -166,3 +169,29 @@ def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
             turn = np.roll(turn, -(looked % 40))
         ends.append(canonical(state.slot_of))
     assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.5)], ids=repr)
+def test_looking_at_all_draws_gives_the_loss_after_each_move(loss, wide, monkeypatch):
+    draws = random_posterior(N_ITEMS, 25, 0, weighted=True)
+    labels = pt.canonical([0, 0, 1, 1, 1, 2, 2, 3, 0])
+    task = Task(
+        draws=draws,
+        given_similarity=None,
+        loss=loss,
+        options=Options(1, np.empty((0, N_ITEMS), np.int32), None, None, 1, 2),
+        rng=np.random.default_rng(0),
+        clock=Clock(None),
+        report=lambda _: None,
+    )
+    if wide:
+        monkeypatch.setattr(polish, "WIDE_CELLS", 0)
+    (found,) = polish.single_moves(task, labels, [loss])
+    assert found.shape == (N_ITEMS, 5)
+    for item in range(N_ITEMS):
+        for slot in range(5):
+            moved = labels.copy()
+            moved[item] = slot
+            after = pt.expected_loss(moved, draws, loss=loss)[0]
+            assert found[item, slot] == pytest.approx(after, abs=1e-12)

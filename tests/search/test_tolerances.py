@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.kernels.search.moves import slack
+from partita.search.descent import Walker
+from partita.search.problem import lists_from_draws, new_state, problem_from_draws
 from partita.search.result import is_proven
 from partita.search.task import tied
 
@@ -31,6 +34,26 @@ def test_partitions_that_differ_by_one_pair_are_no_ties():
     found = pt.estimate(draws, loss="binder", method="draws", bound=None)
     assert np.array_equal(pt.canonical(found.labels), pt.canonical(joined))
     assert len(found.ties) == 0
+
+
+def test_a_sweep_sees_one_pair_of_very_many_items():
+    n_items = 300_000
+    alone = np.arange(n_items, dtype=np.int32)
+    joined = alone.copy()
+    joined[1] = 0
+    draws = pt.Draws(np.stack([joined, alone]), weights=[51, 50])
+    walker = Walker(lists_from_draws(draws, pt.Binder()), alone, np.random.default_rng(0))
+    walker.sweep_only(np.array([0, 1]))
+    assert np.array_equal(walker.labels, pt.canonical(joined))
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.NVI(), pt.OneMinusARI()], ids=repr)
+def test_rounding_of_running_sums_is_a_small_share_of_the_loss(loss):
+    # The slack must cover what rounding does (1e-16 of the sums), and hide nothing else.
+    draws = pt.Draws(np.random.default_rng(0).integers(0, 3, (20, 12)))
+    problem = problem_from_draws(draws, loss)
+    state = new_state(problem, draws.rows(0, 1)[0])
+    assert 1e-16 < slack(problem, state) < 1e-11
 
 
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NID(), pt.Binder()], ids=repr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.kernels.search.types import TOLERANCE
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
@@ -56,7 +55,7 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         labels = start
         if outside.size:
             walker = Walker(problem, start, np.random.default_rng(0))
-            walker.sweep_only(outside, TOLERANCE)
+            walker.sweep_only(outside)
             labels = walker.labels
         value = measure.expected(labels, draws)
         if found is None or value < found[0]:

@@ -10,14 +10,21 @@ import numpy as np
 from partita._validate import whole
 from partita._wording import counted
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels.search.moves import assign, merge_scores, move_losses, objective, together
+from partita.kernels.search.moves import (
+    assign,
+    merge_scores,
+    move_losses,
+    objective,
+    slack,
+    together,
+)
 from partita.losses.evaluate import expected_loss
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels, canonical
 from partita.search.methods.linkage import cut_into
 from partita.search.methods.sweep import explored
 from partita.search.problem import Problem, State, new_scratch, new_state, problem_from_draws
-from partita.search.task import TIE, Candidate, Task, run_until
+from partita.search.task import Candidate, Task, run_until, window
 
 ENUMERATED_ITEMS = 8
 """Up to so many items every partition that keeps the rules is tried."""
@@ -27,9 +34,6 @@ DRAWS, DISTURBED = 6, 12
 
 SWAPS = 16
 """Items, at most, for which an exchange with another item is sought."""
-
-GAIN = 1e-12
-"""A smaller gain is rounding."""
 
 
 class Rules(NamedTuple):
@@ -125,7 +129,7 @@ def _enumerated(task: Task, rules: Rules) -> list[Candidate]:
     rows = np.concatenate([np.array(b, np.int32) for b in partition_blocks(task.n_items, 1024)])
     rows = rows[[rules.allow(row) for row in rows]]
     losses = expected_loss(rows, task.draws, loss=task.loss)
-    best = rows[losses <= losses.min() + TIE * max(1.0, float(losses.min()))]
+    best = rows[losses <= window(float(losses.min()))]
     return [Candidate(np.ascontiguousarray(row), "enumeration") for row in best]
 
 
@@ -258,7 +262,7 @@ def _moved(problem: Problem, state: State, rules: Rules) -> bool:
     losses = _all_moves(problem, state)
     losses[state.sizes[state.slot_of] <= rules.min_size] = np.inf
     item, slot = np.unravel_index(int(losses.argmin()), losses.shape)
-    if losses[item, slot] >= objective(problem, state) - GAIN:
+    if losses[item, slot] >= objective(problem, state) - slack(problem, state):
         return False
     _move_to(problem, state, int(item), int(slot))
     return True
@@ -277,7 +281,7 @@ def _exchanged(problem: Problem, state: State) -> bool:
         back = _all_moves(problem, state)[:, home]
         back[(state.slot_of != slot) | (np.arange(back.size) == item)] = np.inf
         other = int(back.argmin())
-        if back[other] < present - GAIN:
+        if back[other] < present - slack(problem, state):
             _move_to(problem, state, other, home)
             return True
         _move_to(problem, state, int(item), home)

@@ -19,7 +19,7 @@ from partita.search.methods.polish import single_moves
 from partita.search.methods.sweep import ROUNDS, explore, explored
 from partita.search.methods.walks import Beginning, descend_from
 from partita.search.problem import Problem, by_similarity
-from partita.search.task import Task, run_until
+from partita.search.task import Task, run_until, window
 
 PRICES = (0.5, 1.5)
 """Two prices at which the expected loss tells A and B."""
@@ -138,7 +138,7 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
             for a, lowest in zip(prices, best, strict=True):
                 after = a * splitting + (2.0 - a) * merging
                 item, slot = np.unravel_index(int(after.argmin()), after.shape)
-                if after[item, slot] < lowest - 1e-10 * max(1.0, lowest):
+                if window(after[item, slot]) < lowest:
                     labels = corner.labels.copy()
                     labels[item] = slot
                     found.append(canonical(labels))

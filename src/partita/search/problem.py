@@ -222,6 +222,7 @@ def new_scratch(problem: Problem, state: State) -> Scratch:
         lost=np.zeros(problem.weights.size if has_counts(problem) else 0),
         margin=np.zeros(n_items),
         other=np.zeros(n_items, np.int64),
+        slack=np.zeros(1),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from partita.partitions.similarity import similarity as similarity_of
 T = TypeVar("T")
 R = TypeVar("R")
 
-TIE = 1e-10
-"""Running sums of a search this close are one: relative above 1, absolute below."""
+TIE, TIE_AT_0 = 1e-10, 1e-13
+"""Running sums of a search this close, relative to the lower one, are one; and near 0."""
 
 
 class Candidate(NamedTuple):
@@ -187,9 +187,13 @@ def tied(best: float, loss: Loss) -> float:
     return best + (1e-13 * abs(best) if loss.is_exact else 1e-12 * abs(best) + 1e-13)
 
 
-def window(best: float) -> float:
+@overload
+def window(best: float) -> float: ...
+@overload
+def window(best: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def window(best: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
     """The highest running sum that may tie with the best."""
-    return best + TIE * max(1.0, abs(best))
+    return best + (TIE * np.abs(best) + TIE_AT_0)
 
 
 def lowest(losses: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,9 +1,4 @@
-"""Scores of moves on count tables: the expected loss after each.
-
-The two classes differ in when the loss's three sums are combined: of
-``Averaged`` the means over draws, once (exact for losses that are linear in
-the sums, and the definition of PEAR), of ``PerDraw`` those of each draw.
-"""
+"""Scores of moves on count tables: the expected loss after each."""
 
 from __future__ import annotations
 
@@ -17,11 +12,11 @@ from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search import counts
 from partita.kernels.search.counts import (
     CountState,
-    add_merge_gains,
     change_joint,
     joint_gains,
     leaving,
 )
+from partita.kernels.search.sums import OfEachDraw, OfMeans
 from partita.kernels.search.types import LANES, Scratch
 
 
@@ -43,6 +38,7 @@ class _CountTables:
     leave = counts.leave
     close = counts.close
     together = counts.together
+    add_merge_gains = counts.add_merge_gains
 
     def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """A tally of each row, and the change of each draw's joint sum."""
@@ -59,14 +55,10 @@ class _AveragedFields(NamedTuple):
     mean_truth: float  # mean over draws of Σ f(n_t)
 
 
-class Averaged(_CountTables, _AveragedFields):
+class Averaged(_CountTables, OfMeans, _AveragedFields):
     """Count tables, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
-
-    def loss_of(self, state: CountState, own: float) -> float:
-        """From the mean of the joint sums."""
-        return combine(self.form, state.mean_joint[0], own, self.mean_truth)
 
     def score(
         self,
@@ -82,23 +74,6 @@ class Averaged(_CountTables, _AveragedFields):
         joint_gains(self, state, item, width, scores)
         for k in range(state.k[0] + 1):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
-
-    def score_merges(
-        self,
-        state: CountState,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        _change: NDArray[np.float64],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """The mean gain of each merge, then combined."""
-        k_used = state.k[0]
-        for r in range(self.row_draw.size):
-            add_merge_gains(self, state, r, self.weights[self.row_draw[r]], filled, scores)
-        for i in range(k_used):
-            for j in range(i + 1, k_used):
-                joint = state.mean_joint[0] + scores[i, j]
-                scores[i, j] = combine(self.form, joint, own[i, j], self.mean_truth)
 
     def score_set(
         self,
@@ -147,17 +122,10 @@ class _PerDrawFields(NamedTuple):
     truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
 
 
-class PerDraw(_CountTables, _PerDrawFields):
+class PerDraw(_CountTables, OfEachDraw, _PerDrawFields):
     """Count tables, with the three sums combined draw by draw."""
 
     __slots__ = ()
-
-    def loss_of(self, state: CountState, own: float) -> float:
-        """The mean over draws."""
-        value = 0.0
-        for m in range(self.weights.size):
-            value += self.weights[m] * combine(self.form, state.joint[m], own, self.truth[m])
-        return value
 
     def score(
         self,
@@ -180,29 +148,6 @@ class PerDraw(_CountTables, _PerDrawFields):
             truth = self.truth[m]
             for k in range(width):
                 scores[k] += w * combine(self.form, stays + state.gains[r, k], own[k], truth)
-
-    def score_merges(
-        self,
-        state: CountState,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        change: NDArray[np.float64],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """Each draw adds its loss after every merge."""
-        k_used = state.k[0]
-        r = 0
-        while r < self.row_draw.size:
-            m = self.row_draw[r]
-            while r < self.row_draw.size and self.row_draw[r] == m:
-                add_merge_gains(self, state, r, 1.0, filled, change)
-                r += 1
-            for i in range(k_used):
-                for j in range(i + 1, k_used):
-                    joint = state.joint[m] + change[i, j]
-                    change[i, j] = 0.0
-                    loss = combine(self.form, joint, own[i, j], self.truth[m])
-                    scores[i, j] += self.weights[m] * loss
 
     def score_set(
         self,

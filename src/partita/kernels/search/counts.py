@@ -225,7 +225,6 @@ def leaving(problem: Any, state: CountState, item: int, out: NDArray[np.float64]
     return mean
 
 
-@part_of_kernel
 def add_merge_gains(
     problem: Any,
     state: CountState,

@@ -14,129 +14,181 @@ from partita.kernels.search.counts import truth_sums
 
 
 @fast_kernel
-def _fill_block(
+def _fill_blocks(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
     sums: NDArray[np.float64],
+    edges: NDArray[np.int64],
     terms: NDArray[np.float64],
     form: Form,
     table: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
-    """Distances of all pairs through contingency tables.
+    """Distances of all pairs of each block through contingency tables.
 
     The halves of the items fill tables of their own: neighbours often share a
     cell, and would otherwise wait for each other.
     """
-    size, n = rows.shape
+    n = rows.shape[1]
     half = n // 2
-    for r in range(size):
-        out[r, r] = 0.0
-        for s in range(r + 1, size):
-            k = clusters[s]
-            cells = clusters[r] * k
-            for c in range(2 * cells):
-                table[c] = 0
-            for i in range(half):
-                table[rows[r, i] * k + rows[s, i]] += 1
-                table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
-            if n % 2:
-                table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
-            joint = 0.0
-            for c in range(cells):
-                joint += terms[table[c] + table[cells + c]]
-            out[r, s] = out[s, r] = combine(form, joint, sums[r], sums[s])
+    for b in range(edges.size - 1):
+        first = edges[b]
+        for r in range(first, edges[b + 1]):
+            out[b, r - first, r - first] = 0.0
+            for s in range(r + 1, edges[b + 1]):
+                k = clusters[s]
+                cells = clusters[r] * k
+                for c in range(2 * cells):
+                    table[c] = 0
+                for i in range(half):
+                    table[rows[r, i] * k + rows[s, i]] += 1
+                    table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
+                if n % 2:
+                    table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
+                joint = 0.0
+                for c in range(cells):
+                    joint += terms[table[c] + table[cells + c]]
+                loss = combine(form, joint, sums[r], sums[s])
+                out[b, r - first, s - first] = out[b, s - first, r - first] = loss
 
 
 def block_distances(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
     sums: NDArray[np.float64],
+    edges: NDArray[np.int64],
     terms: NDArray[np.float64],
     form: Form,
 ) -> NDArray[np.float64]:
-    """All distances among a block of draws, for a symmetric loss; ``sums`` is Σ f(n_t) of each."""
-    size, n = rows.shape
+    """All distances among the draws of each block, for a symmetric loss, in padded squares.
+
+    Block b holds the rows edges[b] … edges[b + 1] − 1; ``sums`` is Σ f(n_t) of each row.
+    """
+    n, size = rows.shape[1], int(np.diff(edges).max())
+    out = np.empty((edges.size - 1, size, size))
     most = int(clusters.max())
-    if not is_dense(most, most, 4 * n):
-        return np.stack([distances(row, rows, clusters, terms, form) for row in rows])
-    out = np.empty((size, size))
-    _fill_block(rows, clusters, sums, terms, form, np.empty(2 * most * most, np.int32), out)
+    if is_dense(most, most, 4 * n):
+        table = np.empty(2 * most * most, np.int32)
+        _fill_blocks(rows, clusters, sums, edges, terms, form, table, out)
+        return out
+    for b, (first, stop) in enumerate(pairwise(edges.tolist())):
+        mine = rows[first:stop]
+        for r, row in enumerate(mine):
+            out[b, r, : stop - first] = distances(row, mine, clusters[first:stop], terms, form)
     return out
 
 
-@kernel
-def _fill_assignment(
+@part_of_kernel
+def match_tight(
     far: NDArray[np.float64],
+    n: int,
+    u: NDArray[np.float64],
+    v: NDArray[np.float64],
+    column_of: NDArray[np.int64],
+    row_of: NDArray[np.int64],
+) -> None:
+    """Lower the potentials until every row is tight somewhere, and match the rows that can be."""
+    for j in range(n):
+        least = np.inf
+        for i in range(n):
+            least = min(least, u[i] + v[j] - far[i, j])
+        v[j] -= least
+    for i in range(n):
+        best = 0
+        least = np.inf
+        for j in range(n):
+            reduced = u[i] + v[j] - far[i, j]
+            if reduced < least:
+                least, best = reduced, j
+        u[i] -= least
+        if row_of[best] < 0:
+            row_of[best], column_of[i] = i, best
+
+
+@kernel
+def _fill_assignments(
+    fars: NDArray[np.float64],
+    edges: NDArray[np.int64],
     potential: NDArray[np.float64],
     floats: NDArray[np.float64],
     ints: NDArray[np.int64],
-    column_of: NDArray[np.int64],
+    partner: NDArray[np.int64],
+    reach: NDArray[np.float64],
 ) -> None:
-    n = far.shape[0]
     u, v, cost = floats[0], floats[1], floats[2]
     row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
-    for i in range(n):
-        u[i] = v[i] = potential[i]
-        column_of[i] = row_of[i] = -1
-    for start in range(n):
-        for j in range(n):
-            cost[j] = np.inf
-            visited[j] = 0
-        n_seen = 0
-        row = start
-        lowest = 0.0
-        sink = -1
-        while sink < 0:
-            rows_seen[n_seen] = row
-            n_seen += 1
-            best = -1
-            best_cost = np.inf
+    column_of = ints[4]
+    for b in range(edges.size - 1):
+        first, n = edges[b], edges[b + 1] - edges[b]
+        far = fars[b]
+        for i in range(n):
+            u[i] = v[i] = potential[first + i]
+            column_of[i] = row_of[i] = -1
+        match_tight(far, n, u, v, column_of, row_of)
+        for start in range(n):
+            if column_of[start] >= 0:
+                continue
+            for j in range(n):
+                cost[j] = np.inf
+                visited[j] = 0
+            n_seen = 0
+            row = start
+            lowest = 0.0
+            sink = -1
+            while sink < 0:
+                rows_seen[n_seen] = row
+                n_seen += 1
+                best = -1
+                best_cost = np.inf
+                for j in range(n):
+                    if visited[j] == 1:
+                        continue
+                    reduced = lowest + (u[row] + v[j] - far[row, j])
+                    if reduced < cost[j]:
+                        cost[j] = reduced
+                        path[j] = row
+                    if cost[j] < best_cost or (cost[j] == best_cost and row_of[j] < 0):
+                        best_cost = cost[j]
+                        best = j
+                lowest = best_cost
+                visited[best] = 1
+                if row_of[best] < 0:
+                    sink = best
+                else:
+                    row = row_of[best]
+            for p in range(n_seen):
+                i = rows_seen[p]
+                back = 0.0 if i == start else cost[column_of[i]]
+                u[i] -= lowest - back
             for j in range(n):
                 if visited[j] == 1:
-                    continue
-                reduced = lowest + (u[row] + v[j] - far[row, j])
-                if reduced < cost[j]:
-                    cost[j] = reduced
-                    path[j] = row
-                if cost[j] < best_cost or (cost[j] == best_cost and row_of[j] < 0):
-                    best_cost = cost[j]
-                    best = j
-            lowest = best_cost
-            visited[best] = 1
-            if row_of[best] < 0:
-                sink = best
-            else:
-                row = row_of[best]
-        for p in range(n_seen):
-            i = rows_seen[p]
-            back = 0.0 if i == start else cost[column_of[i]]
-            u[i] -= lowest - back
-        for j in range(n):
-            if visited[j] == 1:
-                v[j] += lowest - cost[j]
-        while True:
-            row = path[sink]
-            row_of[sink] = row
-            column_of[row], sink = sink, column_of[row]
-            if row == start:
-                break
+                    v[j] += lowest - cost[j]
+            while True:
+                row = path[sink]
+                row_of[sink] = row
+                column_of[row], sink = sink, column_of[row]
+                if row == start:
+                    break
+        for i in range(n):
+            partner[first + i] = first + column_of[i]
+            reach[first + i] = far[i, column_of[i]]
 
 
-def farthest_assignment(
-    far: NDArray[np.float64], potential: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """The permutation σ that maximises Σ far[i, σ(i)], by shortest augmenting paths.
+def farthest_assignments(
+    fars: NDArray[np.float64], edges: NDArray[np.int64], potential: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The permutation σ that maximises Σ far[i, σ(i)] in each block, by shortest augmenting paths.
 
-    ``potential`` must satisfy potential[i] + potential[j] ≥ far[i, j]; the
-    closer it is to equality, the fewer steps are needed. Distances to any
-    common partition do, by the triangle inequality.
+    Returned are the partner of each row, and the distance to it. ``potential``
+    must satisfy potential[i] + potential[j] ≥ far[i, j]; the closer it is to
+    equality, the fewer steps are needed. Distances to any common partition do,
+    by the triangle inequality.
     """
-    n = len(far)
-    column_of = np.empty(n, np.int64)
-    floats, ints = np.empty((3, n)), np.empty((4, n), np.int64)
-    _fill_assignment(far, potential, floats, ints, column_of)
-    return column_of
+    size = fars.shape[1]
+    partner, reach = np.empty(potential.size, np.int64), np.empty(potential.size)
+    floats, ints = np.empty((3, size)), np.empty((5, size), np.int64)
+    _fill_assignments(fars, edges, potential, floats, ints, partner, reach)
+    return partner, reach
 
 
 @part_of_kernel
@@ -258,13 +310,6 @@ def match_blocks(
 
     Block b holds the rows edges[b] … edges[b + 1] − 1.
     """
-    partner = np.empty(len(rows), np.int64)
-    reach = np.empty(len(rows))
     sums = truth_sums(rows, clusters, terms)
-    for first, stop in pairwise(edges.tolist()):
-        mine = slice(first, stop)
-        far = block_distances(rows[mine], clusters[mine], sums[mine], terms, form)
-        match = farthest_assignment(far, potential[mine])
-        partner[mine] = first + match
-        reach[mine] = far[np.arange(stop - first), match]
-    return partner, reach
+    fars = block_distances(rows, clusters, sums, edges, terms, form)
+    return farthest_assignments(fars, edges, potential)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from partita.kernels._jit import part_of_kernel
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.counts import together
+from partita.kernels.search.sums import OfEachDraw, OfMeans
 from partita.kernels.search.types import Scratch
 
 
@@ -49,34 +50,6 @@ def _tally(problem: Any, state: MemberState, row: int, item: int, change: int) -
         other = problem.members[p]
         if other != item and state.slot_of[other] >= 0:
             state.tally[state.slot_of[other]] += change
-
-
-@part_of_kernel
-def _add_merge_gains(
-    problem: Any,
-    state: MemberState,
-    row: int,
-    weight: float,
-    filled: NDArray[np.int64],
-    change: NDArray[np.float64],
-) -> None:
-    """Add what a row's part of the joint sum gains for each pair of slots merged."""
-    count = 0
-    for p in range(problem.first[row], problem.first[row + 1]):
-        slot = state.slot_of[problem.members[p]]
-        if state.tally[slot] == 0:
-            filled[count] = slot
-            count += 1
-        state.tally[slot] += 1
-    for p in range(count):
-        x = state.tally[filled[p]]
-        for q in range(p + 1, count):
-            y = state.tally[filled[q]]
-            gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
-            i, j = min(filled[p], filled[q]), max(filled[p], filled[q])
-            change[i, j] += weight * gain
-    for p in range(count):
-        state.tally[filled[p]] = 0
 
 
 class _Lists:
@@ -117,6 +90,32 @@ class _Lists:
     def close(self: Any, state: MemberState, slot: int, last: int) -> None:
         """Nothing is kept by slot."""
 
+    def add_merge_gains(
+        self: Any,
+        state: MemberState,
+        row: int,
+        weight: float,
+        filled: NDArray[np.int64],
+        change: NDArray[np.float64],
+    ) -> None:
+        """Add what a row's part of the joint sum gains for each pair of slots merged."""
+        count = 0
+        for p in range(self.first[row], self.first[row + 1]):
+            slot = state.slot_of[self.members[p]]
+            if state.tally[slot] == 0:
+                filled[count] = slot
+                count += 1
+            state.tally[slot] += 1
+        for p in range(count):
+            x = state.tally[filled[p]]
+            for q in range(p + 1, count):
+                y = state.tally[filled[q]]
+                gain = self.terms[x + y] - self.terms[x] - self.terms[y]
+                i, j = min(filled[p], filled[q]), max(filled[p], filled[q])
+                change[i, j] += weight * gain
+        for p in range(count):
+            state.tally[filled[p]] = 0
+
 
 class _AveragedFields(NamedTuple):
     form: Form
@@ -130,14 +129,10 @@ class _AveragedFields(NamedTuple):
     mean_truth: float  # mean over draws of Σ f(n_t)
 
 
-class AveragedLists(_Lists, _AveragedFields):
+class AveragedLists(_Lists, OfMeans, _AveragedFields):
     """Lists of members, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
-
-    def loss_of(self, state: MemberState, own: float) -> float:
-        """From the mean of the joint sums."""
-        return combine(self.form, state.mean_joint[0], own, self.mean_truth)
 
     def score(
         self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
@@ -166,24 +161,6 @@ class AveragedLists(_Lists, _AveragedFields):
         for k in range(state.k[0] + 1):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
-    def score_merges(
-        self,
-        state: MemberState,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        _change: NDArray[np.float64],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """The mean gain of each merge, then combined."""
-        k_used = state.k[0]
-        for row in range(self.row_draw.size):
-            weight = self.weights[self.row_draw[row]]
-            _add_merge_gains(self, state, row, weight, filled, scores)
-        for i in range(k_used):
-            for j in range(i + 1, k_used):
-                joint = state.mean_joint[0] + scores[i, j]
-                scores[i, j] = combine(self.form, joint, own[i, j], self.mean_truth)
-
 
 class _PerDrawFields(NamedTuple):
     form: Form
@@ -197,17 +174,10 @@ class _PerDrawFields(NamedTuple):
     truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
 
 
-class PerDrawLists(_Lists, _PerDrawFields):
+class PerDrawLists(_Lists, OfEachDraw, _PerDrawFields):
     """Lists of members, with the three sums combined draw by draw."""
 
     __slots__ = ()
-
-    def loss_of(self, state: MemberState, own: float) -> float:
-        """The mean over draws."""
-        value = 0.0
-        for m in range(self.weights.size):
-            value += self.weights[m] * combine(self.form, state.joint[m], own, self.truth[m])
-        return value
 
     def score(
         self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
@@ -229,26 +199,3 @@ class PerDrawLists(_Lists, _PerDrawFields):
                 joint = stays + self.steps[state.tally[k]]
                 scores[k] += w * combine(self.form, joint, own[k], truth)
             _tally(self, state, row, item, -1)
-
-    def score_merges(
-        self,
-        state: MemberState,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        change: NDArray[np.float64],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """Each draw adds its loss after every merge."""
-        k_used = state.k[0]
-        row = 0
-        while row < self.row_draw.size:
-            m = self.row_draw[row]
-            while row < self.row_draw.size and self.row_draw[row] == m:
-                _add_merge_gains(self, state, row, 1.0, filled, change)
-                row += 1
-            for i in range(k_used):
-                for j in range(i + 1, k_used):
-                    joint = state.joint[m] + change[i, j]
-                    change[i, j] = 0.0
-                    loss = combine(self.form, joint, own[i, j], self.truth[m])
-                    scores[i, j] += self.weights[m] * loss

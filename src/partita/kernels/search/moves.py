@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.search.types import (
     LANES,
-    TOLERANCE,
+    NUDGE,
+    ROUNDING,
     Problem,
     Scratch,
     State,
@@ -17,6 +18,7 @@ from partita.kernels.search.types import (
     join,
     leave,
     loss_of,
+    nudged,
     score,
     score_merges,
 )
@@ -101,6 +103,18 @@ def objective(problem: Problem, state: State) -> float:
 
 
 @part_of_kernel
+def slack_of(problem: Problem, state: State) -> float:
+    """What rounding of the running sums can do to the expected loss."""
+    return ROUNDING / NUDGE * nudged(problem, state, own_sum(problem, state))
+
+
+@fast_kernel
+def slack(problem: Problem, state: State) -> float:
+    """What rounding of the running sums can do to the expected loss."""
+    return slack_of(problem, state)
+
+
+@part_of_kernel
 def score_moves(
     problem: Problem, state: State, item: int, present: float, scratch: Scratch
 ) -> None:
@@ -135,6 +149,8 @@ def _sweep(
 ) -> tuple[int, int]:
     """As ``sweep``; where ``losses`` has rows, write down what each move would cost, and stay."""
     looked = 0
+    least = slack_of(problem, state)
+    scratch.slack[0] = least
     present = 0.0
     moved = True
     while settled < order.size and looked < max_looks and has_room(state):
@@ -158,12 +174,12 @@ def _sweep(
         for k in range(last + 1):
             if k == home or (allowed.size > 0 and not allowed[k]):
                 continue
-            if best < 0 or scratch.scores[k] < scratch.scores[best] - TOLERANCE:
+            if best < 0 or scratch.scores[k] < scratch.scores[best] - least:
                 best = k
         margin = np.inf if best < 0 else scratch.scores[best] - present
         scratch.margin[item] = margin
         scratch.other[item] = best
-        if home < 0 or margin < -TOLERANCE:
+        if home < 0 or margin < -least:
             if home >= 0:
                 take(problem, state, item)
             put(problem, state, item, best)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import supplied_by_type
 from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.sums import nudge
 from partita.kernels.search.types import Scratch
 
 
@@ -88,6 +89,10 @@ class _PairSums:
     def loss_of(self: Any, state: PairState, own: float) -> float:
         """From the running joint sum."""
         return combine(self.form, state.joint[0], own, self.mean_truth)
+
+    def nudged(self: Any, state: PairState, own: float) -> float:
+        """Of the running joint sum."""
+        return nudge(self.form, state.joint[0], own, self.mean_truth)
 
     def score_merges(
         self: Any,

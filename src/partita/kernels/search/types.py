@@ -23,8 +23,11 @@ from partita.kernels._jit import supplied_by_type
 LANES = 8
 """Slots are padded to full vectors of float64, so that inner loops need no remainder."""
 
-TOLERANCE = 1e-12
-"""Improvements below this are rounding, and would let a search cycle."""
+NUDGE = 2.0**-20
+"""Share by which sums are changed to see what that does to the loss."""
+
+ROUNDING = 64 * 2.0**-52
+"""Relative error of running sums: improvements that it explains would let a search cycle."""
 
 Problem = Any
 """What a search minimises: a value of a class in ``counts.py`` or ``pairs.py``.
@@ -48,6 +51,7 @@ class Scratch(NamedTuple):
     lost: NDArray[np.float64]  # (n_draws,)
     margin: NDArray[np.float64]  # (n_items,): cost of an item's best move, when last looked at
     other: NDArray[np.int64]  # (n_items,): where that move leads
+    slack: NDArray[np.float64]  # (1,): improvements below this are rounding
 
 
 @supplied_by_type
@@ -81,6 +85,12 @@ def loss_of(problem: Problem, state: State, own: float) -> float:
 
 
 @supplied_by_type
+def nudged(problem: Problem, state: State, own: float) -> float:
+    """What ``NUDGE`` of the joint sum, and of the two others, does to the expected loss."""
+    return problem.nudged(state, own)  # type: ignore[no-any-return]
+
+
+@supplied_by_type
 def score(
     problem: Problem,
     state: State,
@@ -109,6 +119,22 @@ def score_merges(
     ``filled`` (k,) and ``change`` (k, k), zero, are buffers.
     """
     problem.score_merges(state, own, filled, change, scores)
+
+
+@supplied_by_type
+def add_merge_gains(
+    problem: Problem,
+    state: State,
+    row: int,
+    weight: float,
+    filled: NDArray[np.int64],
+    change: NDArray[np.float64],
+) -> None:
+    """Add what the part of one draw's cluster in the joint sum gains for each merge of two slots.
+
+    ``filled`` is scratch for the slots that share items with the cluster.
+    """
+    problem.add_merge_gains(state, row, weight, filled, change)
 
 
 @supplied_by_type

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.search.hasse import Moves, columns_of, move_set, score_sets
-from partita.kernels.search.moves import objective
-from partita.kernels.search.types import TOLERANCE
+from partita.kernels.search.moves import objective, slack
 from partita.partitions.labels import Labels, canonical
 from partita.search import problem as problems
 from partita.search.methods.linkage import search_average, search_complete
@@ -124,7 +123,7 @@ def _descend(
         scores = _scored(task, problem, state, moves)
         looks += moves.items.size
         best = int(scores.argmin()) if scores.size else -1
-        if best < 0 or scores[best] >= present - TOLERANCE:
+        if best < 0 or scores[best] >= present - slack(problem, state):
             break
         if iteration == task.options.max_iter:
             cut_short = True

@@ -11,12 +11,21 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory
 from partita.kernels.search.moves import move_losses
+from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
-from partita.search.problem import Problem, new_scratch, new_state, problem_from_draws
-from partita.search.task import Task, run_until
+from partita.search.problem import (
+    Problem,
+    lists_from_draws,
+    new_scratch,
+    new_state,
+    padded,
+    problem_from_draws,
+    terms_and_steps,
+)
+from partita.search.task import Task, run_until, window
 
 POLISHED = 2
 """How many different partitions are polished on all draws."""
@@ -27,15 +36,15 @@ NEAR = 0.05
 KICKED = 10
 """Items forced out of their clusters when a partition is polished on all draws."""
 
-TABLE_CELLS = 1 << 16
-"""Cells of the tables of one block of draws when a partition is only looked at: they stay in
-cache."""
-
 LABEL_BYTES = 20
 """Bytes of a label in lists of members, with what is needed to make them."""
 
-ROUNDING = 1e-11
-"""A gain below this, of a sum over blocks of draws, is rounding."""
+PIECES, PIECES_CELLS = 8, 25_000_000
+"""Pieces of work when a partition is only looked at, and cells that their results may have; they
+do not depend on the number of threads, which therefore does not change the answer."""
+
+WIDE_CELLS = 1 << 22
+"""Cells of the table of one draw above which lists of members are used instead."""
 
 
 def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
@@ -67,7 +76,7 @@ def _stays(task: Task, labels: Labels) -> bool:
     """Whether no move of a single item lowers the loss on all draws."""
     (losses,) = single_moves(task, labels, [task.loss])
     present = losses[np.arange(task.n_items), labels]
-    return bool((losses >= present[:, None] - ROUNDING).all())
+    return bool((window(losses) >= present[:, None]).all())
 
 
 def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDArray[np.float64]]:
@@ -77,23 +86,41 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDA
     several prices. One array for each, of shape (n_items, k + 1).
     """
     assert task.draws is not None
-    draws = task.draws
-    cells = (int(labels.max()) + 9) * float(draws.n_clusters.mean())
-    blocks = list(draws.blocks(max(1, int(TABLE_CELLS / cells))))
-    masses = np.array([draws.probabilities[block].sum() for block in blocks])
-    work = [(block, mass) for block, mass in zip(blocks, masses, strict=True) if mass > 0]
+    draws, n = task.draws, task.n_items
+    k = int(labels.max()) + 1
+    if int(draws.n_clusters.max()) * padded(k + 1) > WIDE_CELLS:
+        return _moves_by_lists(task, labels, losses)
+    sizes = np.append(np.bincount(labels), 0)
+    terms, steps = terms_and_steps(losses[0], n)
+
+    def look(piece: slice) -> tuple[NDArray[np.float64], float, float]:
+        clusters, mass = np.array(draws.n_clusters[piece]), np.array(draws.probabilities[piece])
+        rows = draws.rows(piece.start, piece.stop)
+        return joint_steps(rows, clusters, mass, labels, sizes.size, terms, steps)
+
+    pieces = min(PIECES, max(1, PIECES_CELLS // (n * padded(k + 1))))
+    work = list(draws.blocks(-(-draws.n_draws // pieces)))
+    steps_of, joint, truth = (
+        sum(parts)
+        for parts in zip(*run_until(task, look, work, "looking at all draws"), strict=True)
+    )
+    task.looks += n
+    return [
+        moved_losses(loss.form(n), steps_of, joint, truth, labels, sizes, terms, steps)
+        for loss in losses
+    ]
+
+
+def _moves_by_lists(
+    task: Task, labels: Labels, losses: Sequence[Loss]
+) -> list[NDArray[np.float64]]:
+    """The same for draws of very many clusters, in one thread."""
+    assert task.draws is not None
+    problem = lists_from_draws(affordable(task, task.draws), losses[0])
+    state = new_state(problem, labels)
+    scratch = new_scratch(problem, state)
     forms = [loss.form(task.n_items) for loss in losses]
-
-    def look(piece: tuple[slice, float]) -> NDArray[np.float64]:
-        problem = problem_from_draws(draws._take(piece[0]), losses[0])
-        state = new_state(problem, labels)
-        scratch = new_scratch(problem, state)
-        parts = [move_losses(problem._replace(form=form), state, scratch) for form in forms]
-        return piece[1] * np.stack(parts)
-
-    total = sum(run_until(task, look, work, "looking at all draws"), start=np.zeros(()))
-    task.looks += task.n_items
-    return list(total)
+    return [move_losses(problem._replace(form=form), state, scratch) for form in forms]
 
 
 def affordable(task: Task, draws: Draws) -> Draws:

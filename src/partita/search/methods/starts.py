@@ -144,11 +144,20 @@ def _random_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
     size = min(max(task.options.n_starts, many), positive)
     chosen = task.rng.choice(draws.n_draws, size, replace=False, p=draws.probabilities).tolist()
     if many > 1:
-        judge = task if by_similarity(task) else task.on(few)
-        losses = [judge.evaluate(draws.rows(m, m + 1)[0]) for m in chosen[:many]]
+        losses = _judged(task, [draws.rows(m, m + 1)[0] for m in chosen[:many]], few)
         chosen.insert(0, chosen.pop(int(np.argmin(losses))))
     for m in chosen:
         yield draws.rows(m, m + 1)[0]
+
+
+def _judged(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
+    """About the expected losses of some partitions."""
+    if by_similarity(task) or not task.loss.averages_distances:
+        judge = task if by_similarity(task) else task.on(judges)
+        return [judge.evaluate(labels) for labels in candidates]
+    rows, clusters = judges.rows(0, judges.n_draws), judges.n_clusters
+    measure, mass = task.loss.against(task.n_items), judges.probabilities
+    return [float(measure(labels, rows, clusters) @ mass) for labels in candidates]
 
 
 def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:

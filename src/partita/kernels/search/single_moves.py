@@ -1,0 +1,156 @@
+"""What each single move would do to a partition, on many draws that are read once.
+
+No tables are kept from one move to the next: draws are taken a few at a time,
+so that their tables stay in cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import fast_kernel, part_of_kernel
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.types import LANES
+
+CELLS = 1 << 12
+"""Cells of the tables of the draws that are taken together."""
+
+
+@part_of_kernel
+def add_steps(
+    rows: NDArray[np.int32], gains: NDArray[np.float64], i: int, out: NDArray[np.float64]
+) -> None:
+    """Add up what an item gains in each slot, over a few draws."""
+    for k in range(0, out.shape[1], LANES):
+        # Eight named sums stay in one vector register; an array of sums would go through memory.
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        for d in range(rows.shape[0]):
+            t = rows[d, i]
+            a0 += gains[d, t, k]
+            a1 += gains[d, t, k + 1]
+            a2 += gains[d, t, k + 2]
+            a3 += gains[d, t, k + 3]
+            a4 += gains[d, t, k + 4]
+            a5 += gains[d, t, k + 5]
+            a6 += gains[d, t, k + 6]
+            a7 += gains[d, t, k + 7]
+        out[i, k] += a0
+        out[i, k + 1] += a1
+        out[i, k + 2] += a2
+        out[i, k + 3] += a3
+        out[i, k + 4] += a4
+        out[i, k + 5] += a5
+        out[i, k + 6] += a6
+        out[i, k + 7] += a7
+
+
+@fast_kernel
+def _fill_steps(
+    rows: NDArray[np.int32],
+    clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    slot_of: NDArray[np.int32],
+    terms: NDArray[np.float64],
+    steps: NDArray[np.float64],
+    counts: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    without: NDArray[np.float64],
+    steps_of: NDArray[np.float64],
+) -> tuple[float, float]:
+    n_draws, n = rows.shape
+    at_once, width = gains.shape[0], gains.shape[2]
+    joint = truth = 0.0
+    for first in range(0, n_draws, at_once):
+        some = rows[first : first + at_once]
+        for d in range(some.shape[0]):
+            weight, n_clusters = weights[first + d], clusters[first + d]
+            for t in range(n_clusters):
+                for k in range(width):
+                    counts[t, k] = 0
+            for i in range(n):
+                counts[some[d, i], slot_of[i]] += 1
+            for t in range(n_clusters):
+                size = 0
+                for k in range(width):
+                    count = counts[t, k]
+                    size += count
+                    joint += weight * terms[count]
+                    gains[d, t, k] = weight * steps[count]
+                    fewer = count - 1 if count > 0 else 0
+                    without[d, t, k] = weight * (steps[fewer] - steps[count])
+                truth += weight * terms[size]
+        for i in range(n):
+            add_steps(some, gains, i, steps_of)
+            home = slot_of[i]
+            back = 0.0
+            for d in range(some.shape[0]):
+                back += without[d, some[d, i], home]
+            steps_of[i, home] += back
+    return joint, truth
+
+
+def joint_steps(
+    rows: NDArray[np.int32],
+    clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    slot_of: NDArray[np.int32],
+    n_slots: int,
+    terms: NDArray[np.float64],
+    steps: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], float, float]:
+    """What the mean joint sum Σ f(n_te) owes to each item in each slot; that sum; and Σ f(n_t).
+
+    ``steps_of[i, k]`` is the mean over draws of what item i adds when it joins
+    slot k, after it has left its own; the slots are padded to full vectors.
+    """
+    width = (n_slots + LANES - 1) // LANES * LANES
+    most = int(clusters.max())
+    at_once = max(1, CELLS // (most * width))
+    steps_of = np.zeros((slot_of.size, width))
+    counts, gains = np.empty((most, width), np.int32), np.empty((at_once, most, width))
+    without = np.empty_like(gains)
+    joint, truth = _fill_steps(
+        rows, clusters, weights, slot_of, terms, steps, counts, gains, without, steps_of
+    )
+    return steps_of, joint, truth
+
+
+@fast_kernel
+def _fill_losses(
+    form: Form,
+    steps_of: NDArray[np.float64],
+    sums: tuple[float, float, float],
+    slot_of: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    steps: NDArray[np.float64],
+    losses: NDArray[np.float64],
+) -> None:
+    joint, own, truth = sums
+    for i in range(slot_of.size):
+        home = slot_of[i]
+        left = own - steps[sizes[home] - 1]
+        for k in range(sizes.size):
+            size = sizes[k] - 1 if k == home else sizes[k]
+            moved = joint - steps_of[i, home] + steps_of[i, k]
+            losses[i, k] = combine(form, moved, left + steps[size], truth)
+
+
+def moved_losses(
+    form: Form,
+    steps_of: NDArray[np.float64],
+    joint: float,
+    truth: float,
+    slot_of: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    terms: NDArray[np.float64],
+    steps: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1).
+
+    For a loss of the means of the sums; ``sizes`` of the slots ends with the empty one.
+    """
+    losses = np.empty((slot_of.size, sizes.size))
+    sums = (float(joint), float(terms[sizes].sum()), float(truth))
+    _fill_losses(form, steps_of, sums, slot_of, sizes, steps, losses)
+    return losses
