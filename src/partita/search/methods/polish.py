@@ -14,7 +14,7 @@ from partita.kernels.search.moves import move_losses
 from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
+from partita.partitions.labels import Labels, canonical
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
 from partita.search.problem import (
     Problem,
@@ -43,6 +43,9 @@ PIECES, PIECES_CELLS = 8, 25_000_000
 """Pieces of work when a partition is only looked at, and cells that their results may have; they
 do not depend on the number of threads, which therefore does not change the answer."""
 
+MOST_LOOKS = 6
+"""Times that all draws are looked at, moving one item each, before they get tables."""
+
 WIDE_CELLS = 1 << 22
 """Cells of the table of one draw above which lists of members are used instead."""
 
@@ -53,16 +56,20 @@ def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
     Kicks are needed here too: the lowest valley of a sample need not be that
     of all draws, and the two often differ by a pair of doubtful items. They
     are spared, and so are tables of all draws, when the starts agreed (they
-    are ``sure``), for a loss that is linear in the draws, on a partition from
-    which all draws move no item.
+    are ``sure``), for a loss that is linear in the draws, on a partition of
+    which all draws move few items.
     """
     assert task.draws is not None
     best = distinct(reached)
     best = [r for r in best[:POLISHED] if r.loss <= best[0].loss * (1.0 + NEAR)]
     if sure:
         best.sort(key=lambda r: task.evaluate(r.labels))
-        if _stays(task, best[0].labels):
-            return reached
+        settled = _settled(task, best[0].labels)
+        if settled is not None:
+            here = best[0].labels.tobytes()
+            return [
+                replace(r, labels=settled) if r.labels.tobytes() == here else r for r in reached
+            ]
     problem = problem_from_draws(affordable(task, task.draws), task.loss)
     generators = task.rng.spawn(len(best))
     work = [Beginning(r.labels, r.origin, None, g) for r, g in zip(best, generators, strict=True)]
@@ -72,11 +79,22 @@ def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
 
 
-def _stays(task: Task, labels: Labels) -> bool:
-    """Whether no move of a single item lowers the loss on all draws."""
-    (losses,) = single_moves(task, labels, [task.loss])
-    present = losses[np.arange(task.n_items), labels]
-    return bool((window(losses) >= present[:, None]).all())
+def _settled(task: Task, labels: Labels) -> Labels | None:
+    """The partition after a few single moves on all draws, if then no move lowers the loss."""
+    cap = task.n_items if task.options.max_clusters is None else task.options.max_clusters
+    for _ in range(MOST_LOOKS):
+        (losses,) = single_moves(task, labels, [task.loss])
+        losses = losses[:, :cap]
+        present = float(losses[0, labels[0]])
+        item, slot = np.unravel_index(int(losses.argmin()), losses.shape)
+        if window(losses[item, slot]) >= present:
+            return labels
+        labels = labels.copy()
+        labels[item] = slot
+        labels = canonical(labels)
+        if task.clock.is_up():
+            break
+    return None
 
 
 def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDArray[np.float64]]:

@@ -28,7 +28,7 @@ from partita.search.task import Task
 LINKED_ITEMS = 1_000
 """Most items of the linkage that gives starts; of more items so many are drawn at random."""
 
-JUDGES, JUDGED_LABELS = 200, 1e6
+JUDGES, JUDGED_LABELS = 200, 5e5
 """Draws, at most, that judge the draws to start from, and labels that are looked at for it."""
 
 SINGLETON_CELLS = 2e8

@@ -29,7 +29,7 @@ from partita.search.problem import (
 from partita.search.task import Candidate, Task, run_until, window
 
 SAMPLE_LABELS = 150_000
-MOST_DRAWS, FEWEST_DRAWS = 750, 100
+MOST_DRAWS, FEWEST_DRAWS = 500, 100
 """Starts explore a sample of the draws of about so many labels, within limits on its draws."""
 
 KINDS = 3
