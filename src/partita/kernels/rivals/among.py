@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
 from partita.kernels.losses.distances import distances
 from partita.kernels.losses.forms import Form
 
 
-@kernel
 def distances_among(
     rows: NDArray[np.int32],
     clusters: NDArray[np.int64],
@@ -22,7 +20,6 @@ def distances_among(
     out = np.zeros((n, n))
     for r in range(n - 1):
         far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form)
-        for s in range(far.size):
-            out[r, r + 1 + s] = far[s]
-            out[r + 1 + s, r] = far[s]
+        out[r, r + 1 :] = far
+        out[r + 1 :, r] = far
     return out
