@@ -31,7 +31,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(Grouping(operations=4e5, largest=12, groups=8, passes=2), stratum=96),
-    "tight": Effort(Grouping(operations=1e7, largest=14, groups=24, passes=8), stratum=768),
+    "tight": Effort(Grouping(operations=1e7, largest=14, groups=24, passes=8), stratum=384),
 }
 
 
