@@ -51,6 +51,29 @@ def test_against_prints_both_numbers_and_what_they_mean(place, partita):
     assert len(found["p_values"]) == len(found["rates"]) == 6
 
 
+def test_against_reads_draws_as_other_commands_do(place, partita):
+    draws = pt.read_draws("draws.csv")
+    text = (place / "draws.csv").read_text().replace(",", ";")
+    (place / "draws.dat").write_text(text)
+    weights = np.linspace(1, 2, draws.n_draws)
+    np.savetxt("weights.csv", weights)
+    words = ("--format", "csv", "--sep", ";", "--burn-in", "5", "--thin", "2", "--json")
+    weighed = ("--weights", "weights.csv")
+    done = partita("compare", "draws.dat", "--against", "truth.csv", *words, *weighed)
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    moved = np.repeat([0, 1, 2], 5)
+    moved[0] = 2
+    used = pt.Draws(draws, weights=weights).drop(5).thin(2)
+    assert found["p_value"] == pytest.approx(float(pt.p_value(used, moved)))
+
+
+def test_options_of_draws_need_draws(place, partita):
+    wrong = partita("compare", "labels.csv", "truth.csv", "--sep", ";")
+    assert wrong.exit_code == 2
+    assert "--sep is about draws; give it with --against" in wrong.stderr
+
+
 def test_compare_says_what_differs(place, partita):
     assert (
         "From A to B: item g0 moves from cluster 0"

@@ -10,11 +10,20 @@ import click
 
 from partita._wording import counted
 from partita.cli.directories import check_file
-from partita.cli.options import LOSSES, LossName, debug_option, force_option, json_option
+from partita.cli.options import (
+    LOSSES,
+    LossName,
+    debug_option,
+    force_option,
+    json_option,
+    read_options,
+    weights_option,
+)
 from partita.cli.outputs import write_table
 from partita.cli.show import say, show, width
 
 if TYPE_CHECKING:
+    from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
 
 _UNLIMITED = 1_000_000
@@ -28,7 +37,8 @@ Examples:
   $ partita compare results/bounds.csv:estimate results/bounds.csv:upper
   $ partita compare labels.csv truth.csv --loss vi --loss nid --json
   $ partita compare labels.csv truth.csv --out both.csv
-  $ partita compare draws.csv --against truth.csv""",
+  $ partita compare draws.csv --against truth.csv
+  $ partita compare draws.csv --against truth.csv --burn-in 10 --thin 2""",
 )
 @click.argument("a")
 @click.argument("b", required=False)
@@ -51,8 +61,13 @@ Examples:
 )
 @json_option
 @force_option
+@weights_option
+@read_options
 @debug_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     a: str,
     b: str | None,
     against: str | None,
@@ -60,6 +75,8 @@ def command(
     out: str | None,
     as_json: bool,
     force: bool,
+    weights: str | None,
+    **choices: Any,
 ) -> None:
     """Distance, cross table, meet and join of two clusterings of the same items.
 
@@ -68,15 +85,24 @@ def command(
     are matched by name. A is the estimate and B the truth, for losses that tell them apart.
 
     With --against, A is a file of draws, and a hypothesis is tested: how strange it would be as
-    one more draw, and which credible ball contains it.
+    one more draw, and which credible ball contains it. How the draws are read, --weights to
+    --thin, is as in partita summarize.
     """
-    from partita.cli.reading import aligned, read_partition, refuse_two_readers_of_stdin
+    from partita.cli.reading import (
+        aligned,
+        read_draws_of,
+        read_partition,
+        refuse_two_readers_of_stdin,
+    )
 
     if against is not None:
         if b is not None or out is not None:
             raise click.UsageError("--against takes draws as A, and neither B nor --out.")
-        _test(a, against, losses, as_json=as_json)
+        refuse_two_readers_of_stdin(a, against, weights)
+        draws = read_draws_of((a,), weights=weights, **choices)
+        _test(draws, a, against, losses, as_json=as_json)
         return
+    _refuse_without_draws(ctx, ("weights", *choices))
     if b is None:
         raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
@@ -99,13 +125,21 @@ def command(
         show(_text(a, b, found, width(elsewhere=_UNLIMITED)))
 
 
-def _test(source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
-    from partita.cli.hypothesis import labels_for, tested, text
-    from partita.cli.reading import refuse_two_readers_of_stdin
-    from partita.io.files import read_draws
+def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
+    """Options of draws say nothing about two files of labels."""
+    given = [
+        option.opts[0]
+        for option in ctx.command.params
+        if option.name in names
+        and ctx.get_parameter_source(option.name) is not click.core.ParameterSource.DEFAULT
+    ]
+    if given:
+        raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
 
-    refuse_two_readers_of_stdin(source, path)
-    draws = read_draws(source)
+
+def _test(draws: Draws, source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
+    from partita.cli.hypothesis import labels_for, tested, text
+
     found = tested(draws, labels_for(draws, source, path), losses)
     if as_json:
         found = {"draws": source, "against": path, **found}

@@ -64,6 +64,28 @@ jobs_option = click.option(
     "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are the same."
 )
 
+weights_option = click.option(
+    "--weights", metavar="FILE", help="Weights of the draws, one per row."
+)
+
+
+def bound_option(text: str) -> Callable[[F], F]:
+    """How hard to prove something."""
+    return click.option(
+        "--bound",
+        type=click.Choice(("fast", "tight", "none")),
+        default="fast",
+        show_default=True,
+        help=text,
+    )
+
+
+def time_limit_option(text: str) -> Callable[[F], F]:
+    """When a search ends."""
+    return click.option(
+        "--time-limit", type=click.FloatRange(0, min_open=True), metavar="S", help=text
+    )
+
 
 def _noise(
     _: click.Context, __: click.Parameter, value: str | None
@@ -81,7 +103,7 @@ def _noise(
 
 def read_options(function: F) -> F:
     """How files of draws are read."""
-    return _all(
+    return all_of(
         function,
         click.option(
             "--format",
@@ -125,7 +147,7 @@ def read_options(function: F) -> F:
 
 def summary_options(function: F) -> F:
     """How draws are summarized."""
-    return _all(
+    return all_of(
         function,
         click.option(
             "--loss",
@@ -149,13 +171,7 @@ def summary_options(function: F) -> F:
             show_default=True,
             help="How the estimate is searched.",
         ),
-        click.option(
-            "--bound",
-            type=click.Choice(("fast", "tight", "none")),
-            default="fast",
-            show_default=True,
-            help="How hard to prove that nothing better exists.",
-        ),
+        bound_option("How hard to prove that nothing better exists."),
         click.option(
             "--max-clusters", type=click.IntRange(1), metavar="K", help="Most clusters. No default."
         ),
@@ -173,12 +189,7 @@ def summary_options(function: F) -> F:
         click.option(
             "--path", is_flag=True, help="Say which numbers of clusters are as good. Takes longer."
         ),
-        click.option(
-            "--time-limit",
-            type=click.FloatRange(0, min_open=True),
-            metavar="S",
-            help="Seconds for each search; then the best so far is taken.",
-        ),
+        time_limit_option("Seconds for each search; then the best so far is taken."),
     )
 
 
@@ -196,7 +207,7 @@ def seed_option(what: str) -> Callable[[F], F]:
 
 def result_options(function: F) -> F:
     """What is printed and written."""
-    return _all(
+    return all_of(
         function,
         click.option(
             "--report", type=click.Path(), metavar="FILE", help="Write an interactive HTML report."
@@ -217,7 +228,8 @@ def result_options(function: F) -> F:
     )
 
 
-def _all(function: F, *options: Callable[[F], F]) -> F:
+def all_of(function: F, *options: Callable[[F], F]) -> F:
+    """Several options at once."""
     for option in reversed(options):  # help lists them in the order written
         function = option(function)
     return function

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.directories import check_file
-from partita.cli.options import (
-    debug_option,
-    force_option,
-    jobs_option,
-    json_option,
-    read_options,
-    seed_option,
-)
-from partita.cli.show import say, show
+from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
+    from partita.partitions.draws import Draws
     from partita.rivals.result import Representatives
 
 METRICS = ("vi", "binder", "nvi", "id", "nid")
@@ -33,7 +24,11 @@ Examples:
   $ partita rivals chain1.csv chain2.csv --n 2 --json
   $ partita rivals draws.csv --modes""",
 )
-@click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")
+@question(
+    bound="how near N clusterings can be",
+    stopped="the best so far",
+    out="one column per representative",
+)
 @click.option(
     "--n",
     type=click.IntRange(1),
@@ -48,88 +43,30 @@ Examples:
     help="Distance between clusterings.",
 )
 @click.option(
-    "--bound",
-    type=click.Choice(("fast", "tight", "none")),
-    default="fast",
-    show_default=True,
-    help="How hard to prove how near N clusterings can be.",
-)
-@click.option(
     "--modes", "with_modes", is_flag=True, help="Also say how many modes the posterior has."
 )
-@click.option("--weights", metavar="FILE", help="One weight per draw.")
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="Seconds for the search; then the best so far is taken.",
-)
-@click.option(
-    "--out", type=click.Path(), metavar="FILE", help="Write one column per representative."
-)
-@json_option
-@force_option
-@read_options
-@seed_option("search")
-@jobs_option
-@debug_option
-def command(
-    sources: tuple[str, ...],
-    n: int | None,
-    loss: str,
-    bound: str,
-    with_modes: bool,
-    weights: str | None,
-    time_limit: float | None,
-    out: str | None,
-    as_json: bool,
-    force: bool,
-    seed: int,
-    jobs: int | None,
-    **choices: Any,
-) -> None:
+def command(draws: Draws, with_modes: bool, loss: str, **wishes: Any) -> Answer:
     """Are there rival answers? A few clusterings that together lie near to all draws.
 
     Each comes with the mass of the draws that are nearest to it, what differs, and, where there
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
-    from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
+    from partita.cli.outputs import item_names
     from partita.rivals.modes import modes
     from partita.rivals.representatives import representatives
 
-    check_file(out, force=force)
-    refuse_two_readers_of_stdin(*sources, weights)
-    draws = read_draws_of(sources, weights=weights, **choices)
-    found = representatives(
-        draws,
-        n=n,
-        loss=loss,
-        bound=None if bound == "none" else bound,  # type: ignore[arg-type]
-        time_limit=time_limit,
-        rng=seed,
-        n_jobs=jobs,
+    found = representatives(draws, loss=loss, **wishes)
+    text, plain = str(found), _plain(found)
+    if with_modes:
+        peaks = modes(draws, loss=loss, n_jobs=wishes["n_jobs"])
+        text = f"{text}\n\n{peaks}"
+        plain["modes"] = {"labels": peaks.labels.tolist(), "weights": peaks.weights.tolist()}
+    return Answer(
+        text=text,
+        plain=plain,
+        header=("item", *(f"representative.{r}" for r in range(found.n))),
+        rows=zip(item_names(draws), *found.labels.tolist(), strict=True),
     )
-    peaks = modes(draws, loss=loss, n_jobs=jobs) if with_modes else None
-    if out is not None:
-        _write(found, out, force=force)
-    if as_json:
-        plain = _plain(found)
-        if peaks is not None:
-            plain["modes"] = {"labels": peaks.labels.tolist(), "weights": peaks.weights.tolist()}
-        click.echo(json.dumps(plain, indent=1, ensure_ascii=False))
-    else:
-        show(str(found) if peaks is None else f"{found}\n\n{peaks}")
-
-
-def _write(found: Representatives, out: str, *, force: bool) -> None:
-    from partita._files import atomic_path
-    from partita.cli.outputs import item_names, write_table
-
-    header = ("item", *(f"representative.{r}" for r in range(found.n)))
-    rows = zip(item_names(found.draws), *found.labels.tolist(), strict=True)
-    with atomic_path(out, overwrite=force) as temporary:
-        write_table(temporary, header, rows)
-    say(f"wrote {out}")
 
 
 def _plain(found: Representatives) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from partita.cli.options import (
     result_options,
     seed_option,
     summary_options,
+    weights_option,
 )
 from partita.cli.outputs import (
     check_report,
@@ -55,7 +56,7 @@ Examples:
     metavar="FILE",
     help="The observations, one row per item, for the report; no number depends on them.",
 )
-@click.option("--weights", metavar="FILE", help="Weights of the draws, one per row.")
+@weights_option
 @click.option(
     "--out",
     type=click.Path(),
