@@ -83,7 +83,7 @@ _HOME = {
     "write_draws": "io.files",
     "estimate": "search.estimate",
     "clusters_curve": "search.clusters_curve",
-    "ClustersCurve": "search.clusters_curve",
+    "ClustersCurve": "search.curve_result",
     "PointEstimate": "search.result",
     "price_path": "search.price_path",
     "PricePath": "search.path_result",
@@ -233,8 +233,8 @@ if TYPE_CHECKING:
     from partita.samplers.product_partition import ProductPartition as ProductPartition
     from partita.samplers.sample import sample as sample
     from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
-    from partita.search.clusters_curve import ClustersCurve as ClustersCurve
     from partita.search.clusters_curve import clusters_curve as clusters_curve
+    from partita.search.curve_result import ClustersCurve as ClustersCurve
     from partita.search.estimate import estimate as estimate
     from partita.search.path_result import PricePath as PricePath
     from partita.search.path_result import Stability as Stability

@@ -43,6 +43,7 @@ def test_the_plateau_holds_what_loses_less_than_the_tolerance():
     strict = pt.clusters_curve(draws, k=range(1, 8), tolerance=0.0)
     assert strict.plateau.tolist() == [int(strict.estimate.max()) + 1]
     curve = pt.clusters_curve(draws, k=range(1, 8))
+    assert curve.seconds > 0
     wanted = curve.excess <= curve.standard_error
     wanted[int(curve.estimate.max())] = True
     assert curve.plateau.tolist() == (np.flatnonzero(wanted) + 1).tolist()
@@ -50,6 +51,33 @@ def test_the_plateau_holds_what_loses_less_than_the_tolerance():
     assert "as good" in str(curve)
     assert list(curve.to_frame()["k"]) == list(range(1, 8))
     assert curve._repr_html_().startswith("<table>")
+
+
+def test_a_search_finds_the_best_of_every_k(monkeypatch):
+    monkeypatch.setattr("partita.search.constraints.ENUMERATED_ITEMS", 0)
+    draws = random_posterior(8, 40, 5)
+    partitions, losses = all_losses(draws, pt.VI())
+    clusters = partitions.max(axis=1) + 1
+    curve = pt.clusters_curve(draws, k=range(1, 9))
+    wanted = [losses[clusters == k].min() for k in range(1, 9)]
+    assert curve.expected_loss == pytest.approx(wanted, abs=1e-11)
+
+
+def test_few_clusters_that_cost_little_are_named():
+    truth = np.repeat([0, 1, 2], [14, 14, 1])
+    labels = np.tile(truth, (400, 1))
+    labels[:200, 28] = 1  # in half of the draws the last item joins the second cluster
+    labels[np.arange(400), np.arange(400) % 28] = 3
+    curve = pt.clusters_curve(labels, k=range(1, 5), tolerance=0.0)
+    assert curve.plateau.tolist() == [3]
+    assert curve.fewest_near == 2
+    percent = float(curve.percent[1])
+    assert 0.0 < percent <= 1.0
+    assert curve.sentences.endswith(f"; 2 clusters cost {percent:.2g}% more")
+    assert curve.sentences in str(curve)
+    loose = pt.clusters_curve(labels, k=range(1, 5), tolerance=0.1)
+    assert loose.fewest_near is None
+    assert loose.sentences == loose.sentence == "2 to 3 clusters are as good within 0.1 bits"
 
 
 def test_bad_requests_are_refused_in_words():

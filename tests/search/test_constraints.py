@@ -6,33 +6,90 @@ import numpy as np
 import pytest
 
 import partita as pt
+from loss_instances import INSTANCES
+from outside_losses import Jaccard
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.search.keeping import kept
+from partita.search.problem import problem_from_draws
+from partita.search.ruled_walk import RuledWalker, Rules
 from search.posteriors import all_losses, random_posterior
 
-
-@pytest.fixture(params=["enumerated", "searched"])
-def way(request, monkeypatch):
-    if request.param == "searched":
-        monkeypatch.setattr("partita.search.constraints.ENUMERATED_ITEMS", 0)
-    return request.param
+LOSSES = [pt.Binder(1.2) if loss == pt.Binder() else loss for loss in INSTANCES[:8]]
+LOSSES += [pt.VI(0.5), Jaccard()]
+WALKED = [pt.VI(), pt.Binder(1.2), pt.VILowerBound(), pt.NID()]
+"""One for each kind of tables that a search walks with."""
 
 
-@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(1.2)], ids=repr)
-@pytest.mark.parametrize("seed", range(2))
-def test_the_best_that_keeps_the_rules(loss, seed, way):
-    n = 7
-    draws = random_posterior(n, 20, seed, weighted=seed == 1)
-    partitions, losses = all_losses(draws, loss)
-    counts = [np.bincount(row) for row in partitions]
+@pytest.fixture
+def searched(monkeypatch):
+    """Few items, but searched as many would be."""
+    monkeypatch.setattr("partita.search.constraints.ENUMERATED_ITEMS", 0)
+
+
+def rules_for(n):
+    """Every rule that some partition of n items keeps."""
     for k in (None, *range(1, n + 1)):
         for s in range(1, n // (k or 1) + 1):
-            if k is None and s == 1:
-                continue
-            kept = np.array([(k is None or c.size == k) and c.min() >= s for c in counts])
-            found = pt.estimate(draws, loss=loss, n_clusters=k, min_size=s, bound=None)
-            assert k is None or found.n_clusters == k
-            assert found.cluster_sizes.min() >= s
-            assert found.expected_loss == pytest.approx(losses[kept].min(), abs=1e-11), (k, s)
+            if k is not None or s > 1:
+                yield k, s
+
+
+def check_every_rule(draws, loss):
+    n = draws.n_items
+    partitions, losses = all_losses(draws, loss)
+    counts = [np.bincount(row) for row in partitions]
+    for k, s in rules_for(n):
+        mine = np.array([(k is None or c.size == k) and c.min() >= s for c in counts])
+        found = pt.estimate(draws, loss=loss, n_clusters=k, min_size=s, bound=None)
+        assert k is None or found.n_clusters == k
+        assert found.cluster_sizes.min() >= s
+        assert found.expected_loss == pytest.approx(losses[mine].min(), abs=1e-11), (k, s)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_the_best_that_keeps_the_rules(loss):
+    check_every_rule(random_posterior(6, 20, 1, weighted=True), loss)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_best_of_eight_items_that_keeps_the_rules(weighted):
+    check_every_rule(random_posterior(8, 20, 5, weighted=weighted), pt.VI())
+
+
+@pytest.mark.usefixtures("searched")
+@pytest.mark.parametrize("loss", WALKED, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_finds_the_best_that_keeps_the_rules(loss, weighted):
+    check_every_rule(random_posterior(7, 20, 1 if weighted else 4, weighted=weighted), loss)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_walks_stay_within_the_rules_and_their_sums_are_right(seed):
+    rng = np.random.default_rng(seed)
+    draws = random_posterior(24, 30, seed)
+    problem = problem_from_draws(draws, pt.VI())
+    for k, s in ((None, 3), (3, 1), (5, 4), (11, 2), (20, 1)):
+        rules = Rules(k, s)
+        start = kept(problem, pt.canonical(rng.integers(0, 9, 24)), rules, rng)
+        assert rules.allow(start)
+        walker = RuledWalker(problem, start, rng, rules, stop=lambda: False)
+        before = walker.loss
+        walker.descend(4)
+        walker.polish(6)
+        assert rules.allow(walker.labels)
+        assert walker.loss <= before
+        fresh = pt.expected_loss(walker.labels, draws)[0]
+        assert walker.loss == pytest.approx(fresh, abs=1e-11)
+
+
+def test_much_dust_is_swept_up_where_it_fits():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 40)
+    noise = rng.integers(3, 60, (60, 120))
+    draws = pt.Draws(np.where(rng.random((60, 120)) < 0.3, noise, truth))
+    dusty = np.where(np.arange(120) % 5 == 0, 3 + np.arange(120), truth)
+    near = kept(problem_from_draws(draws, pt.VI()), pt.canonical(dusty), Rules(None, 5), rng)
+    assert np.array_equal(pt.canonical(near), truth)
 
 
 def test_the_cost_is_said_and_the_bound_still_holds():
@@ -45,11 +102,25 @@ def test_the_cost_is_said_and_the_bound_still_holds():
     said = [limit for limit in few.search.limits if "n_clusters=2" in limit]
     assert f"without it {free.n_clusters} clusters" in said[0]
     assert "it costs" in said[0]
-    coarse = pt.estimate(draws, min_size=3)
-    assert coarse.cluster_sizes.min() >= 3
     same = pt.estimate(draws, n_clusters=free.n_clusters)
     assert same.expected_loss == free.expected_loss
     assert not any("n_clusters" in limit for limit in same.search.limits)
+
+
+def test_clusters_below_the_smallest_size_are_counted_and_priced():
+    truth = np.repeat([0, 1, 2, 3, 4], [9, 8, 1, 2, 1])
+    rng = np.random.default_rng(3)
+    labels = np.where(rng.random((200, 21)) < 0.05, rng.integers(0, 5, (200, 21)), truth)
+    free, large = pt.estimate(labels, bound=None), pt.estimate(labels, min_size=3, bound=None)
+    small = int((free.cluster_sizes < 3).sum())
+    assert small == 3
+    cost = large.expected_loss - free.expected_loss
+    (said,) = large.search.limits
+    assert said == (
+        f"min_size=3: without it 5 clusters, 3 of them smaller than 3; it costs {cost:.4g} bits "
+        f"({100 * cost / free.expected_loss:.2g}%)"
+    )
+    assert said in " ".join(str(pt.summarize(labels, min_size=3, bound=None)).split())
 
 
 def test_impossible_requests_are_refused_in_words():

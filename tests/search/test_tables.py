@@ -79,7 +79,7 @@ def test_the_margin_of_an_item_is_the_cost_of_its_best_move(loss, seed):
             state = new_state(problem, labels)
             scratch = new_scratch(problem, state)
             present = pt.expected_loss(labels, draws, loss=loss)[0]
-            single.sweep(problem, state, np.array([item]), ALL, N_ITEMS, 0, 1, scratch)
+            single.sweep(problem, state, np.array([item]), ALL, N_ITEMS, 0, 0, 1, scratch)
             moved = np.tile(labels, (state.k[0] + 2, 1))[: labels.max() + 2]
             moved[:, item] = np.arange(len(moved))
             wanted = pt.expected_loss(moved, draws, loss=loss) - present
@@ -148,7 +148,7 @@ def test_tables_grow_without_changing_what_they_say():
     ends = []
     for table in (state, wider):
         scratch = new_scratch(problem, table)
-        single.sweep(problem, table, np.arange(N_ITEMS), ALL, N_ITEMS, 0, 100, scratch)
+        single.sweep(problem, table, np.arange(N_ITEMS), ALL, N_ITEMS, 0, 0, 100, scratch)
         ends.append((canonical(table.slot_of).tolist(), scratch.margin.tolist()))
     assert ends[0] == ends[1]
 
@@ -165,7 +165,8 @@ def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
             if state.k[0] + 2 > state.sizes.size:
                 state = grown(problem, state)
             scratch = new_scratch(problem, state)
-            settled, looked = single.sweep(problem, state, turn, ALL, 40, settled, chunk, scratch)
+            arguments = (turn, ALL, 40, 0, settled, chunk, scratch)
+            settled, looked = single.sweep(problem, state, *arguments)
             turn = np.roll(turn, -(looked % 40))
         ends.append(canonical(state.slot_of))
     assert np.array_equal(*ends)

@@ -9,7 +9,7 @@ import numpy as np
 from partita.errors import InvalidInputError
 from partita.plots.canvas import INK, headline, library, one_axes, plain, whole_ticks, with_unit
 from partita.plots.palette import OTHER, colour
-from partita.search.clusters_curve import ClustersCurve
+from partita.search.curve_result import ClustersCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -77,7 +77,7 @@ def rebuild(walker: Mover) -> None:
 
 def exchange(walker: Mover) -> None:
     """Deal the members of two clusters anew between two random ones of them."""
-    for a, b in _closest_pairs(walker):
+    for a, b in closest_pairs(walker):
         if walker.stop():
             return
         if max(a, b) < walker.n_clusters:
@@ -89,7 +89,7 @@ def exchange(walker: Mover) -> None:
                 walker.attempt(rest, out, rest, (int(a), int(b)), 2)
 
 
-def _closest_pairs(walker: Mover) -> NDArray[np.int64]:
+def closest_pairs(walker: Mover) -> NDArray[np.int64]:
     """As many pairs of clusters as there are clusters: those that cost least to merge."""
     if not 2 <= walker.n_clusters <= _MERGED_CLUSTERS:
         return np.empty((0, 2), np.int64)

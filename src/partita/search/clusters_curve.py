@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._validate import Rng, generator, number, whole
@@ -16,132 +12,14 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain
-from partita.partitions.labels import Labels, by_size
 from partita.partitions.types import DrawsLike
-from partita.search.constraints import Rules, search_within
+from partita.search.curve_result import ClustersCurve
+from partita.search.curve_search import best_for_each, measured
 from partita.search.methods.registry import as_method
-from partita.search.task import Candidate, Clock, Options, Task
-
-if TYPE_CHECKING:
-    import pandas as pd
+from partita.search.task import Clock, Options, Task
 
 MORE = 4
 """Numbers of clusters above that of the estimate that are tried by default."""
-
-FEW_DRAWS = 4
-"""Draws per chain below which no effective number of draws can be estimated."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClustersCurve:
-    """The best partition found for each number of clusters.
-
-    Attributes
-    ----------
-    k : ndarray of int, shape (n,)
-        Numbers of clusters, ascending.
-    labels : ndarray of int32, shape (n, n_items)
-        The best partition found for each, with labels by size.
-    expected_loss : ndarray of float, shape (n,)
-    excess : ndarray of float, shape (n,)
-        By how much each loses against the estimate, in the unit of the loss.
-    standard_error : ndarray of float, shape (n,)
-        Monte Carlo standard error of the excess, from the draws' paired
-        losses; NaN where the draws are too few to tell.
-    distance : ndarray of float, shape (n,)
-        Loss of each against the estimate as the truth.
-    estimate : ndarray of int32, shape (n_items,)
-        The partition with the lowest expected loss of any number of clusters.
-    tolerance : float or None
-        The excess up to which a k counts as good; None: one standard error.
-    loss : Loss
-
-    Examples
-    --------
-    >>> import partita as pt
-    >>> curve = pt.clusters_curve([[0, 0, 1, 1, 2]] * 9 + [[0, 0, 1, 1, 1]] * 8, k=range(1, 5))
-    >>> curve.excess.round(3)
-    array([1.003, 0.032, 0.   , 0.4  ])
-    >>> curve.plateau
-    array([2, 3])
-    """
-
-    k: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    expected_loss: NDArray[np.float64]
-    excess: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    distance: NDArray[np.float64]
-    estimate: Labels
-    tolerance: float | None
-    loss: Loss
-
-    @property
-    def percent(self) -> NDArray[np.float64]:
-        """The excess in percent of the estimate's expected loss."""
-        lowest = self.expected_loss - self.excess
-        return 100.0 * self.excess / np.where(lowest > 0, lowest, np.nan)
-
-    @property
-    def plateau(self) -> NDArray[np.int64]:
-        """All k whose best partition loses no more than the tolerance."""
-        allowed = self.standard_error if self.tolerance is None else self.tolerance
-        own = self.k == int(self.estimate.max()) + 1
-        return np.asarray(self.k[own | (self.excess <= allowed)])
-
-    @property
-    def sentence(self) -> str:
-        """The plateau in words."""
-        best = int(self.estimate.max()) + 1
-        good = self.plateau
-        why = "within Monte Carlo error"
-        if self.tolerance is not None:
-            why = f"within {self.tolerance:g} {self.loss.unit}".rstrip()
-        if good.size <= 1:
-            return f"no other number of clusters is as good as {best} {why}"
-        whole_range = good[-1] - good[0] == good.size - 1
-        text = f"{good[0]} to {good[-1]}" if whole_range else ", ".join(map(str, good))
-        return f"{text} clusters are as good {why}"
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each k, as a pandas table."""
-        from partita._optional import require
-
-        pandas = require("pandas", extra="parquet", purpose="a table of the curve")
-        columns = ("k", "expected_loss", "excess", "percent", "standard_error", "distance")
-        table = {name: getattr(self, name) for name in columns}
-        return pandas.DataFrame(  # type: ignore[no-any-return]
-            {**table, "plateau": np.isin(self.k, self.plateau)}
-        )
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                str(k),
-                f"{self.expected_loss[j]:.5g}",
-                f"{self.excess[j]:.4g}",
-                f"{self.percent[j]:.2g}%",
-                f"{self.standard_error[j]:.2g}",
-                "yes" if k in self.plateau else "",
-            )
-            for j, k in enumerate(self.k)
-        ]
-
-    def __repr__(self) -> str:
-        return f"<ClustersCurve for {self.k[0]} to {self.k[-1]} clusters: {self.sentence}>"
-
-    def __str__(self) -> str:
-        head = ("k", "loss", "excess", "percent", "error", "as good")
-        return "\n".join("".join(f"{cell:>10}" for cell in row) for row in (head, *self._rows()))
-
-    def _repr_html_(self) -> str:
-        head = ("k", "loss", "excess", "percent", "error", "as good")
-        cells = ["".join(f"<th>{escape(c)}</th>" for c in head)]
-        cells += ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._rows()]
-        rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<table><caption>{escape(self.sentence)}</caption>{rows}</table>"
 
 
 def clusters_curve(
@@ -190,10 +68,11 @@ def clusters_curve(
 
     Notes
     -----
-    One search without a given k, then about twenty walks for each k, each of a
-    few sweeps of O(M N K). The standard error is that of the mean of paired
-    losses over the draws, with their effective number (Kish's for weighted
-    draws).
+    One search without a given k, then for each k walks of a few sweeps of
+    O(M N K): from what that search found, from a cut of average linkage, and
+    from the best partitions of the numbers beside it. The standard error is
+    that of the mean of paired losses over the draws, with their effective
+    number (Kish's for weighted draws).
 
     References
     ----------
@@ -233,8 +112,8 @@ def clusters_curve(
         free = list(as_method("auto", measure)(task))
         best = min(free, key=lambda c: task.evaluate(c.labels))
         numbers = _clean_numbers(k, given.n_items, int(best.labels.max()) + 1)
-        rows = [_best_for(task, n, free) for n in numbers]
-        return _curve(given, measure, numbers, rows, best.labels, tolerance)
+        rows = best_for_each(task, numbers, best.labels, free)
+        return measured(given, measure, rows, best.labels, tolerance, task.clock.seconds)
 
 
 def _clean_numbers(k: Iterable[int] | None, n_items: int, estimated: int) -> list[int]:
@@ -244,54 +123,3 @@ def _clean_numbers(k: Iterable[int] | None, n_items: int, estimated: int) -> lis
     if not numbers:
         raise InvalidInputError("k is empty; expected numbers of clusters, as in range(1, 9).")
     return numbers
-
-
-def _best_for(task: Task, k: int, free: list[Candidate]) -> Labels:
-    rules = Rules(k, 1)
-    found = search_within(task, rules, free)
-    found += [c for c in free if rules.allow(c.labels)]
-    return min(found, key=lambda c: task.evaluate(c.labels)).labels
-
-
-def _curve(
-    draws: Draws,
-    loss: Loss,
-    numbers: list[int],
-    rows: list[Labels],
-    best: Labels,
-    tolerance: float | None,
-) -> ClustersCurve:
-    weights = draws.probabilities
-    lowest = loss.distances(best, draws)
-    losses = np.array([loss.distances(row, draws) for row in rows])
-    expected = losses @ weights
-    labels = by_size(np.stack(rows))
-    arrays = (
-        np.array(numbers, np.int64),
-        labels,
-        expected,
-        np.maximum((losses - lowest) @ weights, 0.0),
-        np.array([_error(row - lowest, draws) for row in losses]),
-        np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows]),
-        by_size(best),
-    )
-    for array in arrays:
-        array.flags.writeable = False
-    return ClustersCurve(*arrays, tolerance=tolerance, loss=loss)
-
-
-def _error(difference: NDArray[np.float64], draws: Draws) -> float:
-    """Monte Carlo standard error of a mean over the draws."""
-    if np.ptp(difference) == 0.0:
-        return 0.0
-    if draws.weights is not None:
-        effective = 1.0 / float(np.square(draws.weights).sum())
-        mean = float(difference @ draws.weights)
-        variance = float(np.square(difference - mean) @ draws.weights)
-        return float(np.sqrt(variance / effective)) if effective >= FEW_DRAWS else float("nan")
-    chains = by_chain(draws, difference)
-    if chains.shape[1] < FEW_DRAWS:
-        return float("nan")
-    from arviz_stats.base import array_stats
-
-    return float(array_stats.mcse(chains, method="mean"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,43 +11,51 @@ import numpy as np
 from partita._validate import whole
 from partita._wording import counted
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels.search.moves import (
-    assign,
-    merge_scores,
-    move_losses,
-    objective,
-    slack,
-    together,
-)
+from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
 from partita.partitions.enumeration import partition_blocks
-from partita.partitions.labels import Labels, canonical
-from partita.search.methods.linkage import cut_into
-from partita.search.methods.sweep import explored
-from partita.search.problem import Problem, State, new_scratch, new_state, problem_from_draws
+from partita.partitions.labels import Labels
+from partita.search.keeping import disturbed, kept
+from partita.search.methods.linkage import Tree, linked
+from partita.search.methods.sweep import LOOK, MUCH_WORK, explored
+from partita.search.methods.walks import Reached, distinct
+from partita.search.problem import Problem, by_similarity, problem_from_draws, reads_of
+from partita.search.ruled_walk import RuledWalker, Rules
 from partita.search.task import Candidate, Task, run_until, window
 
 ENUMERATED_ITEMS = 8
 """Up to so many items every partition that keeps the rules is tried."""
 
-DRAWS, DISTURBED = 6, 12
-"""Draws to start from, and disturbed best partitions."""
+ROUNDS = 8
+"""Most alternations of moves of clusters and sweeps in one walk."""
 
-SWAPS = 16
-"""Items, at most, for which an exchange with another item is sought."""
+IDLE = 2
+"""After so many walks from the disturbed best without a gain the search ends, once it has read as
+many cells as make a search without rules end."""
+
+POLISHED = 4
+"""Items, for each partition that goes on with moves of clusters, that are exchanged or forced out
+on all draws."""
+
+FREE = 8
+"""Partitions, at most, of the search without rules that the one within them starts from."""
 
 
-class Rules(NamedTuple):
-    """What an estimate must be like."""
+class Effort(NamedTuple):
+    """How long to search within rules."""
 
-    n_clusters: int | None
-    min_size: int
+    walks: int
+    """Different partitions that go on with moves of clusters."""
+    disturbed: int
+    """Starts, at most, from the disturbed best."""
+    patience: int
+    """After so many of these without a gain the search ends."""
+    draws: int
+    """Draws to start from."""
 
-    def allow(self, labels: Labels) -> bool:
-        """Whether a partition keeps them."""
-        sizes = np.bincount(labels)
-        right = self.n_clusters is None or sizes.size == self.n_clusters
-        return bool(right and sizes.min() >= self.min_size)
+
+FULL = Effort(walks=3, disturbed=12, patience=6, draws=3)
+BRIEF = Effort(walks=1, disturbed=0, patience=0, draws=0)
 
 
 def clean_rules(
@@ -74,12 +83,12 @@ def clean_rules(
 def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
     """What keeps the rules, and what that costs, in words."""
     best = min(free, key=lambda c: task.evaluate(c.labels))
-    kept = search_within(task, rules, free)
     if rules.allow(best.labels):
-        return [best, *kept]
+        return [c for c in free if rules.allow(c.labels)]
+    found = RuledSearch(task).search(rules, free, FULL)
     sizes = np.bincount(best.labels)
-    lowest = min(task.evaluate(c.labels) for c in kept)
-    cost = lowest - task.evaluate(best.labels)
+    lowest = min(task.evaluate(c.labels) for c in found)
+    cost = max(0.0, lowest - task.evaluate(best.labels))
     asked = [] if rules.n_clusters is None else [f"n_clusters={rules.n_clusters}"]
     asked += [f"min_size={rules.min_size}"] if rules.min_size > 1 else []
     small = int((sizes < rules.min_size).sum())
@@ -90,199 +99,141 @@ def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
         f"{' and '.join(asked)}: without it {counted(sizes.size, 'cluster')}{dust}; it costs "
         f"{cost:.4g}{unit}{share}"
     )
-    return kept
+    return found
 
 
-def search_within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
-    """Partitions that keep the rules, from what a search without them has found."""
-    if all(rules.allow(c.labels) for c in free):
-        return free
-    if task.draws is not None and task.n_items <= ENUMERATED_ITEMS:
-        return _enumerated(task, rules)
-    problem, _ = explored(task)
-    starts = list(_starts(task, rules, problem, free))
-    generators = task.rng.spawn(len(starts))
-    work = list(zip(starts, generators, strict=True))
+class RuledSearch:
+    """Searches within rules that share their tables."""
 
-    def walk(piece: tuple[Candidate, np.random.Generator]) -> tuple[float, Candidate]:
-        labels = _kept(problem, piece[0].labels, rules, piece[1])
-        loss, end = _settled(task, problem, labels, rules)
-        return loss, Candidate(end, piece[0].origin)
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.enumerates = task.draws is not None and task.n_items <= ENUMERATED_ITEMS
+        self._problem, self._sample = explored(task)
 
-    ends = run_until(task, walk, work, "keeping the rules")
-    best = min(ends, key=lambda e: e[0])
-    for rng in task.rng.spawn(DISTURBED):
-        if task.clock.is_up():
-            break
-        begin = _kept(problem, _disturbed(best[1].labels, rng), rules, rng)
-        loss, end = _settled(task, problem, begin, rules)
-        ends.append((loss, Candidate(end, "disturbed best")))
-        best = min(best, ends[-1], key=lambda e: e[0])
-    whole = best[1].labels
-    if task.draws is not None and not task.loss.uses_similarity and not task.clock.is_up():
-        whole = _settled(task, problem_from_draws(task.draws, task.loss), whole, rules)[1]
-    return [Candidate(whole, best[1].origin), *(e[1] for e in ends)]
+    @cached_property
+    def _tree(self) -> Tree | None:
+        """Average linkage on the draws that are explored."""
+        task = self.task if self._sample is None else self.task.on(self._sample)
+        return linked(task)
+
+    @cached_property
+    def _whole(self) -> Problem | None:
+        """All draws, where a sample of them is explored."""
+        task = self.task
+        if by_similarity(task) or self._sample is task.draws:
+            return None
+        assert task.draws is not None
+        return problem_from_draws(task.draws, task.loss)
+
+    def search(self, rules: Rules, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
+        """Partitions that keep the rules, the best found first."""
+        if self.enumerates:
+            return _enumerated(self.task, rules)
+        reached = self._walked(rules, self._begun(rules, starts, effort), effort)
+        if effort.disturbed:
+            reached = distinct([*reached, *self._again(rules, reached[0], effort)])
+        if self._whole is not None and not self.task.clock.is_up():
+            reached = [*self._polished(rules, reached, effort), *reached]
+        return [Candidate(r.labels, r.origin) for r in reached]
+
+    def _polished(self, rules: Rules, reached: list[Reached], effort: Effort) -> list[Reached]:
+        """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
+        assert self._whole is not None
+        on_all = min(reached[: 4 * effort.walks], key=lambda r: self.task.evaluate(r.labels))
+        work = [(r.labels, r.origin, self._rng()) for r in distinct([reached[0], on_all])]
+        ends = run_until(self.task, partial(self._polish, rules, effort), work, "polishing")
+        self.task.looks += sum(r.looks for r in ends)
+        return ends
+
+    def _rng(self) -> np.random.Generator:
+        return self.task.rng.spawn(1)[0]
+
+    def _begun(
+        self, rules: Rules, starts: Sequence[Candidate], effort: Effort
+    ) -> list[tuple[Labels, str, np.random.Generator]]:
+        """Where walks begin: partitions that keep the rules, each once."""
+        task = self.task
+        places = [(c.labels, c.origin) for c in _distinct(starts)[:FREE]]
+        wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
+        if self._tree is not None:
+            places.append((self._tree.cut_into(wanted), "average linkage"))
+        if task.draws is not None and effort.draws:
+            size = min(effort.draws, task.draws.n_draws)
+            some = task.rng.choice(task.draws.n_draws, size, replace=False).tolist()
+            places += [(task.draws.rows(m, m + 1)[0], "draw") for m in some]
+        generators = task.rng.spawn(len(places))
+        found: dict[bytes, tuple[Labels, str, np.random.Generator]] = {}
+        for (labels, origin), rng in zip(places, generators, strict=True):
+            near = kept(self._problem, labels, rules, rng)
+            found.setdefault(near.tobytes(), (near, origin, rng))
+        return list(found.values())
+
+    def _walked(
+        self,
+        rules: Rules,
+        begun: list[tuple[Labels, str, np.random.Generator]],
+        effort: Effort,
+    ) -> list[Reached]:
+        """Sweeps from everywhere, moves of clusters from where they ended lowest."""
+        sweep = partial(self._walk, self._problem, rules, 0)
+        swept = run_until(self.task, sweep, begun, "keeping the rules")
+        lowest = distinct(swept)[: effort.walks]
+        walk = partial(self._walk, self._problem, rules, ROUNDS)
+        best = [(r.labels, r.origin, self._rng()) for r in lowest]
+        moved = run_until(self.task, walk, best, "moving clusters")
+        self.task.looks += sum(r.looks for r in (*swept, *moved))
+        return distinct([*moved, *swept])
+
+    def _again(self, rules: Rules, best: Reached, effort: Effort) -> list[Reached]:
+        """Walks from the disturbed best, until they have found nothing lower for a while."""
+        idle, looks = 0, 0
+        ends: list[Reached] = []
+        cells = (int(best.labels.max()) + 1 + LANES) * reads_of(self._problem) + LOOK
+        for rng in self.task.rng.spawn(effort.disturbed):
+            tired = IDLE if (self.task.looks + looks) * cells > MUCH_WORK else effort.patience
+            if self.task.clock.is_up() or idle >= tired:
+                break
+            start = kept(self._problem, disturbed(best.labels, rng), rules, rng)
+            end = self._walk(self._problem, rules, ROUNDS, (start, "disturbed best", rng))
+            idle = 0 if window(end.loss) < best.loss else idle + 1
+            best = min(best, end, key=lambda r: r.loss)
+            ends.append(end)
+            looks += end.looks
+        self.task.looks += looks
+        return ends
+
+    def _walk(
+        self,
+        problem: Problem,
+        rules: Rules,
+        rounds: int,
+        begin: tuple[Labels, str, np.random.Generator],
+    ) -> Reached:
+        labels, origin, rng = begin
+        walker = RuledWalker(problem, labels, rng, rules, stop=self.task.clock.is_up)
+        walker.descend(rounds)
+        return Reached(walker.labels, walker.loss, origin, walker.looks)
+
+    def _polish(
+        self, rules: Rules, effort: Effort, begin: tuple[Labels, str, np.random.Generator]
+    ) -> Reached:
+        assert self._whole is not None
+        labels, origin, rng = begin
+        walker = RuledWalker(self._whole, labels, rng, rules, stop=self.task.clock.is_up)
+        walker.polish(POLISHED * effort.walks)
+        return Reached(walker.labels, walker.loss, origin, walker.looks)
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]
 
 
 def _enumerated(task: Task, rules: Rules) -> list[Candidate]:
     assert task.draws is not None
     rows = np.concatenate([np.array(b, np.int32) for b in partition_blocks(task.n_items, 1024)])
-    rows = rows[[rules.allow(row) for row in rows]]
+    sizes = (rows[:, :, None] == np.arange(task.n_items)).sum(axis=1)
+    right = rows.max(axis=1) + 1 == (rules.n_clusters or rows.max(axis=1) + 1)
+    rows = rows[right & ((sizes == 0) | (sizes >= rules.min_size)).all(axis=1)]
     losses = expected_loss(rows, task.draws, loss=task.loss)
     best = rows[losses <= window(float(losses.min()))]
     return [Candidate(np.ascontiguousarray(row), "enumeration") for row in best]
-
-
-def _starts(
-    task: Task, rules: Rules, problem: Problem, free: list[Candidate]
-) -> Iterator[Candidate]:
-    del problem
-    seen: set[bytes] = set()
-    for candidate in free:
-        if candidate.labels.tobytes() not in seen:
-            seen.add(candidate.labels.tobytes())
-            yield candidate
-    k = rules.n_clusters or int(free[0].labels.max()) + 1
-    cut = cut_into(task, k)
-    if cut is not None:
-        yield Candidate(cut, "average linkage")
-    if task.draws is not None:
-        size = min(DRAWS, task.draws.n_draws)
-        for m in task.rng.choice(task.draws.n_draws, size, replace=False):
-            yield Candidate(task.draws.rows(int(m), int(m) + 1)[0], "draw")
-
-
-# ---------------------------------------------------------------------- keeping the rules
-
-
-def _kept(problem: Problem, labels: Labels, rules: Rules, rng: np.random.Generator) -> Labels:
-    """A partition near this one that keeps the rules."""
-    labels = canonical(labels)
-    for _ in range(2 * labels.size):
-        sizes = np.bincount(labels)
-        k = rules.n_clusters
-        if sizes.min() < rules.min_size and sizes.size > 1:
-            labels = _merged(problem, labels, int(sizes.argmin()))
-        elif k is not None and sizes.size > k:
-            labels = _merged(problem, labels, None)
-        elif k is not None and sizes.size < k:
-            halved = _split(problem, labels, rules.min_size, rng)
-            if halved is None:
-                break
-            labels = halved
-        else:
-            return labels
-    return _dealt(labels, rules)
-
-
-def _merged(problem: Problem, labels: Labels, slot: int | None) -> Labels:
-    """Merge the cheapest pair of clusters, of those with one of them in a slot."""
-    scores = merge_scores(problem, new_state(problem, labels))
-    scores = np.minimum(scores, scores.T)
-    if slot is not None:
-        a, b = slot, int(scores[slot].argmin())
-    else:
-        a, b = (int(x) for x in np.unravel_index(int(scores.argmin()), scores.shape))
-    return canonical(np.where(labels == a, b, labels))
-
-
-def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generator) -> Labels | None:
-    """Divide the cluster whose halves leave the lowest loss; None where none is large enough."""
-    best: tuple[float, Labels] | None = None
-    sizes = np.bincount(labels)
-    for slot in np.flatnonzero(sizes >= max(2, 2 * least)):
-        members = rng.permutation(np.flatnonzero(labels == slot))
-        one = members[int(together(problem, int(members[0]), members).argmin())]
-        other = members[int(together(problem, int(one), members).argmin())]
-        if one == other:
-            one, other = members[0], members[1]
-        lean = together(problem, int(one), members) - together(problem, int(other), members)
-        lean[members == one], lean[members == other] = np.inf, -np.inf
-        order = members[np.argsort(lean, kind="stable")]
-        count = int(np.clip((lean < 0).sum(), max(1, least), members.size - max(1, least)))
-        halved = labels.copy()
-        halved[order[:count]] = sizes.size
-        loss = float(objective(problem, new_state(problem, canonical(halved))))
-        if best is None or loss < best[0]:
-            best = (loss, canonical(halved))
-    return None if best is None else best[1]
-
-
-def _dealt(labels: Labels, rules: Rules) -> Labels:
-    """Items in the order of their clusters, dealt into clusters of nearly equal size."""
-    n = labels.size
-    k = rules.n_clusters or max(1, min(int(labels.max()) + 1, n // rules.min_size))
-    out = np.empty(n, np.int32)
-    for place, items in enumerate(np.array_split(np.argsort(labels, kind="stable"), k)):
-        out[items] = place
-    return canonical(out)
-
-
-def _disturbed(labels: Labels, rng: np.random.Generator) -> Labels:
-    """Some items, or the halves of a cluster, moved at random."""
-    n, k = labels.size, int(labels.max()) + 1
-    out = labels.copy()
-    if rng.random() < 0.5:
-        some = rng.random(n) < rng.uniform(0.05, 0.3)
-        out[some] = rng.integers(0, k, int(some.sum()))
-    else:
-        a, b, c = rng.integers(0, k, 3)
-        out[out == b] = a
-        out[(out == c) & (rng.random(n) < 0.5)] = k
-    return canonical(out)
-
-
-# ---------------------------------------------------------------------- walking within them
-
-
-def _settled(task: Task, problem: Problem, labels: Labels, rules: Rules) -> tuple[float, Labels]:
-    """The lowest partition that single moves and exchanges reach within the rules."""
-    state = new_state(problem, labels)
-    for _ in range(20 * labels.size):
-        if task.clock.is_up():
-            break
-        if not (_moved(problem, state, rules) or _exchanged(problem, state)):
-            break
-    return float(objective(problem, state)), canonical(state.slot_of)
-
-
-def _move_to(problem: Problem, state: State, item: int, slot: int) -> None:
-    assign(problem, state, np.array([item]), np.array([slot], np.int32))
-
-
-def _all_moves(problem: Problem, state: State) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Losses after each item has moved to each cluster that exists."""
-    losses = move_losses(problem, state, new_scratch(problem, state))[:, : int(state.k[0])]
-    losses[np.arange(losses.shape[0]), state.slot_of] = np.inf
-    return np.ascontiguousarray(losses)
-
-
-def _moved(problem: Problem, state: State, rules: Rules) -> bool:
-    """Make the best move that keeps the rules, if it gains."""
-    losses = _all_moves(problem, state)
-    losses[state.sizes[state.slot_of] <= rules.min_size] = np.inf
-    item, slot = np.unravel_index(int(losses.argmin()), losses.shape)
-    if losses[item, slot] >= objective(problem, state) - slack(problem, state):
-        return False
-    _move_to(problem, state, int(item), int(slot))
-    return True
-
-
-def _exchanged(problem: Problem, state: State) -> bool:
-    """Exchange two items of different clusters, if that gains."""
-    present = objective(problem, state)
-    losses = _all_moves(problem, state)
-    cheapest = np.argsort(losses, axis=None)[: min(SWAPS, losses.size)]
-    for item, slot in zip(*np.unravel_index(cheapest, losses.shape), strict=True):
-        home = int(state.slot_of[item])
-        if not np.isfinite(losses[item, slot]):
-            continue
-        _move_to(problem, state, int(item), int(slot))
-        back = _all_moves(problem, state)[:, home]
-        back[(state.slot_of != slot) | (np.arange(back.size) == item)] = np.inf
-        other = int(back.argmin())
-        if back[other] < present - slack(problem, state):
-            _move_to(problem, state, other, home)
-            return True
-        _move_to(problem, state, int(item), home)
-    return False

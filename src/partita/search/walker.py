@@ -35,6 +35,9 @@ class Mover:
     that time is up.
     """
 
+    smallest = 0
+    """Clusters of at most so many items lose none to a sweep."""
+
     def __init__(
         self,
         problem: Problem,
@@ -80,6 +83,14 @@ class Mover:
         """Whether the loss is lower than before, by more than rounding."""
         return self.loss < before - self.slack
 
+    def most_slots(self) -> int:
+        """Clusters, at most, that a sweep may leave."""
+        return self.max_clusters
+
+    def keeps_rules(self) -> bool:
+        """Whether a partition that was tried may be kept."""
+        return True
+
     def members(self, slot: int) -> Items:
         """The items of a cluster."""
         return np.flatnonzero(self.state.slot_of == slot)
@@ -102,7 +113,8 @@ class Mover:
             self.state,
             order,
             allowed,
-            self.max_clusters,
+            self.most_slots(),
+            self.smallest,
             settled,
             looks,
             self.scratch,
@@ -179,7 +191,7 @@ class Mover:
                 mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
         # A table that filled up may have left items outside; such a result is not kept.
         whole = bool((self.state.slot_of[touched] >= 0).all())
-        if whole and self.fell(before):
+        if whole and self.fell(before) and self.keeps_rules():
             close_gaps(self.problem, self.state)
             return True
         assign(self.problem, self.state, touched, homes)

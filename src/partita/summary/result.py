@@ -34,7 +34,7 @@ from partita.search.result import PointEstimate
 if TYPE_CHECKING:
     import pandas as pd
 
-    from partita.search.clusters_curve import ClustersCurve
+    from partita.search.curve_result import ClustersCurve
     from partita.search.path_result import PricePath
 
 

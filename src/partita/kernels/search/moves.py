@@ -142,12 +142,16 @@ def _sweep(
     order: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     max_clusters: int,
+    smallest: int,
     settled: int,
     max_looks: int,
     scratch: Scratch,
     losses: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """As ``sweep``; where ``losses`` has rows, write down what each move would cost, and stay."""
+    """As ``sweep``; where ``losses`` has rows, write down what each move would cost, and stay.
+
+    One row for each item of the order.
+    """
     looked = 0
     least = slack_of(problem, state)
     scratch.slack[0] = least
@@ -164,7 +168,7 @@ def _sweep(
         score_moves(problem, state, item, present, scratch)
         if losses.shape[0] > 0:
             for k in range(state.k[0] + 1):
-                losses[item, k] = scratch.scores[k]
+                losses[looked - 1, k] = scratch.scores[k]
             continue
         alone = home >= 0 and state.sizes[home] == 1
         last = state.k[0] - 1 if alone else state.k[0]
@@ -179,7 +183,8 @@ def _sweep(
         margin = np.inf if best < 0 else scratch.scores[best] - present
         scratch.margin[item] = margin
         scratch.other[item] = best
-        if home < 0 or margin < -least:
+        stays = home >= 0 and state.sizes[home] <= smallest
+        if home < 0 or (margin < -least and not stays):
             if home >= 0:
                 take(problem, state, item)
             put(problem, state, item, best)
@@ -199,6 +204,7 @@ def sweep(
     order: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     max_clusters: int,
+    smallest: int,
     settled: int,
     max_looks: int,
     scratch: Scratch,
@@ -207,24 +213,25 @@ def sweep(
 
     Items that are in no slot are put where they fit best. Only slots that are
     allowed are moved to; with all of them allowed (an empty array), emptied
-    slots are closed on the way, otherwise they stay.
+    slots are closed on the way, otherwise they stay. Clusters of at most
+    ``smallest`` items lose none; 0 lets every cluster vanish.
 
     Returns how many items in a row would not move (all of them at the end; it
     stops early when the tables are full or ``max_looks`` items were looked
     at), and how many were looked at. ``settled`` carries the first of these
     from one call to the next.
     """
-    return _sweep(
-        problem, state, order, allowed, max_clusters, settled, max_looks, scratch, _NO_LOSSES
-    )
+    limits = (max_clusters, smallest, settled, max_looks)
+    return _sweep(problem, state, order, allowed, *limits, scratch, _NO_LOSSES)
 
 
-def move_losses(problem: Problem, state: State, scratch: Scratch) -> NDArray[np.float64]:
-    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1)."""
-    n_items = state.slot_of.size
-    losses = np.empty((n_items, int(state.k[0]) + 1))
-    everyone, every_slot = np.arange(n_items), np.empty(0, np.bool_)
-    _sweep(problem, state, everyone, every_slot, n_items, 0, n_items, scratch, losses)
+def move_losses(
+    problem: Problem, state: State, items: NDArray[np.int64], scratch: Scratch
+) -> NDArray[np.float64]:
+    """Expected loss if each of some items, alone, moved to each slot, shape (n, k + 1)."""
+    losses = np.empty((items.size, int(state.k[0]) + 1))
+    most, every_slot = state.slot_of.size, np.empty(0, np.bool_)
+    _sweep(problem, state, items, every_slot, most, 0, 0, items.size, scratch, losses)
     return losses
 
 

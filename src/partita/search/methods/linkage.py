@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,12 +90,20 @@ def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
     return [_cut(merges, int(t)) for t in best]
 
 
-def cut_into(task: Task, k: int) -> Labels | None:
-    """The cut of average linkage with k clusters; None where there are too many items to link."""
+class Tree(NamedTuple):
+    """A dendrogram."""
+
+    merges: NDArray[np.int64]
+
+    def cut_into(self, k: int) -> Labels:
+        """Its cut with k clusters."""
+        return _cut(self.merges, len(self.merges) + 1 - k)
+
+
+def linked(task: Task) -> Tree | None:
+    """Average linkage; None where there are too many items to link."""
     n = task.n_items
-    if n == 1 or n > MOST_LINKED:
-        return None
-    return _cut(_merges(task, "average"), n - k)
+    return None if n == 1 or n > MOST_LINKED else Tree(_merges(task, "average"))
 
 
 def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:

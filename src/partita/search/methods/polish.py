@@ -138,7 +138,8 @@ def _moves_by_lists(
     state = new_state(problem, labels)
     scratch = new_scratch(problem, state)
     forms = [loss.form(task.n_items) for loss in losses]
-    return [move_losses(problem._replace(form=form), state, scratch) for form in forms]
+    items = np.arange(task.n_items)
+    return [move_losses(problem._replace(form=form), state, items, scratch) for form in forms]
 
 
 def affordable(task: Task, draws: Draws) -> Draws:

@@ -1,0 +1,133 @@
+"""Searches for the curve over numbers of clusters, each beginning where its neighbour ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.losses.base import Loss
+from partita.partitions.draws import Draws
+from partita.partitions.functionals import by_chain
+from partita.partitions.labels import Labels, by_size
+from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
+from partita.search.curve_result import NEAR, ClustersCurve
+from partita.search.ruled_walk import Rules
+from partita.search.task import Candidate, Task
+
+FEW_DRAWS = 4
+"""Draws per chain below which no effective number of draws can be estimated."""
+
+BELOW, ABOVE = 40, 4
+"""Numbers of clusters below and above that of the estimate, at most, that are looked at briefly."""
+
+Rows = dict[int, Labels]
+
+
+def best_for_each(
+    task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate]
+) -> Rows:
+    """The best partition found for each number of clusters, ascending."""
+    search = RuledSearch(task)
+    own = int(best.max()) + 1
+    rows: Rows = {own: best}
+    below = sorted((k for k in numbers if k < own), reverse=True)
+    above = sorted(k for k in numbers if k > own)
+    for side in (below, above):
+        last = own
+        for k in side:
+            starts = [Candidate(rows[last], "neighbour"), *free]
+            rows[k] = _lowest(search, k, starts, FULL)
+            last = k
+    if not search.enumerates:
+        _from_neighbours(search, rows, own, sorted(rows))
+        _from_neighbours(search, rows, own, sorted(rows, reverse=True))
+    return {k: rows[k] for k in sorted(numbers)}
+
+
+def _from_neighbours(search: RuledSearch, rows: Rows, own: int, order: list[int]) -> None:
+    """Once along the numbers: a better partition of one may lead to one of the next."""
+    for last, k in pairwise(order):
+        if k != own and not search.task.clock.is_up():
+            found = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
+            evaluate = search.task.evaluate
+            rows[k] = min(rows[k], found, key=evaluate)
+
+
+def _lowest(search: RuledSearch, k: int, starts: Sequence[Candidate], effort: Effort) -> Labels:
+    rules = Rules(k, 1)
+    found = search.search(rules, starts, effort)
+    found += [c for c in starts if rules.allow(c.labels)]
+    return min(found, key=lambda c: search.task.evaluate(c.labels)).labels
+
+
+def plateau_around(task: Task, given: Draws, best: Labels) -> ClustersCurve:
+    """A short curve around the estimate, which tells the plateau.
+
+    Downwards while a number costs no more than its Monte Carlo standard error
+    or a percent, upwards while it costs no more than that error, and one
+    number further on both sides. Each walk begins where the last one ended.
+    """
+    own = int(best.max()) + 1
+    rows: Rows = {own: best}
+    search = RuledSearch(task)
+    lowest = task.loss.distances(best, given)
+    allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
+    for side, share in (
+        (range(own - 1, max(0, own - BELOW - 1), -1), allowed),
+        (range(own + 1, min(task.n_items, own + ABOVE) + 1), 0.0),
+    ):
+        last = own
+        for k in side:
+            rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
+            last = k
+            difference = task.loss.distances(rows[k], given) - lowest
+            excess, error = float(difference @ given.probabilities), _error(difference, given)
+            if task.clock.is_up() or excess > max(share, np.nan_to_num(error)):
+                break
+    return measured(given, task.loss, dict(sorted(rows.items())), best, None, task.clock.seconds)
+
+
+def measured(
+    draws: Draws,
+    loss: Loss,
+    rows: Rows,
+    best: Labels,
+    tolerance: float | None,
+    seconds: float,
+) -> ClustersCurve:
+    """The curve of given partitions."""
+    weights = draws.probabilities
+    lowest = loss.distances(best, draws)
+    losses = np.array([loss.distances(row, draws) for row in rows.values()])
+    arrays = (
+        np.array(list(rows), np.int64),
+        by_size(np.stack(list(rows.values()))),
+        losses @ weights,
+        np.maximum((losses - lowest) @ weights, 0.0),
+        np.array([_error(row - lowest, draws) for row in losses]),
+        np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows.values()]),
+        by_size(best),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return ClustersCurve(*arrays, tolerance=tolerance, loss=loss, seconds=seconds)
+
+
+def _error(difference: NDArray[np.float64], draws: Draws) -> float:
+    """Monte Carlo standard error of a mean over the draws."""
+    if np.ptp(difference) == 0.0:
+        return 0.0
+    if draws.weights is not None:
+        effective = 1.0 / float(np.square(draws.weights).sum())
+        mean = float(difference @ draws.weights)
+        variance = float(np.square(difference - mean) @ draws.weights)
+        return float(np.sqrt(variance / effective)) if effective >= FEW_DRAWS else float("nan")
+    chains = by_chain(draws, difference)
+    if chains.shape[1] < FEW_DRAWS:
+        return float("nan")
+    from arviz_stats.base import array_stats
+
+    return float(array_stats.mcse(chains, method="mean"))
