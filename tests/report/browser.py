@@ -186,6 +186,15 @@ class Tab:
         self.send("Input.dispatchKeyEvent", type="keyDown", **options)
         self.send("Input.dispatchKeyEvent", type="keyUp", **options)
 
+    def emulate(self, *, width: int = 0, dark: bool = False) -> None:
+        """A screen of another width (0: the window's own), light or dark."""
+        size = {"width": width, "height": 900 if width else 0}
+        self.send(
+            "Emulation.setDeviceMetricsOverride", deviceScaleFactor=0, mobile=width > 0, **size
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
+
     def type(self, text: str) -> None:
         self.send("Input.insertText", text=text)
 

@@ -372,3 +372,45 @@ def test_the_slider_of_the_core_speaks_and_selects(tab, summary):
     assert f"At least {half.size} of 30 items" in tab.text("#core-text")
     tab.click("#core-select")
     assert selected(tab) == half.items.tolist()
+
+
+def test_show_changes_the_picture_beside_it(tab):
+    picture = "document.querySelector('canvas[data-shown]').toDataURL()"
+    before = tab.run(picture)
+    tab.click("#bounds tr[data-bound=lower] button")
+    apart = tab.run(
+        """["canvas[data-shown]", "#bounds tr[data-bound=lower] button"]
+        .map(name => document.querySelector(name).getBoundingClientRect().y)"""
+    )
+    assert abs(apart[0] - apart[1]) < 400  # both on the screen
+    assert tab.text("#shown-title") == "Shown: Lower vertical bound (95%)"
+    assert tab.run(picture) != before
+    assert len(set(each(tab, "canvas.partition", "e.toDataURL()"))) >= 3
+    titles = each(tab, ".four figcaption", "e.textContent")
+    assert len(titles) == 4
+    assert titles[0] == "Estimate: 3 clusters"
+    assert each(tab, ".four figure.current canvas", "e.dataset.of") == ["lower"]
+
+
+def test_sections_stand_in_the_order_of_questions(tab):
+    assert each(tab, "h2", "e.textContent")[:5] == [
+        "The answer",
+        "How many clusters?",
+        "Who is certain?",
+        "What is each cluster?",
+        "Where could the truth be?",
+    ]
+
+
+def test_a_phone_and_a_dark_screen(tab):
+    tab.emulate(width=390, dark=True)
+    try:
+        assert tab.run("document.documentElement.scrollWidth") <= 390
+        back, ink = tab.run(
+            "['backgroundColor', 'color'].map(name => getComputedStyle(document.body)[name])"
+        )
+        assert (back, ink) == ("rgb(23, 25, 28)", "rgb(230, 230, 230)")
+        plots = "Bokeh.documents[0].roots().map(p => p.below[0]?.axis_label_text_color)"
+        tab.wait(f"{plots}.filter(Boolean).every(ink => ink === '#e6e6e6')")
+    finally:
+        tab.emulate()

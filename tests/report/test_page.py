@@ -47,7 +47,7 @@ def outline(page_file):
 
 def test_nothing_is_loaded_from_anywhere(outline, page_file):
     assert [a for a in outline.addresses if not a.startswith(("#", "data:"))] == []
-    policy = page_file.read_text(encoding="utf-8").split('content="')[1].split('"')[0]
+    policy = page_file.read_text(encoding="utf-8").split('Policy" content="')[1].split('"')[0]
     assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
 
 
@@ -70,7 +70,7 @@ def test_titles_of_axes_are_no_formulas(summary):
 
 
 def test_every_picture_has_an_alternative_text(outline):
-    assert len(outline.images) == 9 + 1 + 4  # plots, the curve of the core, profiles
+    assert len(outline.images) == 9 + 5 + 1 + 4  # plots, partitions, the core's curve, profiles
     assert all(text and len(text) > 20 for text in outline.images)
     assert len(outline.ids) == len(set(outline.ids))
 

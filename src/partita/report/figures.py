@@ -198,8 +198,8 @@ def _brackets(plot: Any, heat: SimilarityMap) -> None:
         top=low,
         bottom=high,
         fill_color=None,
-        line_color="white",
-        line_width=1,
+        line_color=COLOURS[0],
+        line_width=1.5,
     )
 
 
@@ -209,7 +209,7 @@ def _shades(plot: Any) -> None:
     sides = ("left", "right", "top", "bottom")
     looks: dict[str, dict[str, Any]] = {
         "strip": {"fill_color": "colour", "line_color": None},
-        "veil": {"fill_color": "white", "fill_alpha": 0.55, "line_color": None},
+        "veil": {"fill_color": "#AEB6BD", "fill_alpha": 0.65, "line_color": None},
         "cursor": {"fill_color": None, "line_color": "#D55E00", "line_width": 2},
     }
     for name, look in looks.items():

@@ -18,7 +18,10 @@ from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
 from partita.report.prepare import Content
 from partita.report.wording import BOUNDS
 
-SCRIPTS = ("data", "state", "clusters", "table", "heat", "plots", "holds", "main")
+SCRIPTS = (
+    *("data", "state", "clusters", "table", "heat"),
+    *("panels", "theme", "plots", "holds", "main"),
+)
 """The page's own scripts, in the order they run."""
 
 

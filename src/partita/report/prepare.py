@@ -59,6 +59,8 @@ class Content:
     origin: str
     facts: Mapping[str, str]
     warnings: tuple[str, ...]
+    urgent: tuple[str, ...]
+    """What stands in the way of reporting the answer, shown with it."""
     notes: tuple[str, ...]
     shown: Shown
     heat: SimilarityMap
@@ -108,6 +110,7 @@ def prepare(summary: Summary) -> Content:
             "Convergence": words.convergence(summary),
         },
         warnings=summary.diagnostics.warnings,
+        urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
         notes=summary.diagnostics.notes,
         shown=shown_partitions(summary),
         heat=prepare_similarity(summary.posterior, found.labels),
@@ -187,6 +190,9 @@ def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
 
 
 def _limits(summary: Summary) -> tuple[str, ...]:
-    search = summary.estimate.search
-    cut = ("The search was cut short; this is the best so far.",) if search.interrupted else ()
-    return (*search.limits, *cut)
+    return (*summary.estimate.search.limits, *_cut_short(summary))
+
+
+def _cut_short(summary: Summary) -> tuple[str, ...]:
+    cut = summary.estimate.search.interrupted
+    return ("The search was cut short; this is the best so far.",) if cut else ()

@@ -88,7 +88,7 @@ def convergence(summary: Summary) -> str:
         parts.append(f"at least {np.nanmin(effective):,.0f} effective draws")
     verdict = "nothing to warn about"
     if not found.ok:
-        verdict = f"{counted(len(found.warnings), 'warning')}, see Diagnostics"
+        verdict = f"{counted(len(found.warnings), 'warning')}, see above"
     return ", ".join([*parts, verdict])
 
 

@@ -95,6 +95,9 @@ partita.plots = async function () {
   const probability = (row, column) => cells[row * n_bins + column] / data.steps;
   partita.heat(model("heat"), model("cursor"), { n_bins, binItems, probability });
 
+  partita.panels(items);
+  partita.theme(models);
+
   state.on("shown", () => { colourItems(); colourStrips(); });
   state.on("level", markRadius);
   state.on("selected", () => { selectItems(); veil(); });
