@@ -414,3 +414,29 @@ def test_a_phone_and_a_dark_screen(tab):
         tab.wait(f"{plots}.filter(Boolean).every(ink => ink === '#e6e6e6')")
     finally:
         tab.emulate()
+
+
+def test_buttons_of_rivals_show_and_select(browser, tmp_path):
+    """Chains that disagree: every picture follows a rival, and what differs is selected."""
+    one = np.repeat([0, 1, 2], 6)
+    other = np.where(np.arange(18) >= 15, 0, one)
+    labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
+    summary = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
+    path = tmp_path / "report.html"
+    summary.to_html(path)
+    tab = browser.open(path)
+    assert each(tab, "#rivals button", "e.textContent") == [
+        "Show rival 0",
+        "Show rival 1",
+        "Select what differs from rival 0",
+    ]
+    for number, labels in enumerate((one, other)):
+        tab.click(f"#rivals button[data-choice='rival{number}']")
+        assert tab.run("document.getElementById('choice').value") == f"rival{number}"
+        shown = tab.run(f"Array.from({MODEL}('items').data.cluster)")
+        assert pt.distance(shown, labels) == 0.0
+        assert tab.text("#shown-text").startswith(f"Rival {number} (")
+    tab.click("#rivals button[data-items]")
+    assert selected(tab) == [15, 16, 17]
+    assert tab.errors() == []
+    tab.close()
