@@ -60,6 +60,16 @@ def test_unimodal_draws_have_one_mode(noise):
     assert found.counts.max() == 1
 
 
+def test_noise_as_wide_as_what_tells_modes_apart():
+    """Ten of 24 items tell them apart, a fifth of all labels is redrawn."""
+    which = (np.arange(500) % 10 >= 7).astype(int)
+    other = np.where(np.arange(24) >= 14, 0, ONE)
+    found = pt.modes(planted([ONE, other], which, seed=1, noise=0.2))
+    assert found.n == 2
+    np.testing.assert_allclose(found.weights, [0.7, 0.3], atol=0.1)
+    assert [int(mine.sum()) for mine in found.stands_out] == found.counts.tolist()
+
+
 @pytest.mark.parametrize("other", [FAR, NEAR])
 def test_two_planted_modes_at_their_masses(other):
     which = (np.arange(500) % 10 >= 7).astype(int)

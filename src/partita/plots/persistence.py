@@ -10,7 +10,7 @@ from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
 from partita.plots.palette import colour
-from partita.rivals.modes import LEAST, STANDS_OUT, Modes
+from partita.rivals.modes import STANDS_OUT, Modes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,10 +49,10 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
             f"got {type(source).__name__}; expected Modes. partita.modes(draws) makes them."
         )
     axes = one_axes(ax, width=5.0, height=3.4)
-    shift = 0.035 * np.log(source.rates[-1] / source.rates[0])
-    for rate, peaks in zip(source.rates, source.peaks, strict=True):
+    shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
+    for rate, peaks, modes in zip(source.rates, source.peaks, source.stands_out, strict=True):
         order = np.argsort(-peaks.persistence, kind="stable")[:MOST_PEAKS]
-        stands = (peaks.persistence[order] >= STANDS_OUT) & (peaks.birth[order] >= LEAST)
+        stands = modes[order]
         # Peaks of the same height side by side: most modes stand at 1.
         heights = np.round(peaks.persistence[order], 2)
         beside = np.array([(heights[:i] == h).sum() for i, h in enumerate(heights)])
@@ -74,7 +74,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     axes.axhline(STANDS_OUT, color=GREY, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.axvline(source.rate, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     axes.set_xscale("log")
-    axes.set_xticks(source.rates, [f"{r:.2g}" for r in source.rates])
+    axes.set_xticks(source.rates[::2], [f"{r:.2g}" for r in source.rates[::2]])
     axes.minorticks_off()
     axes.set_ylim(-0.05, 1.08)
     axes.set_xlabel("rate")

@@ -24,14 +24,14 @@ from partita.rivals.conformal import MAX_DRAWS
 from partita.rivals.exchangeable import thinned
 from partita.rivals.peaks import Peaks, find_peaks, neighbour_graph
 
-RATES = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
+RATES = np.geomspace(0.5, 32.0, 13)
 """Rates of the kernel, times one over the median distance of two draws."""
 
 STANDS_OUT = 0.5
 """Persistence from which on a peak is a mode: closeness halves on every way to a higher one."""
 
 LEAST = 5.0
-"""A peak is judged where at least so many other draws are close: fewer are chance."""
+"""A peak is judged where at least so many draws make its closeness: fewer are chance."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,9 +50,11 @@ class Modes:
         The smallest rate at which this number of modes shows.
     rates : ndarray of float, shape (n_rates,)
     counts : ndarray of int64, shape (n_rates,)
-        Number of modes at each rate; 0 where fewer than five draws are close to any.
+        Number of modes at each rate; 0 where fewer than five draws make any peak.
     peaks : tuple of Peaks
         Every peak at each rate, with birth and death.
+    stands_out : tuple of ndarray of bool
+        Which of them are modes at that rate.
     assignment : ndarray of int64, shape (n_draws,)
         Region of each of the draws used.
     chains : ndarray of float, shape (n_chains, n)
@@ -79,6 +81,7 @@ class Modes:
     rates: NDArray[np.float64]
     counts: NDArray[np.int64]
     peaks: tuple[Peaks, ...]
+    stands_out: tuple[NDArray[np.bool_], ...]
     assignment: NDArray[np.int64]
     chains: NDArray[np.float64]
     chain_names: tuple[Any, ...]
@@ -142,14 +145,17 @@ def modes(
     :math:`\sum_j e^{-\text{rate}\, d(c, c_j)}`. On the graph of nearest neighbours, a peak of
     the score is born at its height and dies at the highest valley towards a
     higher peak; persistence is (birth − death) / birth. A peak is a mode when
-    its persistence is at least one half, and at least five draws' worth of
-    others are close. This is asked for seven rates, from half to 32 over the
-    median distance of two draws; the number of modes is the largest that two
-    neighbouring rates agree on, and regions are those of the smallest rate
-    that shows it.
+    its persistence is at least one half, and its closeness comes from at least
+    five other draws: :math:`(\sum_j k_j)^2 / \sum_j k_j^2 \ge 5`, which does not
+    depend on how far apart draws are on the whole. This is asked for thirteen
+    rates, from half to 32 over the median distance of two draws; the number of
+    modes is the largest that two neighbouring rates agree on, and regions are
+    those of the smallest rate that shows it.
 
     Choose it to ask whether the posterior has separate pieces at all;
-    :func:`representatives` also divides one wide piece.
+    :func:`representatives` also divides one wide piece. Where the noise of each
+    draw is larger than what tells two modes apart, there is no valley between
+    their draws, and one mode is reported.
 
     Parameters
     ----------
@@ -206,16 +212,33 @@ def modes(
     graph = neighbour_graph(apart, k)
     counts = mass * ready.draws.n_draws
     rates = RATES / _median(apart, counts)
-    peaks = tuple(find_peaks(np.exp(-r * apart) @ counts - 1.0, graph) for r in rates)
-    kept = [(p.persistence >= STANDS_OUT) & (p.birth >= LEAST) for p in peaks]
+    peaks, kept = [], []
+    for rate in rates:
+        score, close = _closeness(apart, counts, rate)
+        peaks.append(find_peaks(score, graph))
+        enough = close[peaks[-1].node] >= LEAST
+        kept.append((peaks[-1].persistence >= STANDS_OUT) & enough)
     chosen, number = _agreed(np.array([int(k.sum()) for k in kept]))
     mine = kept[chosen].copy()
     if number == 1:  # the highest peak, also where no peak has five draws around it
         mine[:] = False
         mine[0] = True
     return _result(
-        ready.draws, ready.said, index, distinct, measure, rates, peaks, kept, chosen, mine
+        ready.draws, ready.said, index, distinct, measure, rates, tuple(peaks), kept, chosen, mine
     )
+
+
+def _closeness(
+    apart: NDArray[np.float64], counts: NDArray[np.float64], rate: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each distinct draw's closeness to the other draws, and how many draws make it up."""
+    close = np.exp(-rate * apart)
+    np.fill_diagonal(close, 0.0)
+    others = counts - 1.0  # as close as can be: equal to it
+    score = close @ counts + others
+    squares = np.square(close, out=close) @ counts + others
+    number = np.divide(score * score, squares, out=np.zeros_like(score), where=squares > 0.0)
+    return score, number
 
 
 def _median(apart: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
@@ -273,6 +296,7 @@ def _result(
         rates=rates,
         counts=np.array([int(k.sum()) for k in kept], np.int64),
         peaks=peaks,
+        stands_out=tuple(kept),
         assignment=region,
         chains=table / table.sum(axis=1, keepdims=True),
         chain_names=tuple(names.tolist()),
