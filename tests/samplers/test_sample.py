@@ -195,7 +195,7 @@ def test_checkpoints_that_cannot_be(tmp_path):
     with pytest.raises(pt.PartitaError, match="not a partita checkpoint file, or is damaged"):
         pt.sample(DATA, resume=wrong, **SHORT)
     np.savez(wrong, header=np.array('{"format": "partita fit 1"}'))
-    with pytest.raises(pt.PartitaError, match="holds 'partita fit 1'"):
+    with pytest.raises(pt.PartitaError, match="holds a partita fit; expected a partita checkpoint"):
         pt.sample(DATA, resume=wrong, **SHORT)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["wrong.npz"]
 

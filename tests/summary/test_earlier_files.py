@@ -75,6 +75,19 @@ def test_files_name_no_modules(tmp_path):
     assert np.array_equal(again.rivals.labels, apart.rivals.labels)
 
 
+def test_fits_and_checkpoints_have_the_same_format(tmp_path):
+    data = np.array([[-2.0], [-1.9], [2.0], [2.1]])
+    fit = pt.sample(data, draws=4, chains=1, checkpoint=tmp_path / "checkpoint.npz", rng=0)
+    fit.save(tmp_path / "fit.npz")
+    for kind in ("fit", "checkpoint"):
+        found = document(tmp_path / f"{kind}.npz")
+        assert (found["format"], found["version"]) == (f"partita {kind}", 2)
+        assert "partita." not in json.dumps(found)
+    fit.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "fit.npz").read_bytes()
+    assert pt.Fit.load(tmp_path / "fit.npz").draws == fit.draws
+
+
 def changed(path: Path, out: Path, **arrays: np.ndarray) -> Path:
     with np.load(path) as archive:
         content = {name: archive[name] for name in archive.files}

@@ -97,7 +97,7 @@ def test_files_that_are_no_summary(pair, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "text").write_text("hello")
     for name in ("other.npz", "array.npy", "cut", "empty", "text"):
-        with pytest.raises(FileFormatError, match="not a summary"):
+        with pytest.raises(FileFormatError, match="not a partita summary file"):
             pt.Summary.load(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         pt.Summary.load(tmp_path / "missing")

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
-from partita.samplers.archive import read_archive, write_archive
 from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.kernel import Kernel
 from partita.samplers.partition_prior import PartitionPrior
 
-_FORMAT = "partita checkpoint 1"
+_CHECKPOINT = Form("partita checkpoint", 2)
 
 
 def fingerprint(kernel: Kernel, prior: PartitionPrior, values: Floats, settings: Settings) -> str:
@@ -89,7 +89,7 @@ class Checkpointer:
                 arrays[f"labels_{c}"] = joined[c].labels
                 arrays[f"scalars_{c}"] = joined[c].scalars
         meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
-        write_archive(self._path, _FORMAT, meta, arrays, overwrite=True)
+        write_archive(self._path, _CHECKPOINT, meta, arrays, overwrite=True)
         self._last = time.monotonic()
         # Writing all draws again and again must stay a small part of the run.
         self._every = max(self._every, 20 * (self._last - start))
@@ -104,7 +104,7 @@ def read_checkpoint(
     prior: PartitionPrior,
 ) -> Progress:
     """The run in a checkpoint, which must be of this model, data (of that shape) and settings."""
-    meta, arrays = read_archive(path, _FORMAT)
+    meta, arrays = read_archive(path, _CHECKPOINT)
     if meta.get("model") != model:
         raise InvalidInputError(
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "

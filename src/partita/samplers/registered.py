@@ -60,8 +60,10 @@ def _plain(value: Any) -> Any:
 
 
 def described(value: Registered) -> list[Any]:
-    """Kind, parameters and home of a value, for a file."""
-    return [value.kind, value.config(), type(value).__module__]
+    """Kind and parameters of a value, for a file; of a user's class also its module."""
+    home = type(value).__module__
+    described = [value.kind, value.config()]
+    return described if home.startswith("partita.") else [*described, home]
 
 
 def restored(kind: str, config: dict[str, Any], module: str | None = None) -> Any:

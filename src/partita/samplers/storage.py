@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
-from partita.samplers.archive import read_archive, write_archive
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.checkpoint import read_state, state_arrays
 from partita.samplers.fit import Fit
@@ -21,7 +21,7 @@ from partita.samplers.learned_rates import names_of
 from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.registered import MissingClassError, described, restored
 
-_FORMAT = "partita fit 1"
+_FIT = Form("partita fit", 2, "fit")
 
 
 def _check(
@@ -73,7 +73,7 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
     if fit.state is not None:
         meta["done"] = fit.state.done
         arrays |= state_arrays(fit.state)
-    write_archive(path, _FORMAT, meta, arrays, overwrite=overwrite, kind="fit")
+    write_archive(path, _FIT, meta, arrays, overwrite=overwrite)
 
 
 def _state_of(
@@ -96,7 +96,7 @@ def _state_of(
 
 def load_fit(path: PathLike) -> Fit:
     """Read a fit back."""
-    meta, arrays = read_archive(path, _FORMAT)
+    meta, arrays = read_archive(path, _FIT)
     try:
         trace = {
             name.removeprefix("trace_"): values

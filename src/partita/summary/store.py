@@ -1,4 +1,4 @@
-"""Summaries as one file: a NumPy archive of plain arrays and one JSON document.
+"""Summaries in files (``_archive.py``).
 
 The document is the tree of the summary's parts. An array is named by its
 entry in the archive, a part that occurs twice by its number, so that what was
@@ -8,81 +8,37 @@ dataclasses of partita itself are made.
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._files import FileMissingError, PathLike, atomic_path
-from partita._own_files import mark
-from partita._validate import path as clean_path
+from partita._archive import Form, read_archive, write_archive
+from partita._files import PathLike
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.summary.check import check_parts
 from partita.summary.parts import completed, draws_from_parts, name_of, part_from
 from partita.summary.result import Summary
 
-_FORMAT = "partita summary"
-_VERSION = 2
-_DOCUMENT = "document"
+_SUMMARY = Form("partita summary", 2, "summary")
 _DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names")
 
 
 def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:
     """Write a summary to one file, atomically."""
     writer = _Writer()
-    tree = {"format": _FORMAT, "version": _VERSION, "summary": writer.encode(summary)}
-    document = np.frombuffer(json.dumps(tree).encode(), np.uint8)
-    with atomic_path(path, overwrite=overwrite, kind="summary") as temporary:
-        with open(temporary, "wb") as file:
-            _write_archive(file, {_DOCUMENT: document, **writer.arrays})
-        mark(temporary, "summary")
-
-
-def _write_archive(file: BinaryIO, arrays: dict[str, NDArray[Any]]) -> None:
-    """What np.savez_compressed writes, but never a pickle and no time of day."""
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy")
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(entry, "w", force_zip64=True) as out:
-                np.lib.format.write_array(out, array, allow_pickle=False)
+    document = {"summary": writer.encode(summary)}
+    write_archive(path, _SUMMARY, document, writer.arrays, overwrite=overwrite)
 
 
 def load_summary(path: PathLike) -> Summary:
     """Read a summary written by :func:`save_summary`."""
-    if not clean_path(path, "path").exists():
-        raise FileMissingError(f"{path} does not exist; expected a file written by Summary.save.")
+    document, arrays = read_archive(path, _SUMMARY)
     try:
-        # Opened here: NumPy leaves the file open when the archive in it is cut short.
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        tree = json.loads(arrays.pop(_DOCUMENT).tobytes())
-        if tree["format"] != _FORMAT:
-            raise KeyError("format")
-    except (
-        AttributeError,
-        EOFError,
-        KeyError,
-        OSError,
-        TypeError,
-        ValueError,
-        zipfile.BadZipFile,
-    ) as error:
-        raise FileFormatError(
-            f"{path} is not a summary written by Summary.save, or it is damaged."
-        ) from error
-    if tree.get("version") not in range(1, _VERSION + 1):
-        raise FileFormatError(
-            f"{path} has version {tree.get('version')} of the format; this partita reads versions "
-            f"up to {_VERSION}. Use the partita that wrote it, or a newer one."
-        )
-    try:
-        summary = _Reader(arrays).decode(tree["summary"])
+        summary = _Reader(arrays).decode(document["summary"])
     except (AttributeError, ImportError, KeyError, TypeError, ValueError, IndexError) as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
     if not isinstance(summary, Summary):
