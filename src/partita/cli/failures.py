@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 
 import click
@@ -48,23 +47,25 @@ _VALUES = {
 }
 """Arguments of the library and the options that stand for them."""
 
-_ARGUMENT = re.compile(
-    rf"\b({'|'.join([*_FLAGS, *_VALUES])})=('[^']*'|\.\.\.|[\w.+-]*\w|)", re.ASCII
-)
-
-
 def in_options(message: str) -> str:
     """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
+    return " ".join(_word_in_options(word) for word in message.split(" "))
 
-    def option(match: re.Match[str]) -> str:
-        name, value = match.group(1), match.group(2)
-        if name in _FLAGS:
-            flag = _FLAGS[name]
-            return flag.replace("--", "--no-") if value == "False" else flag
-        shown = "" if value in ("", "...") else f" {value}"
-        return f"{_VALUES[name]}{shown}"
 
-    return _ARGUMENT.sub(option, message)
+def _word_in_options(word: str) -> str:
+    """A word that begins with an argument, as the option that stands for it."""
+    bare = word.lstrip("(")
+    name, equals, value = bare.partition("=")
+    if not equals or (name not in _FLAGS and name not in _VALUES):
+        return word
+    before = word[: len(word) - len(bare)]
+    if name in _FLAGS:
+        turned_off = value.startswith("False")
+        flag = _FLAGS[name].replace("--", "--no-") if turned_off else _FLAGS[name]
+        return before + flag + value.removeprefix("False").removeprefix("True").removeprefix("...")
+    if value.startswith("..."):
+        return before + _VALUES[name] + value[3:]
+    return f"{before}{_VALUES[name]} {value}".rstrip()
 
 
 def report_failure(error: Exception, *, debug: bool) -> int:

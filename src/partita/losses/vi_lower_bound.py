@@ -78,9 +78,9 @@ class VILowerBound(Loss):
         return self._value(estimate, pairs_within(estimate, similarity), similarity.sum(axis=1))
 
     def _value(self, estimate: Labels, within: Floats, anywhere: Floats) -> float:
-        own = np.log2(np.bincount(estimate)[estimate])
-        terms = own + np.log2(anywhere) - 2.0 * np.log2(within)
-        return float(max(terms.sum() / estimate.size, 0.0))
+        # Σ n_k log n_k item by item, as the two other sums: equal partitions are at exactly 0.
+        sums = (np.log2(x).sum() for x in (within, np.bincount(estimate)[estimate], anywhere))
+        return self.form(estimate.size).combine(*map(float, sums))
 
 
 def _companions(block: Block, *, estimate: Labels) -> tuple[Floats, Floats]:

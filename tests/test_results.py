@@ -1,0 +1,118 @@
+"""Every public result alike: arrays cannot be changed, it prints short, on a screen and as HTML."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+LABELS = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 1, 0, 1, 0, 1]] * 8)
+DATA = np.array([-3.0, -2.9, 0.0, 0.1, 3.0, 3.2])[:, None]
+DRAWS = pt.Draws(LABELS, chain=np.repeat([0, 1], 12))
+
+
+@cache
+def fit() -> pt.Fit:
+    return pt.sample(DATA, draws=6, chains=2, rng=0, n_jobs=1)
+
+
+@cache
+def summary() -> pt.Summary:
+    return pt.summarize(DRAWS, data=DATA, n_jobs=1)
+
+
+RESULTS = {
+    "Draws": lambda: DRAWS,
+    "HasseDiagram": lambda: pt.hasse_diagram(3),
+    "CredibleBall": lambda: summary().ball,
+    "Bound": lambda: summary().ball.upper,
+    "ItemUncertainty": lambda: summary().items,
+    "CredibleCore": lambda: pt.credible_core(DRAWS, prob=0.6),
+    "PartialPartition": lambda: pt.credible_core(DRAWS, prob=0.6).completed(),
+    "Profiles": lambda: summary().profiles,
+    "ClusterUncertainty": lambda: summary().clusters,
+    "ClusterCounts": lambda: summary().n_clusters,
+    "ClusterSizes": lambda: pt.cluster_sizes_posterior(DRAWS),
+    "Diagnostics": lambda: summary().diagnostics,
+    "ChainAgreement": lambda: pt.chain_agreement(DRAWS),
+    "Summary": summary,
+    "LossComparison": lambda: summary().comparison[0],
+    "ClustersCurve": lambda: pt.clusters_curve(DRAWS, k=range(1, 4)),
+    "PointEstimate": lambda: summary().estimate,
+    "PricePath": lambda: pt.price_path(DRAWS),
+    "Stability": lambda: pt.price_path(DRAWS).stability(summary().labels),
+    "SearchReport": lambda: summary().estimate.search,
+    "Start": lambda: summary().estimate.search.starts[0],
+    "Fit": fit,
+    "ClusterParameters": lambda: fit().cluster_parameters(LABELS[0]),
+    "Density": lambda: fit().density(np.array([[0.0], [1.0]])),
+    "Moments": lambda: fit().cluster_parameters(LABELS[0]).clusters[0],
+    "Explanation": lambda: pt.explain(LABELS[0], LABELS[2]),
+    "Representatives": lambda: pt.representatives(DRAWS, n=2),
+    "Modes": lambda: pt.modes(DRAWS),
+    "PValue": lambda: pt.p_value(DRAWS, LABELS[0]),
+    "ConformalSet": lambda: pt.conformal_set(DRAWS),
+}
+
+INPUTS = (pt.Loss, pt.Kernel, pt.PartitionPrior, pt.Gamma, pt.F, pt.Settings)
+"""Public values that a user makes; they print as the call that makes them."""
+
+
+def test_every_result_is_here():
+    classes = {n: c for n in pt.__all__ if inspect.isclass(c := getattr(pt, n))}
+    results = {n for n, c in classes.items() if not issubclass(c, (*INPUTS, Exception))}
+    assert results == set(RESULTS)
+
+
+def arrays(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Every array that a result's public attributes lead to."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif isinstance(value, (tuple, list)):
+        for entry in value:
+            yield from arrays(entry, name)
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from arrays(entry, f"{name}[{key}]")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, INPUTS):
+        for field in dataclasses.fields(value):
+            if not field.name.startswith("_"):
+                yield from arrays(getattr(value, field.name), f"{name}.{field.name}")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_cannot_be_changed(name):
+    result = RESULTS[name]()
+    assert type(result).__name__ == name
+    assert [where for where, array in arrays(result) if array.flags.writeable] == []
+    for field in dataclasses.fields(result) if dataclasses.is_dataclass(result) else ():
+        value = getattr(result, field.name)
+        assert not isinstance(value, (list, set)), field.name
+        assert not isinstance(value, dict) or isinstance(value, MappingProxyType), field.name
+        with pytest.raises(AttributeError):
+            setattr(result, field.name, value)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_prints_short_on_a_screen_and_as_html(name):
+    result = RESULTS[name]()
+    short = repr(result)
+    assert short.startswith(name)
+    assert "\n" not in short
+    assert len(short) <= 200
+    assert "array(" not in short
+    screen = str(result)
+    assert 1 <= screen.count("\n") + 1 <= 50
+    assert max(map(len, screen.splitlines())) <= 120
+    assert "array(" not in screen
+    html = result._repr_html_()
+    assert html.startswith("<")
+    assert html.rstrip().endswith(">")
