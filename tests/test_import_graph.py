@@ -24,6 +24,7 @@ FLOOR = {
     "_optional": 1,
     "_own_files": 0.5,
     "_files": 1,
+    "_result": 0.5,
     "_archive": 1.5,
     "_memory": 1,
     "_progress": 1.5,

@@ -40,6 +40,18 @@ def percent(probability: float) -> str:
     return f"{100.0 * probability:.4g}%"
 
 
+def roughly(part: float) -> str:
+    """A share as a percentage of two digits, or whole from 100% on.
+
+    Examples
+    --------
+    >>> from partita._wording import roughly
+    >>> roughly(0.0123), roughly(1.0), roughly(2.345)
+    ('1.2%', '100%', '234%')
+    """
+    return f"{100.0 * part:.2g}%" if part < 0.995 else f"{100.0 * part:.0f}%"
+
+
 def share(part: float) -> str:
     """A share as a percentage of at most two digits."""
     return "under 1%" if 0.0 < part < 0.01 else f"{100 * part:.0f}%"

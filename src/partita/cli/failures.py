@@ -47,6 +47,7 @@ _VALUES = {
 }
 """Arguments of the library and the options that stand for them."""
 
+
 def in_options(message: str) -> str:
     """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
     return " ".join(_word_in_options(word) for word in message.split(" "))

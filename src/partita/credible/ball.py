@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita._validate import choice
 from partita._wording import counted, counts
 from partita.credible.error import radius_mcse
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CredibleBall:
+class CredibleBall(Result):
     """The smallest ball around a partition that holds a given posterior probability.
 
     Made by :func:`credible_ball`.

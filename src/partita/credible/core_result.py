@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita._wording import counted
 from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
@@ -37,7 +37,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CredibleCore:
+class CredibleCore(Result):
     """The largest set of items whose grouping holds with a given probability.
 
     Made by :func:`credible_core`.
@@ -220,6 +220,3 @@ class CredibleCore:
         if sizes.size > _SHOWN:
             lines.append(f"{'…':>9} and {sizes.size - _SHOWN:,} smaller ones")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"

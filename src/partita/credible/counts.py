@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita._validate import whole
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
 from partita.losses.posterior import as_posterior
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterCounts:
+class ClusterCounts(Result):
     """Posterior of the number of clusters. Made by :func:`n_clusters_posterior`.
 
     Attributes
@@ -69,7 +70,7 @@ class ClusterCounts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusterSizes:
+class ClusterSizes(Result):
     """Posterior of the sorted cluster sizes. Made by :func:`cluster_sizes_posterior`.
 
     Entry j describes the size of the (j+1)-th largest cluster, 0 in draws that

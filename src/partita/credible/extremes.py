@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita._wording import counts
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, by_size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bound:
+class Bound(Result):
     """The partitions at one extreme of a credible ball: usually one, more when they tie.
 
     Attributes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import Labels, as_labels, by_size
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemUncertainty:
+class ItemUncertainty(Result):
     """How certain the place of each item in an estimate is.
 
     Made by :func:`item_uncertainty`.

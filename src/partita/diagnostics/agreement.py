@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
@@ -19,8 +20,8 @@ MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
 
 
-@dataclass(frozen=True)
-class ChainAgreement:
+@dataclass(frozen=True, repr=False)
+class ChainAgreement(Result):
     """Standard deviation over chains of the probability that two items are together.
 
     Attributes

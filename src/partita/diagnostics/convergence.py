@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita._validate import Rng
 from partita._wording import counted
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement, drift
@@ -29,7 +30,7 @@ _MIN_DRAWS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnostics:
+class Diagnostics(Result):
     """Convergence of label-invariant quantities of the draws. Made by :func:`diagnose`.
 
     Attributes

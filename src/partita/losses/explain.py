@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 from partita._wording import counted, in_list, share
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -27,8 +28,8 @@ _BLOCK_LABELS = 1 << 22
 """Labels of the partitions that are compared at a time."""
 
 
-@dataclass(frozen=True, eq=False)
-class Change:
+@dataclass(frozen=True, eq=False, repr=False)
+class Change(Result):
     """One difference of two partitions: items that go from one cluster to another.
 
     Attributes
@@ -53,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Result):
     """What turns partition a into partition b. Made by :func:`explain`.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._result import as_html
 from partita._validate import shown, whole
 from partita._wording import counted, span
 from partita.errors import InvalidInputError, InvalidLabelsError
@@ -229,6 +230,9 @@ class Draws:
         if self._item_names is not None:
             parts.append("named items")
         return f"<Draws: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     # ------------------------------------------------------------------ how kernels see it
 

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita._validate import whole
 from partita.errors import UnknownNameError
 from partita.partitions.enumeration import partition_blocks
@@ -16,8 +17,8 @@ from partita.partitions.labels import Labels
 _MAX_DRAWN = 8
 
 
-@dataclass(frozen=True, eq=False)
-class HasseDiagram:
+@dataclass(frozen=True, eq=False, repr=False)
+class HasseDiagram(Result):
     """What a drawing of the lattice needs.
 
     Attributes

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._result import as_html
 from partita._wording import counted
 from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import integers
@@ -109,3 +110,6 @@ class PartialPartition:
     def __repr__(self) -> str:
         clusters = counted(self.n_clusters, "cluster")
         return f"<PartialPartition: {self.size:,} of {len(self):,} items in {clusters}>"
+
+    def _repr_html_(self) -> str:
+        return as_html(self)

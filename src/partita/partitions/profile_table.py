@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profiles:
+class Profiles(Result):
     """Parameters of each cluster and column, in two honest ways; one row per parameter.
 
     *Given the partition* takes the clusters as known: nothing but sampling error
@@ -98,11 +99,6 @@ class Profiles:
         if len(self) > _SHOWN:
             lines.append(f"      … and {len(self) - _SHOWN:,} more rows; see to_frame()")
         return "\n".join(line.rstrip() for line in lines)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 NUMBERS = ("given", "given_low", "given_high", "averaged", "averaged_low", "averaged_high")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._wording import counted, of_sizes, percent, span
+from partita._wording import counted, of_sizes, percent, roughly, span
 from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def proof(found: PointEstimate) -> str:
     if found.is_proven_optimal:
         return "gap 0: proven optimal for these draws"
     return (
-        f"gap {100.0 * found.gap:.2g}%: no partition of the items has an expected loss below "
+        f"gap {roughly(found.gap)}: no partition of the items has an expected loss below "
         f"{amount(found.lower_bound, found.loss)} on these draws"
     )
 

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
+from partita._wording import roughly
 from partita.partitions.draws import Draws
 
 BLOCKS = 40
 """Blocks of neighbouring draws that take turns; even ones are fitted, odd ones held out."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutCurve(Result):
     """Mean distance to the nearest of n representatives, on draws that did not choose them.
 
     Attributes
@@ -60,7 +62,7 @@ class HeldOutCurve:
         taken = 1.0 - float(self.held_out[self.chosen - 1] / self.held_out[0])
         tail = "" if self.ended else f" The curve still falls at n = {self.n[-1]}."
         return (
-            f"{self.chosen} representatives are {100 * taken:.2g}% nearer to held-out draws than "
+            f"{self.chosen} representatives are {roughly(taken)} nearer to held-out draws than "
             f"one; no smaller number is within one standard error of the best.{tail}"
         )
 

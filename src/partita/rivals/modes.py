@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita._validate import whole
 from partita._wording import counted
 from partita.errors import InvalidInputError, NotSupportedError
@@ -35,7 +35,7 @@ LEAST = 5.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Modes:
+class Modes(Result):
     """Modes of the posterior over partitions. Made by :func:`modes`.
 
     Attributes
@@ -126,9 +126,6 @@ class Modes:
         seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
         lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def modes(

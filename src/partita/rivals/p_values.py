@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result, as_html
+from partita._wording import roughly
 from partita.losses.base import Loss
 from partita.partitions.arrays import Labels
 from partita.partitions.draws import Draws
@@ -71,13 +73,16 @@ class PValue(float):
     def __str__(self) -> str:
         return self.in_words()
 
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         return _restored, (float(self), self.__dict__)
 
     def in_words(self) -> str:
         """The number, what it means, and which choice was made."""
         text = (
-            f"p = {float(self):.3g}: if it were one more draw, {100 * float(self):.2g}% of the "
+            f"p = {float(self):.3g}: if it were one more draw, {roughly(float(self))} of the "
             f"{self.n_draws + 1:,} would be no more typical than it ({self.drawn})"
         )
         if self.method == "ball":
@@ -97,7 +102,7 @@ def _restored(value: float, fields: dict[str, object]) -> PValue:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConformalSet:
+class ConformalSet(Result):
     """Draws with their scores, ready to rank any hypothesis. Made by :func:`conformal_set`.
 
     Attributes

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from partita._result import Result
 
 Neighbours = list[NDArray[np.int64]]
 
@@ -29,8 +32,8 @@ def neighbour_graph(apart: NDArray[np.float64], k: int) -> Neighbours:
     return [np.flatnonzero(row) for row in linked]
 
 
-@dataclass(frozen=True, eq=False)
-class Peaks:
+@dataclass(frozen=True, eq=False, repr=False)
+class Peaks(Result):
     """Every local maximum of a score, highest first.
 
     Attributes
@@ -44,7 +47,7 @@ class Peaks:
     node: NDArray[np.int64]
     birth: NDArray[np.float64]
     death: NDArray[np.float64]
-    _bridge: dict[int, int]
+    _bridge: Mapping[int, int]
     _above: NDArray[np.int64]
 
     @property

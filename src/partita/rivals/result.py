@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita._wording import counted
+from partita._result import Result
+from partita._wording import counted, roughly
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives:
+class Representatives(Result):
     """A few partitions that together lie near to the draws. Made by :func:`representatives`.
 
     Every draw belongs to the region of its nearest representative. One that
@@ -181,7 +182,7 @@ class Representatives:
         if self.gap == 0.0:
             return "proven: no others of their number are nearer to these draws"
         none = "no partition is" if self.n == 1 else f"no {self.n} partitions are"
-        return f"{none} below {self.lower_bound:.4g}: gap at most {100 * self.gap:.2g}%"
+        return f"{none} below {self.lower_bound:.4g}: gap at most {roughly(self.gap)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike
+from partita._result import Result
 from partita._validate import Rng, generator
 from partita._wording import counted, span
 from partita.partitions.draws import Draws
@@ -28,7 +28,7 @@ from partita.samplers.simulation import Simulations
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Fit(Simulations):
+class Fit(Simulations, Result):
     """Posterior draws of a mixture model.
 
     Attributes
@@ -94,13 +94,6 @@ class Fit(Simulations):
 
     def __draws__(self) -> Draws:
         return self.draws
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "trace": dict(self.trace)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # A read-only view of a dict cannot be pickled, so the trace travels as the dict itself.
-        self.__dict__.update(state, trace=MappingProxyType(state["trace"]))
 
     def _parameters(self) -> Parameters:
         """What is learned beside the partitions, draw by draw."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita.samplers.cells import Floats
 
 
-@dataclass(frozen=True)
-class Moments:
+@dataclass(frozen=True, repr=False)
+class Moments(Result):
     """Posterior mean and variance of one parameter in each cluster.
 
     Attributes
@@ -28,8 +29,8 @@ class Moments:
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterParameters:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterParameters(Result):
     """Posterior moments of the clusters' parameters, given a partition.
 
     Attributes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita._result import Result
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -25,8 +26,8 @@ _DRAWS = 500
 """Draws of one piece of work."""
 
 
-@dataclass(frozen=True)
-class Density:
+@dataclass(frozen=True, repr=False)
+class Density(Result):
     """A posterior predictive density on a grid.
 
     Attributes

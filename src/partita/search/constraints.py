@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita._validate import whole
-from partita._wording import counted
+from partita._wording import counted, roughly
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
@@ -93,7 +93,7 @@ def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
     asked += [f"min_size={rules.min_size}"] if rules.min_size > 1 else []
     small = int((sizes < rules.min_size).sum())
     dust = f", {small} of them smaller than {rules.min_size}" if small else ""
-    share = f" ({100 * cost / (lowest - cost):.2g}%)" if lowest > cost else ""
+    share = f" ({roughly(cost / (lowest - cost))})" if lowest > cost else ""
     unit = f" {task.loss.unit}" if task.loss.unit else ""
     task.limits.append(
         f"{' and '.join(asked)}: without it {counted(sizes.size, 'cluster')}{dust}; it costs "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
@@ -19,8 +20,8 @@ NEAR = 1.0
 """Percent of the expected loss that fewer clusters may cost to be worth a word."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClustersCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClustersCurve(Result):
     """The best partition found for each number of clusters.
 
     Attributes

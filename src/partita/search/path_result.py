@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._result import Result
+from partita._wording import roughly
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
@@ -40,8 +42,8 @@ class Corner(NamedTuple):
     """Whether it is proven optimal from low to high."""
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Result):
     """Over which prices a partition is optimal, and what it loses elsewhere.
 
     Attributes
@@ -69,8 +71,8 @@ class Stability:
         return max(0.0, own - float(self._path.expected(a)))
 
 
-@dataclass(frozen=True, eq=False)
-class PricePath:
+@dataclass(frozen=True, eq=False, repr=False)
+class PricePath(Result):
     """Every partition that is optimal for some price a, in order of increasing a.
 
     Attributes
@@ -246,7 +248,7 @@ class PricePath:
 
     def _head(self) -> str:
         gap = self.gap
-        proof = "no proof" if gap is None else f"largest gap {100 * gap:.2g}%"
+        proof = "no proof" if gap is None else f"largest gap {roughly(gap)}"
         if gap == 0.0:
             proof = "proven"
         cut = ", cut short: corners may be missing" if self.interrupted else ""

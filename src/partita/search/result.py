@@ -8,7 +8,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted, of_sizes
+from partita._result import Result
+from partita._wording import counted, of_sizes, roughly
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
@@ -28,8 +29,8 @@ def is_proven(value: float, bound: float, loss: Loss) -> bool:
     return value - bound <= rounding
 
 
-@dataclass(frozen=True)
-class Start:
+@dataclass(frozen=True, repr=False)
+class Start(Result):
     """One start of a search and where it ended.
 
     Attributes
@@ -47,8 +48,8 @@ class Start:
     n_clusters: int
 
 
-@dataclass(frozen=True)
-class SearchReport:
+@dataclass(frozen=True, repr=False)
+class SearchReport(Result):
     """What a search did.
 
     Attributes
@@ -81,8 +82,8 @@ class SearchReport:
     interrupted: bool
 
 
-@dataclass(frozen=True, eq=False)
-class PointEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class PointEstimate(Result):
     """The partition that minimises the posterior expected loss, as far as it was found.
 
     Attributes
@@ -175,7 +176,7 @@ class PointEstimate:
             return "no lower bound"
         if self.is_proven_optimal:
             return "proven optimal for these draws"
-        return f"no partition is below {self.lower_bound:.6g}: gap at most {100 * self.gap:.2g}%"
+        return f"no partition is below {self.lower_bound:.6g}: gap at most {roughly(self.gap)}"
 
     def _found_by(self) -> str:
         n = len(self.search.starts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
 from partita._optional import require
+from partita._result import Result
 from partita._wording import counted
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from partita.search.path_result import PricePath
 
 
-@dataclass(frozen=True, eq=False)
-class LossComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class LossComparison(Result):
     """The VI and Binder estimates side by side, as in the paper's tables.
 
     Attributes
@@ -72,7 +72,7 @@ class LossComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary:
+class Summary(Result):
     """Point estimate, credible ball, uncertainty and diagnostics. Made by :func:`summarize`.
 
     ``print(summary)`` is one screen of text with the sentence to write.
@@ -152,7 +152,7 @@ class Summary:
         return Posterior(self.draws)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "posterior"}
+        return {name: v for name, v in super().__getstate__().items() if name != "posterior"}
 
     @property
     def labels(self) -> Labels:
@@ -216,9 +216,6 @@ class Summary:
             f"estimate of {counted(self.n_clusters, 'cluster')} ({self.loss!r}), "
             f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
     def to_frame(self, table: str = "items") -> pd.DataFrame:
         """One of the tables as a pandas DataFrame.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from partita._wording import counted, counts, of_sizes, percent, span
+from partita._wording import counted, counts, of_sizes, percent, roughly, span
 from partita.rivals.wording import rivals_in_words
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _proof(found: PointEstimate) -> str:
         return "without a lower bound"
     if found.gap == 0.0:
         return "proven optimal for these draws"
-    return f"no partition is below {found.lower_bound:#.4g} (gap {100 * found.gap:.2g}%)"
+    return f"no partition is below {found.lower_bound:#.4g} (gap {roughly(found.gap)})"
 
 
 def _ball(summary: Summary, width: int) -> list[Line]:
