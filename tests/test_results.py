@@ -104,8 +104,9 @@ def test_a_result_cannot_be_changed(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_travels(name):
-    again = pickle.loads(pickle.dumps(RESULTS[name]()))
-    assert str(again) == str(RESULTS[name]())
+    result = RESULTS[name]()
+    again = pickle.loads(pickle.dumps(result))
+    assert str(again) == str(result)
     assert [where for where, array in arrays(again) if array.flags.writeable] == []
 
 

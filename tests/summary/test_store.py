@@ -75,13 +75,17 @@ def test_the_file_holds_plain_arrays_only_and_depends_on_nothing_else(pair, tmp_
     assert again.read_bytes() == path.read_bytes()
 
 
-def test_an_existing_file_is_kept_unless_asked(pair):
+def test_a_foreign_file_is_kept_unless_asked(pair, tmp_path):
     summary, _, path = pair
-    before = path.read_bytes()
+    foreign = tmp_path / "foreign.npz"
+    np.savez(foreign, labels=LABELS)
+    before = foreign.read_bytes()
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        summary.save(path)
-    assert path.read_bytes() == before
-    summary.save(path, overwrite=True)
+        summary.save(foreign)
+    assert foreign.read_bytes() == before
+    summary.save(foreign, overwrite=True)
+    summary.save(foreign)  # a summary replaces a summary
+    assert foreign.read_bytes() == path.read_bytes()
 
 
 # ------------------------------------------------------------------ damaged and foreign files
