@@ -13,7 +13,7 @@ from partita.kernels.gibbs.components import (
     telescopes,
     update_weight,
 )
-from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh
+from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh_store
 from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.math import LANES
 from partita.kernels.gibbs.prior import (
@@ -98,8 +98,7 @@ def _learn_rates(
 ) -> None:
     """Draw the learned rates; caches and the densities of items alone follow them."""
     update_rates(model, rates, clusters.store, k, values, state)
-    for j in range(k):
-        refresh(model, prior, clusters.store, clusters.work, j)
+    refresh_store(model, prior, k, clusters.store, clusters.work)
     fill_alone(model, prior, empty, clusters.work, clusters.weights, singleton)
 
 

@@ -175,6 +175,13 @@ def log_marginal(model: Likelihood, store: Floats, work: Floats, j: Index) -> fl
 
 
 @step
+def refresh_store(model: Likelihood, prior: Prior, k: Index, store: Floats, work: Floats) -> None:
+    """Bring the caches of the clusters at positions 0 … k − 1 up to date."""
+    for j in range(k):
+        refresh(model, prior, store, work, j)
+
+
+@step
 def fill_store(
     model: Likelihood,
     prior: Prior,
@@ -188,8 +195,7 @@ def fill_store(
         clear(store, j)
     for i in range(labels.size):
         add(model, i, store, work, np.int64(labels[i]))
-    for j in range(k):
-        refresh(model, prior, store, work, j)
+    refresh_store(model, prior, k, store, work)
 
 
 @step
@@ -199,7 +205,7 @@ def fill_alone(
     """Log density of each row of the data under the kernel's prior; ``empty`` is scratch."""
     one, at = np.int64(1), np.int64(0)
     clear(empty, at)
-    refresh(model, prior, empty, work, at)
+    refresh_store(model, prior, one, empty, work)
     for i in range(model.data.shape[0]):
         log_weights(model, i, empty, work, one, weights)
         out[i] = weights[0]
