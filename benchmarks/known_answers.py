@@ -54,8 +54,8 @@ def sets() -> Iterator[Data]:
     yield "one blob", rng.normal(size=(200, 3)), np.zeros(200, np.int64)
 
 
-def ours(rows: NDArray[np.float64], kernel: type[pt.Kernel]) -> NDArray[np.int64]:
-    fit = pt.sample(rows, kernel=kernel.empirical(rows), **RUN)
+def ours(rows: NDArray[np.float64], kernel: pt.Kernel) -> NDArray[np.int64]:
+    fit = pt.sample(rows, kernel=kernel, **RUN)
     return pt.estimate(fit).labels
 
 
@@ -73,8 +73,9 @@ def variational(rows: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 METHODS = {
-    "default": lambda rows: ours(rows, pt.NormalInverseGamma),
-    "wishart": lambda rows: ours(rows, pt.NormalInverseWishart),
+    "default": lambda rows: ours(rows, pt.NormalInverseGamma.empirical(rows)),
+    "hierarchical": lambda rows: ours(rows, pt.NormalInverseGamma.hierarchical(rows)),
+    "wishart": lambda rows: ours(rows, pt.NormalInverseWishart.empirical(rows)),
     "GaussianMixture, BIC": by_bic,
     "BayesianGaussianMixture": variational,
 }
@@ -91,7 +92,9 @@ def main() -> None:
             score = adjusted_rand_score(classes, labels)
             cells.append(f"{len(set(labels.tolist()))}, {score:.2f}")
         shape = f"{rows.shape[0]} × {rows.shape[1]}"
-        print(f"| {name} | {shape} | {len(set(classes.tolist()))} | {' | '.join(cells)} |")
+        print(
+            f"| {name} | {shape} | {len(set(classes.tolist()))} | {' | '.join(cells)} |", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def test_density_of_large_counts():
             density_given(one, labels.astype(int), alpha, fit.prior, np.array([point]))
             for point in grid
         ]
-        for labels, alpha in zip(fit.draws.labels, fit._parameters().prior, strict=True)
+        for labels, alpha in zip(fit.draws.labels, fit.trace["concentration"].ravel(), strict=True)
     ]
     np.testing.assert_allclose(found.mean, np.mean(expected, axis=0), rtol=1e-9)
 

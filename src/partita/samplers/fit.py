@@ -22,7 +22,7 @@ from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Kernel
 from partita.samplers.moments import ClusterParameters, mixed_moments
 from partita.samplers.partition_prior import PartitionPrior
-from partita.samplers.predictive import Density, Parameters, predict_clusters, predictive_density
+from partita.samplers.predictive import Density, parameters_of, predict_clusters, predictive_density
 from partita.samplers.profiles import profile
 from partita.samplers.simulation import Simulations
 
@@ -95,14 +95,6 @@ class Fit(Simulations, Result):
     def __draws__(self) -> Draws:
         return self.draws
 
-    def _parameters(self) -> Parameters:
-        """What is learned beside the partitions, draw by draw."""
-        tables = self.prior.tables(self.draws.n_items)
-        fixed = np.full(self.draws.n_draws, tables.concentration)
-        own = self.trace[tables.parameter] if tables.parameter else fixed
-        number = self.trace.get("n_components", self.trace["n_clusters"])
-        return Parameters(np.ravel(own), np.ravel(number), self._rates())
-
     def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
         """Posterior predictive density at new points, with pointwise credible bands.
 
@@ -128,7 +120,7 @@ class Fit(Simulations, Result):
         return predictive_density(
             grid,
             draws=self.draws,
-            parameters=self._parameters(),
+            parameters=parameters_of(self.trace, self.prior, self.draws.n_items, self._rates()),
             kernel=self.kernel,
             prior=self.prior,
             values=self.values,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.samplers.cells import Floats, cell_sums, column_groups, group_sums, present_moments
-from partita.samplers.checks import PerColumn, listed, per_column, spread
+from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.hyperpriors import Gamma, config_of, from_config
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.learned_rates import (
@@ -22,6 +22,7 @@ from partita.samplers.learned_rates import (
     starting,
 )
 from partita.samplers.moments import Moments
+from partita.samplers.ranges import varying
 from partita.samplers.table import Table, as_table, numbers
 
 
@@ -86,22 +87,22 @@ class NormalInverseGamma(Kernel):
     @classmethod
     def empirical(cls, data: Any) -> NormalInverseGamma:
         """The paper's empirical rule, per column: mean, c = 1/2, a = 2, b = sample variance."""
-        mean, variance = present_moments(_varying(as_table(data)))
+        mean, variance = present_moments(varying(as_table(data), cls.kind))
         return cls(tuple(mean), 0.5, 2.0, tuple(variance))
 
     @classmethod
     def hierarchical(cls, data: Any) -> NormalInverseGamma:
         """Richardson and Green's weakly informative rule, per column of range R.
 
-        μ0 is the middle of the range, a = 2, b ~ Gamma(1/5, 10/R²), and c = 1/100: at the variance
-        that this prior expects, (R/10)², the mean of a cluster has the deviation R. (Theirs is
-        N(μ0, R²) whatever the variance, which is not conjugate.) Choose it where clusters may be
-        much narrower than the data, as with many groups.
+        μ0 is the middle of the range, a = 2, b ~ Gamma(1/5, 10/R²), and c = 1/1000: in a cluster
+        whose deviation is R/30 the mean has the deviation R. (Theirs is N(μ0, R²) whatever the
+        variance, which is not conjugate.) Choose it where clusters may be much narrower than the
+        data, as with many groups.
         """
-        values = _varying(as_table(data))
+        values = varying(as_table(data), cls.kind)
         low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
         rates = tuple(Gamma(0.2, 10.0 / width**2) for width in (high - low).tolist())
-        return cls(tuple((low + high) / 2), 0.01, 2.0, rates)
+        return cls(tuple((low + high) / 2), 0.001, 2.0, rates)
 
     def bind(self, table: Table) -> NormalInverseGamma:
         """Checked against these columns; hyperparameters stay as given."""
@@ -255,46 +256,6 @@ class NormalInverseGamma(Kernel):
             "mean": Moments((precision * mean + sums) / c, expected / c, names),
             "variance": Moments(expected, around, names),
         }
-
-
-def _varying(table: Table) -> Floats:
-    """The columns, each with two values or more that differ."""
-    values = numbers(table, NormalInverseGamma.kind, missing=True)
-    present = np.isfinite(values).sum(axis=0)
-    if present.min() < 2:
-        raise InvalidDataError(
-            f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
-            "have no variance; the empirical rule needs two or more."
-        )
-    constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
-    if constant:
-        raise InvalidDataError(
-            f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
-            "variance) has no answer. Drop the column, or give the kernel yourself."
-        )
-    return values
-
-
-def refuse_extremes(values: Floats, table: Table) -> Floats:
-    """Range of each column; refuses numbers whose squares are no numbers, or that lost digits."""
-    largest = np.nanmax(np.abs(values), axis=0)
-    ranges = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
-    for name, high, width in zip(table.names, largest, ranges, strict=True):
-        problem = None
-        if width == 0:
-            continue
-        if high > 1e100:
-            problem = f"has values up to {high:.2g}, whose squares overflow; divide it first"
-        elif width < 1e-100:
-            problem = f"has differences of {width:.2g}, whose squares vanish; multiply it first"
-        elif width < 1e-12 * high:
-            problem = (
-                f"varies by {width:.2g} around {high:.2g}, which leaves too few digits; subtract "
-                "a constant where the numbers come from"
-            )
-        if problem:
-            raise InvalidDataError(f"column {name!r} {problem}.")
-    return np.asarray(ranges)
 
 
 def _block(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,17 @@ class Parameters:
     def rows(self, draws: slice) -> Parameters:
         """Those of some draws."""
         return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
+
+
+def parameters_of(
+    trace: Mapping[str, NDArray[Any]], prior: PartitionPrior, n_items: int, rates: Floats
+) -> Parameters:
+    """What the traces of a fit hold of them."""
+    tables = prior.tables(n_items)
+    fixed = np.full(len(rates), tables.concentration)
+    own = trace[tables.parameter] if tables.parameter else fixed
+    number = trace.get("n_components", trace["n_clusters"])
+    return Parameters(np.ravel(own), np.ravel(number), rates)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from partita.samplers.cells import Floats, group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments
-from partita.samplers.normal import refuse_extremes
+from partita.samplers.ranges import refuse_extremes
 from partita.samplers.table import Table, as_table, numbers
 
 _ADVICE = (
