@@ -81,6 +81,28 @@ METHODS = {
 }
 
 
+def galaxies() -> None:
+    """Shares of 2, 3, … 10 and more components or clusters of the galaxies."""
+    data = pt.datasets.galaxies()
+    fixed, learned = (
+        rule(data) for rule in (pt.NormalInverseGamma.empirical, pt.NormalInverseGamma.hierarchical)
+    )
+    uniform = pt.FiniteMixture(components=(1,) * 30)
+    dynamic = pt.FiniteMixture(pt.F(6, 3), components=(1,) * 30, dynamic=True)
+    process = pt.DirichletProcess(pt.Gamma(1, 1))
+    for name, kernel, prior, of in (
+        ("fixed b, uniform K", fixed, uniform, "n_components"),
+        ("learned b, uniform K", learned, uniform, "n_components"),
+        ("learned b, uniform K, α/K", learned, dynamic, "n_clusters"),
+        ("learned b, Dirichlet process", learned, process, "n_clusters"),
+        ("fixed b, Dirichlet process", fixed, process, "n_clusters"),
+    ):
+        run = {"draws": 10_000, "burn_in": 1_000, "chains": 4, "rng": 0, "progress": False}
+        found = pt.sample(data, kernel=kernel, prior=prior, **run).trace[of]
+        shares = [(found == k).mean() for k in range(2, 11)] + [(found > 10).mean()]
+        print(f"| {name} | {of} | " + " | ".join(f"{share:.3f}" for share in shares) + " |")
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     print("| data | rows × columns | classes | " + " | ".join(METHODS) + " |")
@@ -99,3 +121,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    galaxies()

@@ -97,6 +97,12 @@ JOBS = [
         show=effective,
     ),
     Job(
+        "sampler, Example 1, 11,000 iterations, concentration 1",
+        run(example1, 11_000, prior=pt.DirichletProcess(1.0), **PAPER),
+        peer="sampler_example1_fixed",
+        show=effective,
+    ),
+    Job(
         "sampler, galaxies, 11,000 iterations",
         run(pt.datasets.galaxies, 11_000),
         peer="sampler_galaxies",

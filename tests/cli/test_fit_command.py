@@ -212,3 +212,12 @@ def test_row_numbers_do_not_change_the_answer(place, partita):
     a, b = (pt.read_draws(f"{name}/draws.npz") for name in ("plain", "counted"))
     assert np.array_equal(a.labels, b.labels)
     assert b.item_names[:2] == ("1", "2")
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), SHORT])
+def test_what_was_done_with_the_row_numbers_is_said_once(place, partita, options):
+    rows = "\n".join(f"{i},{i % 7 + 0.5},{i % 3 - 0.25}" for i in range(12))
+    (place / "numbered.csv").write_text(f",x,y\n{rows}\n")
+    result = partita("fit", "numbered.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("taken as names of the items") == 1

@@ -303,6 +303,17 @@ def test_log_posterior_is_complete():
         assert trace["log_posterior"][m] == pytest.approx(expected, abs=1e-9)
 
 
+def test_the_galaxies_are_narrower_groups_than_their_variance_says():
+    """Six clusters rather than four or five; see ``docs/explain/known_answers.md``."""
+    data = pt.datasets.galaxies()
+    kernel = pt.NormalInverseGamma.hierarchical(data)
+    fit = pt.sample(data, kernel=kernel, draws=2_500, burn_in=500, chains=4, rng=0, progress=False)
+    k = fit.trace["n_clusters"]
+    assert 5.9 < k.mean() < 7.0  # 6.44 in a run of 40,000 draws; the standard error is 0.12
+    assert (k <= 2).mean() < 0.005
+    assert 0.7 < fit.trace["rate of 0"].mean() < 1.4  # of data whose variance is 20.8
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -266,3 +266,18 @@ def test_r_hat_so_far_is_that_of_the_chains():
     assert rhat_so_far(reached) > 1.5
     assert rhat_so_far(progress(10)) is None
     assert rhat_so_far(progress(40, chains=1)) is None
+
+
+def test_progress_where_nothing_can_be_replaced_is_lines(capsys, monkeypatch):
+    from partita.samplers import display
+
+    monkeypatch.setattr(display, "_PAUSE", 0.0)
+    fit = pt.sample(DATA, **(SHORT | {"progress": True}))
+    err = capsys.readouterr().err
+    assert fit.notes[0] in err
+    total = fit.settings.iterations
+    assert f"{total:,}/{total:,} iterations" in err.splitlines()[-1]
+    assert "0:00:00 left" in err.splitlines()[-1]
+    assert "R-hat" in err.splitlines()[-1]
+    pt.sample(DATA, **(SHORT | {"progress": None}))
+    assert capsys.readouterr().err == ""  # by default nothing

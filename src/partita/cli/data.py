@@ -129,7 +129,7 @@ def understand(
     if not positions:
         raise InvalidInputError(f"{source} has no column to cluster by: {_reasons(others)}.")
     chosen = table.select(positions)
-    return Understood(chosen, item_names, tuple(others), (*table.notes, *wide_scales(chosen)))
+    return Understood(chosen, item_names, tuple(others), wide_scales(chosen))
 
 
 def _listed(groups: Iterable[str]) -> list[str]:

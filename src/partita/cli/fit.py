@@ -202,7 +202,9 @@ def command(
     with watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)
         run["kernel"] = _kernel(kernel, settings, understood, chosen_prior)
-        if dry_run:
+        if dry_run:  # otherwise the sampler tells them
+            for note in understood.table.notes:
+                say(note)
             return
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         fit = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)

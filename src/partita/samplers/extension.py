@@ -18,7 +18,7 @@ from partita.samplers.fit import Fit
 from partita.samplers.model import build_model
 
 
-def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool) -> Fit:
+def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) -> Fit:
     """See ``Fit.extend``."""
     more = whole(draws, "draws", least=1)
     if fit.state is None:

@@ -250,7 +250,7 @@ class Fit(Simulations, Result):
 
         return fit_to_arviz(self)
 
-    def extend(self, *, draws: int, n_jobs: int | None = None, progress: bool = True) -> Fit:
+    def extend(self, *, draws: int, n_jobs: int | None = None, progress: bool | None = None) -> Fit:
         """Go on sampling where this fit stopped, also after Ctrl-C.
 
         Parameters

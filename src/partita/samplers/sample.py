@@ -83,7 +83,8 @@ def sample(
     n_jobs : int, optional
         Threads; by default every core.
     progress : bool, optional
-        Show progress on standard error; by default when that is a terminal.
+        Show progress on standard error (True: in a file or pipe as lines of their own); by default
+        on a terminal and in a notebook.
     initial : str or array_like, optional
         Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
         (n_items,) or (chains, n_items). By default these three kinds, different by chain.
