@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.credible.core_search import Posterior, grow_path
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks, summed
 
 
 def holding(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
     """The draws that group the items as the partial labels do, and their weight."""
-    from partita.kernels.credible.growth import agreeing
-
-    holds = np.empty(draws.n_draws, np.bool_)
-    for block in draws.blocks():
-        agreeing(draws.rows(block.start, block.stop), partial, holds[block])
+    held = functools.partial(_held, partial=partial)
+    holds = np.concatenate(list(map_blocks(held, draws)))
     if draws.weights is None:
         return holds, int(holds.sum()) / draws.n_draws
     return holds, min(1.0, float(draws.weights[holds].sum()))
+
+
+def _held(block: Block, *, partial: Labels) -> NDArray[np.bool_]:
+    from partita.kernels.credible.growth import agreeing
+
+    holds = np.empty(len(block.labels), np.bool_)
+    agreeing(block.rows, partial, holds)
+    return holds
 
 
 def cluster_probabilities(draws: Draws, partial: Labels) -> NDArray[np.float64]:
     """For each cluster, the weight of the draws that have its items together and apart from the
     other items of the core."""
     items = np.flatnonzero(partial >= 0)
-    clusters = [np.flatnonzero(partial[items] == c) for c in range(int(partial.max()) + 1)]
+    grouping = partial[items]
+    clusters = [np.flatnonzero(grouping == c) for c in range(int(grouping.max()) + 1)]
+    alike = functools.partial(_weights_alike, items=items, clusters=clusters)
+    (found,) = summed(map_blocks(alike, draws))
+    total = 1.0 if draws.weights is not None else draws.n_draws
+    return np.minimum(found / total, 1.0)
+
+
+def _weights_alike(
+    block: Block, *, items: NDArray[np.int64], clusters: list[NDArray[np.int64]]
+) -> tuple[NDArray[np.float64]]:
+    rows = block.labels[:, items]
     found = np.zeros(len(clusters))
-    for block in draws.blocks():
-        rows = draws.labels[block][:, items]
-        weights = draws.probabilities[block]
-        for c, members in enumerate(clusters):
-            same = rows == rows[:, members[:1]]
-            alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
-            found[c] += weights[alike].sum()
-    return np.minimum(found, 1.0)
+    for c, members in enumerate(clusters):
+        same = rows == rows[:, members[:1]]
+        alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
+        found[c] = block.counts[alike].sum()
+    return (found,)
 
 
 def nested_path(
