@@ -186,7 +186,7 @@ class Product(Kernel):
         """The parts, each with its kernel's kind and hyperparameters."""
         return {
             "parts": [
-                {**dict(zip(_DESCRIPTION, described(kernel), strict=True)), "columns": columns}
+                {**dict(zip(_DESCRIPTION, described(kernel), strict=False)), "columns": columns}
                 for kernel, columns in self.parts
             ]
         }
