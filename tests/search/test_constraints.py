@@ -131,5 +131,8 @@ def test_impossible_requests_are_refused_in_words():
         pt.estimate(draws, n_clusters=2, min_size=4)
     with pytest.raises(NotSupportedError, match="use 'auto' or 'sweep'"):
         pt.estimate(draws, n_clusters=2, method="hasse")
+    by_hand = pt.CallableLoss(lambda a, b: float(len(set(a)) != len(set(b))))
+    with pytest.raises(NotSupportedError, match="at most 8 items; there are 12"):
+        pt.estimate(random_posterior(12, 10, 0), loss=by_hand, n_clusters=2)
     with pytest.raises(InvalidInputError, match="not both"):
         pt.estimate(draws, n_clusters=2, max_clusters=3)

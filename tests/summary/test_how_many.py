@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import partita as pt
+from partita.errors import InvalidInputError
 
 FIVE = [
     [1, 1, 2, 2, 3, 3],
@@ -20,18 +23,61 @@ def printed(summary) -> str:
     return " ".join(str(summary).split())
 
 
-def test_the_line_says_plateau_and_prices(tmp_path):
+def test_the_line_says_plateau_prices_and_time():
     summary = pt.summarize(FIVE, path=True)
-    assert f"How many: {summary.curve.sentence}; the estimate is optimal for" in printed(summary)
-    assert "prices of splitting from 0.51 to 1.01" in printed(summary)
+    line = printed(summary).partition("How many: ")[2]
+    assert line.startswith(f"{summary.curve.sentences}; the estimate is optimal for prices of ")
+    seconds = summary.curve.seconds + summary.path.seconds
+    assert f"splitting from 0.51 to 1.01 ({seconds:.1f} s)" in line
     assert summary.curve.excess == pytest.approx(pt.clusters_curve(FIVE).excess)
     np.testing.assert_array_equal(summary.path.labels, pt.price_path(FIVE).labels)
+    assert summary.to_frame("path")["n_clusters"].tolist() == summary.path.n_clusters.tolist()
+    assert summary.to_frame("curve")["k"].tolist() == summary.curve.k.tolist()
+
+
+def test_path_and_curve_are_in_both_files(tmp_path):
+    summary = pt.summarize(FIVE, path=True)
     summary.save(tmp_path / "kept.npz")
-    assert str(pt.Summary.load(tmp_path / "kept.npz")) == str(summary)
+    again = pt.Summary.load(tmp_path / "kept.npz")
+    assert str(again) == str(summary)
+    assert again.to_json() == summary.to_json()
+    assert again.path.stability(summary.labels) == summary.path.stability(summary.labels)
+    written = json.loads(summary.to_json())
+    assert written["path"]["breakpoints"] == summary.path.breakpoints.tolist()
+    assert written["path"]["labels"] == summary.path.labels.tolist()
+    assert written["curve"]["plateau"] == summary.curve.plateau.tolist()
+    assert written["curve"]["sentence"] == summary.curve.sentences
 
 
-def test_no_line_unless_asked():
-    assert "How many" not in str(pt.summarize(FIVE))
+def noisy(n_items=24, n_draws=200):
+    rng = np.random.default_rng(5)
+    truth = np.arange(n_items) % 3
+    noise = rng.integers(0, 4, (n_draws, n_items))
+    return np.where(rng.random(noise.shape) < 0.2, noise, truth)
+
+
+def test_what_is_cheap_is_said_unasked(monkeypatch):
+    summary = pt.summarize(noisy(), bound=None)
+    assert summary.path is None
+    k = summary.curve.k.tolist()
+    assert k == list(range(k[0], k[-1] + 1))
+    assert k[0] < summary.n_clusters < k[-1]
+    assert f"How many: {summary.curve.sentences} (" in printed(summary)
+    whole = pt.clusters_curve(noisy(), k=k)
+    assert summary.curve.plateau.tolist() == whole.plateau.tolist()
+    assert summary.curve.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)
+    assert (summary.curve.expected_loss >= whole.expected_loss - 1e-12).all()
+    monkeypatch.setattr("partita.summary.how_many.CHEAP_CELLS", 24 * 200 * (summary.n_clusters + 3))
+    dear = pt.summarize(noisy(), bound=None)
+    assert dear.curve is None
+    with pytest.raises(InvalidInputError, match=r"no curve: .* path=True"):
+        dear.to_frame("curve")
+
+
+def test_nothing_where_it_is_refused_or_the_estimate_is_not_free():
+    assert "How many" not in str(pt.summarize(FIVE, path=False))
+    assert pt.summarize(FIVE).path is not None
+    assert pt.summarize(FIVE, n_clusters=2).curve is None
 
 
 def test_an_estimate_that_no_price_gives():

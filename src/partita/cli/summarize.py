@@ -143,7 +143,9 @@ def make_summary(
     from partita.summary.summarize import summarize
 
     bound = None if wishes["bound"] == "none" else wishes["bound"]
-    return summarize(draws, data=data, **{**wishes, "bound": bound}, rng=seed, n_jobs=jobs)
+    asked = wishes["path"] or None  # without --path, what is cheap
+    chosen = {**wishes, "bound": bound, "path": asked}
+    return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 
 def print_summary(summary: Summary, *, as_json: bool) -> None:

@@ -10,11 +10,13 @@ from partita._progress import Status
 from partita._validate import Rng, generator, number, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
+from partita.losses.posterior import Posterior
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
+from partita.partitions.labels import Labels, canonical
 from partita.partitions.types import DrawsLike
 from partita.search.curve_result import ClustersCurve
-from partita.search.curve_search import best_for_each, measured
+from partita.search.curve_search import best_for_each, measured, plateau_around
 from partita.search.methods.registry import as_method
 from partita.search.task import Clock, Options, Task
 
@@ -114,6 +116,48 @@ def clusters_curve(
         numbers = _clean_numbers(k, given.n_items, int(best.labels.max()) + 1)
         rows = best_for_each(task, numbers, best.labels, free)
         return measured(given, measure, rows, best.labels, tolerance, task.clock.seconds)
+
+
+def plateau(
+    posterior: Posterior,
+    labels: Labels,
+    *,
+    loss: Loss,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: Rng | None = None,
+) -> ClustersCurve:
+    """A short curve around an estimate: its plateau, and fewer clusters that cost little.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    labels : ndarray of int, shape (n_items,)
+        The estimate.
+    loss : Loss
+        A mean over draws.
+    time_limit, n_jobs, progress, rng
+        As in :func:`clusters_curve`.
+
+    Returns
+    -------
+    ClustersCurve
+        For consecutive numbers of clusters around that of the estimate.
+    """
+    draws = posterior.draws
+    with Status("clusters curve", progress) as status:
+        task = Task(
+            draws=posterior.distinct,
+            given_similarity=None,
+            loss=loss,
+            options=Options(1, np.empty((0, draws.n_items), np.int32), None, None, 1, n_jobs),
+            rng=generator(rng),
+            clock=Clock(time_limit),
+            report=status.say,
+            posterior=posterior,
+        )
+        return plateau_around(task, posterior, canonical(labels))
 
 
 def _clean_numbers(k: Iterable[int] | None, n_items: int, estimated: int) -> list[int]:

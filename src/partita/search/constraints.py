@@ -108,6 +108,13 @@ class RuledSearch:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.enumerates = task.draws is not None and task.n_items <= ENUMERATED_ITEMS
+        if self.enumerates:
+            return
+        if task.loss.form(1) is None:
+            raise NotSupportedError(
+                f"{task.loss!r} is measured by evaluation, and is searched within n_clusters and "
+                f"min_size for at most {ENUMERATED_ITEMS} items; there are {task.n_items:,}."
+            )
         self._problem, self._sample = explored(task)
 
     @cached_property

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.losses.base import Loss
+from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
 from partita.partitions.labels import Labels, by_size
@@ -63,17 +64,17 @@ def _lowest(search: RuledSearch, k: int, starts: Sequence[Candidate], effort: Ef
     return min(found, key=lambda c: search.task.evaluate(c.labels)).labels
 
 
-def plateau_around(task: Task, given: Draws, best: Labels) -> ClustersCurve:
+def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCurve:
     """A short curve around the estimate, which tells the plateau.
 
     Downwards while a number costs no more than its Monte Carlo standard error
     or a percent, upwards while it costs no more than that error, and one
     number further on both sides. Each walk begins where the last one ended.
     """
-    own = int(best.max()) + 1
+    own, given = int(best.max()) + 1, posterior.draws
     rows: Rows = {own: best}
     search = RuledSearch(task)
-    lowest = task.loss.distances(best, given)
+    lowest = posterior.distances(task.loss, best)
     allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
     for side, share in (
         (range(own - 1, max(0, own - BELOW - 1), -1), allowed),
@@ -83,7 +84,7 @@ def plateau_around(task: Task, given: Draws, best: Labels) -> ClustersCurve:
         for k in side:
             rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
             last = k
-            difference = task.loss.distances(rows[k], given) - lowest
+            difference = posterior.distances(task.loss, rows[k]) - lowest
             excess, error = float(difference @ given.probabilities), _error(difference, given)
             if task.clock.is_up() or excess > max(share, np.nan_to_num(error)):
                 break

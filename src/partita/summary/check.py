@@ -11,7 +11,7 @@ import numpy as np
 from partita.errors import PartitaError
 from partita.partitions.draws import Draws
 
-_LABELS = frozenset({"labels", "center", "ties"})
+_LABELS = frozenset({"labels", "center", "ties", "estimate"})
 """Fields that hold one label per item, in the last dimension."""
 
 

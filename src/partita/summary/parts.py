@@ -37,6 +37,8 @@ PARTS = {
     "Profiles": "partitions.profile_table",
     "Representatives": "rivals.result",
     "HeldOutCurve": "rivals.curve",
+    "PricePath": "search.path_result",
+    "ClustersCurve": "search.curve_result",
     "VI": "losses.vi",
     "Binder": "losses.binder",
     "VILowerBound": "losses.vi_lower_bound",
@@ -94,7 +96,10 @@ def draws_from_parts(entries: dict[str, Any]) -> Draws:
 
 
 def completed(summary: Summary) -> Summary:
-    """The summary with the parts that files of earlier versions lack."""
+    """The summary with what its file left out, and the parts that earlier versions lack."""
+    if summary.path is not None:
+        path = replace(summary.path, _draws=summary.draws.unique())
+        summary = replace(summary, path=path)
     if summary.items is not None:
         return summary
     jaccard = summary.clusters.jaccard

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.diagnostics.convergence import Diagnostics
     from partita.rivals.result import Representatives
+    from partita.search.curve_result import ClustersCurve
+    from partita.search.path_result import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
@@ -43,6 +45,8 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "sizes_posterior": _columns(summary.sizes),
         "diagnostics": _diagnostics(summary.diagnostics),
         "rivals": None if summary.rivals is None else _rivals(summary.rivals),
+        "path": None if summary.path is None else _path(summary.path),
+        "curve": None if summary.curve is None else _curve(summary.curve),
         "options": dict(summary.options),
         "versions": dict(summary.versions),
         "seconds": summary.seconds,
@@ -95,6 +99,16 @@ def _rivals(found: Representatives) -> dict[str, Any]:
         "chains": found.chains,
         "chain_names": found.chain_names,
     }
+
+
+def _path(path: PricePath) -> dict[str, Any]:
+    shown = _columns(path, without=("loss", "item_names", "_draws"))
+    return {**shown, "loss": repr(path.loss), "is_proven": path.is_proven, "gap": path.gap}
+
+
+def _curve(curve: ClustersCurve) -> dict[str, Any]:
+    shown = {**_columns(curve), "loss": repr(curve.loss), "percent": curve.percent}
+    return {**shown, "plateau": curve.plateau, "sentence": curve.sentences}
 
 
 def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:

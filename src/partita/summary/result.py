@@ -29,13 +29,12 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
 from partita.rivals.result import Representatives
+from partita.search.curve_result import ClustersCurve
+from partita.search.path_result import PricePath
 from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from partita.search.curve_result import ClustersCurve
-    from partita.search.path_result import PricePath
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +103,12 @@ class Summary(Result):
         What each cluster is like, column by column, when there are data.
     rivals : Representatives or None
         Rival answers with their chains and masses, where the chains disagree.
+    path : PricePath or None
+        Every partition that is optimal at some price of splitting, where it was
+        asked for or is cheap.
+    curve : ClustersCurve or None
+        The best partition for numbers of clusters around the estimate's, where
+        it was asked for or is cheap; see ``path`` of :func:`summarize`.
     options : mapping
         How it was made: the arguments of :func:`summarize`.
     versions : mapping
@@ -139,6 +144,8 @@ class Summary(Result):
     versions: Mapping[str, str]
     seconds: float
     rivals: Representatives | None = None
+    path: PricePath | None = None
+    curve: ClustersCurve | None = None
 
     def __draws__(self) -> Draws:
         return self.draws
@@ -183,20 +190,6 @@ class Summary(Result):
         """
         return quick_core(self.draws)
 
-    @cached_property
-    def path(self) -> PricePath | None:
-        """The price path, without proof, made when asked; None for a loss without a price."""
-        from partita.search.price_path import price_path
-
-        return price_path(self.draws, loss=self.loss, bound=None) if self.loss.has_price else None
-
-    @cached_property
-    def curve(self) -> ClustersCurve | None:
-        """The best partition for each k, made when asked; None for a loss that is no mean."""
-        from partita.search.clusters_curve import clusters_curve
-
-        return clusters_curve(self.draws, loss=self.loss) if self.loss.averages_distances else None
-
     @property
     def sentence(self) -> str:
         """The sentence to write about the credible ball."""
@@ -224,7 +217,7 @@ class Summary(Result):
         ----------
         table : str, default "items"
             "items", "clusters", "profiles", "bounds", "n_clusters", "sizes",
-            "diagnostics" or "comparison".
+            "diagnostics", "comparison", "path" or "curve".
         """
         tables: dict[str, Any] = {
             "items": self.items,
@@ -235,15 +228,17 @@ class Summary(Result):
             "sizes": self.sizes,
             "diagnostics": self.diagnostics,
             "comparison": self.comparison,
+            "path": self.path,
+            "curve": self.curve,
         }
         if table not in tables:
             known = ", ".join(repr(name) for name in tables)
             raise UnknownNameError(f"no table {table!r} in a summary; expected one of {known}.")
         if tables[table] is None:
-            raise InvalidInputError(
-                "this summary has no profiles, because it was made without data; give them: "
-                "summarize(draws, data=...)."
-            )
+            why = "data; give them: summarize(draws, data=...)"
+            if table != "profiles":
+                why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
+            raise InvalidInputError(f"this summary has no {table}: it was made without {why}.")
         frame: pd.DataFrame = tables[table].to_frame()
         return frame
 

@@ -24,6 +24,8 @@ from partita.summary.parts import completed, draws_from_parts, name_of, part_fro
 from partita.summary.result import Summary
 
 _SUMMARY = Form("partita summary", 2, "summary")
+_LEFT_OUT = {("PricePath", "_draws")}
+"""Fields that follow from the others."""
 _DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names")
 
 
@@ -80,7 +82,8 @@ class _Writer:
             entries = {name: getattr(value, name) for name in _DRAWS}
         else:
             kind = name_of(value)
-            entries = {field.name: getattr(value, field.name) for field in fields(value)}
+            names = [field.name for field in fields(value) if (kind, field.name) not in _LEFT_OUT]
+            entries = {name: getattr(value, name) for name in names}
         encoded = {name: self.encode(entry) for name, entry in entries.items()}
         # Numbered when complete, as the reader does: parts inside come first.
         self._number[id(value)] = len(self._number)

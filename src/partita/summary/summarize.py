@@ -35,6 +35,7 @@ from partita.rivals.representatives import representatives
 from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
+from partita.summary.how_many import how_many
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import LossComparison, Summary
 
@@ -52,7 +53,7 @@ def summarize(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
-    path: bool = False,
+    path: bool | None = None,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -76,11 +77,14 @@ def summarize(
         The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
-    path : bool, default False
-        ``print`` then says in one line which numbers of clusters are as good and
-        over which prices the estimate is optimal, by ``Summary.curve`` and
-        ``Summary.path``. These are made when first asked for, and take several
-        times as long as all the rest.
+    path : bool, optional
+        Whether to find out how many clusters: ``print`` says in one line which
+        numbers are as good (``Summary.curve``) and over which prices of
+        splitting the estimate is optimal (``Summary.path``), and how long that
+        took. True takes several times as long as all the rest. By default what
+        is cheap is done: a short curve around an estimate that was searched
+        freely, where draws × items × (clusters + 4) is at most 30 million, and
+        the path of at most 8 items. False does neither.
     method, bound, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress
         As in :func:`estimate`. The VI and Binder estimates made for comparison
         use them as well, except for methods that only one loss has.
@@ -95,6 +99,7 @@ def summarize(
     -----
     Two estimates (three when the loss is neither VI nor Binder's), one pass for
     the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
+    The short curve takes about half as long again.
     Where chains disagree, :func:`representatives` says what each of them holds.
 
     References
@@ -134,6 +139,7 @@ def summarize(
     vi, binder = (
         _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
     )
+    prices, curve = how_many(posterior, found, path, wishes)
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     metric = measure if measure.is_metric else VI()
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
@@ -161,10 +167,12 @@ def summarize(
         sizes=sizes,
         profiles=_profiles(draws, clean, found.labels, observed, level),
         diagnostics=diagnostics,
-        options=_options(measure, level, overlap, {**wishes, "path": bool(path)}),
+        options=_options(measure, level, overlap, {**wishes, "path": path}),
         versions=_versions(),
         seconds=time.perf_counter() - started,
         rivals=rivals,
+        path=prices,
+        curve=curve,
     )
     summary.__dict__["posterior"] = posterior  # as the cached property would keep it
     return summary

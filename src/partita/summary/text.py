@@ -113,18 +113,20 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
 
 
 def _how_many(summary: Summary, width: int) -> list[Line]:
-    """The plateau, and the prices at which the estimate is optimal; where it was asked for."""
-    if not summary.options.get("path"):
-        return []
-    parts = []
+    """The plateau, the prices at which the estimate is optimal, and what finding out took."""
+    parts, seconds = [], 0.0
     if summary.curve is not None:
-        parts.append(summary.curve.sentence)
+        parts.append(summary.curve.sentences)
+        seconds += summary.curve.seconds
     if summary.path is not None:
         found = summary.path.stability(summary.labels)
         prices = f"optimal for prices of splitting from {found.low:.2f} to {found.high:.2f}"
         parts.append(f"the estimate is {prices if found.is_optimal else 'optimal at no price'}")
+        seconds += summary.path.seconds
+    if not parts and not summary.options.get("path"):
+        return []
     text = "; ".join(parts) or f"no path and no curve under {summary.loss.title}"
-    return _wrapped("How many: ", text, width)
+    return _wrapped("How many: ", f"{text} ({seconds:.1f} s)" if parts else text, width)
 
 
 def _proof(found: PointEstimate) -> str:

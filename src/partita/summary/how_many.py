@@ -1,0 +1,46 @@
+"""How many clusters: what a summary finds out about it, and when that is cheap enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partita.losses.posterior import Posterior
+from partita.search.clusters_curve import clusters_curve, plateau
+from partita.search.curve_result import ClustersCurve
+from partita.search.path_result import PricePath
+from partita.search.price_path import price_path
+from partita.search.result import PointEstimate
+
+CHEAP_CELLS = 30_000_000
+"""Draws × items × (clusters of the estimate + 4), at most, for a short curve without request."""
+
+CHEAP_ITEMS = 8
+"""Items, at most, for a price path without request: all partitions of so few are compared."""
+
+
+def how_many(
+    posterior: Posterior, found: PointEstimate, wanted: bool | None, wishes: dict[str, Any]
+) -> tuple[PricePath | None, ClustersCurve | None]:
+    """The price path and the curve: both where wanted; where it is left open, what is cheap.
+
+    Cheap is counted in work, so that the same call gives the same summary on
+    every machine. The short curve begins at the estimate, which must have been
+    searched for freely.
+    """
+    loss, draws = found.loss, posterior.draws
+    shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+    path = None
+    few = wanted is None and draws.n_items <= CHEAP_ITEMS
+    if loss.has_price and (wanted or few):
+        path = price_path(draws, loss=loss, bound=None, **shared)
+    if not loss.averages_distances or wanted is False:
+        return path, None
+    if wanted:
+        return path, clusters_curve(draws, loss=loss, **shared)
+    cells = draws.n_draws * draws.n_items * (found.n_clusters + 4)
+    free = all(wishes[name] is None for name in ("max_clusters", "n_clusters"))
+    free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
+    walks = loss.form(1) is not None  # others are measured by evaluation
+    if not (free and walks) or cells > CHEAP_CELLS or found.search.interrupted:
+        return path, None
+    return path, plateau(posterior, found.labels, loss=loss, **shared)
