@@ -15,12 +15,14 @@ from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
 from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
 from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
+from partita.report.how_many import HEIGHT as HIGH
+from partita.report.how_many import WIDTH as WIDE
 from partita.report.prepare import Content
 from partita.report.wording import BOUNDS
 
 SCRIPTS = (
     *("data", "state", "clusters", "table", "heat"),
-    *("panels", "theme", "plots", "holds", "main"),
+    *("panels", "theme", "plots", "holds", "how_many", "main"),
 )
 """The page's own scripts, in the order they run."""
 
@@ -41,6 +43,8 @@ def page(content: Content) -> str:
         most_brackets=MOST_BRACKETS,
         svg_width=WIDTH,
         svg_height=HEIGHT,
+        wide=WIDE,
+        high=HIGH,
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
         style=safe(_asset("report.css")),

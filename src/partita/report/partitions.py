@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import percent
+from partita._wording import counted, percent
 from partita.partitions.labels import Labels
 from partita.plots.colours import colour_indices
 from partita.report import wording as words
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
+    from partita.search.path_result import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
 PROBS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 """Credible probabilities on offer, besides the one of the summary."""
+
+
+_WIDEST = 250
+"""Corners of a path as narrow as this part of it are too narrow to be chosen."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,51 @@ def shown_partitions(summary: Summary) -> Shown:
             )
             for r, labels in enumerate(summary.rivals.labels)
         )
+    choices += _of_path(summary, distinct) + _of_curve(summary, distinct)
     probs = sorted({*PROBS, summary.prob})
     levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
     labels = tuple(distinct.labels)
     return Shown(labels, tuple(colour_indices(labels)), choices, levels, probs.index(summary.prob))
+
+
+def wide_corners(path: PricePath) -> list[int]:
+    """Corners of a price path that can be seen in a picture, and that of the loss's own price."""
+    least = (path.high - path.low) / _WIDEST
+    own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
+    return [j for j, c in enumerate(path) if c.high - c.low >= least or j == own]
+
+
+def _of_path(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
+    path = summary.path
+    if path is None:
+        return ()
+    corners = list(path)
+    return tuple(
+        Choice(
+            f"price{j}",
+            f"{counted(c.n_clusters, 'cluster')}, prices {c.low:.2f} to {c.high:.2f}",
+            distinct.number(c.labels),
+            f"{words.clusters(c.labels)}; optimal for prices of splitting from {c.low:.4f} to "
+            f"{c.high:.4f}.",
+        )
+        for j, c in ((j, corners[j]) for j in wide_corners(path))
+    )
+
+
+def _of_curve(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
+    curve = summary.curve
+    if curve is None:
+        return ()
+    return tuple(
+        Choice(
+            f"k{k}",
+            f"Best with {counted(k, 'cluster')}",
+            distinct.number(curve.labels[j]),
+            f"{words.clusters(curve.labels[j])}; {words.amount(curve.excess[j], curve.loss)} "
+            f"({curve.percent[j]:.2g}%) above the estimate.",
+        )
+        for j, k in enumerate(curve.k.tolist())
+    )
 
 
 class _Distinct:

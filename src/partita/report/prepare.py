@@ -16,6 +16,7 @@ from partita.plots.similarity_map import SimilarityMap, prepare_similarity
 from partita.report import tables
 from partita.report import wording as words
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
+from partita.report.how_many import HowMany, how_many
 from partita.report.item_positions import Places, places
 from partita.report.partitions import Shown, shown_partitions
 from partita.report.tables import Table
@@ -78,6 +79,7 @@ class Content:
     comparison: Table
     clusters: Table
     holds: Holds | None
+    how_many: HowMany | None
     profiles: Table | None
     panels: tuple[Panel, ...]
     diagnostics: Table
@@ -100,6 +102,7 @@ def prepare(summary: Summary) -> Content:
     found, ball, counts = summary.estimate, summary.ball, summary.counts
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
+    shown = shown_partitions(summary)
     return Content(
         heading=words.heading(summary),
         origin=words.origin(summary),
@@ -112,7 +115,7 @@ def prepare(summary: Summary) -> Content:
         warnings=summary.diagnostics.warnings,
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
         notes=summary.diagnostics.notes,
-        shown=shown_partitions(summary),
+        shown=shown,
         heat=prepare_similarity(summary.posterior, found.labels),
         place=places(summary.data, summary.data_names),
         item_names=summary.draws.item_names,
@@ -128,6 +131,7 @@ def prepare(summary: Summary) -> Content:
         comparison=tables.comparison_table(summary),
         clusters=tables.cluster_table(summary),
         holds=holds(summary),
+        how_many=how_many(summary, shown),
         profiles=None if summary.profiles is None else profile_table(summary.profiles),
         panels=() if summary.profiles is None else profile_panels(summary.profiles),
         diagnostics=tables.diagnostics_table(summary),

@@ -20,6 +20,8 @@ _WARNS = "  ! "
 """What a warning begins with."""
 _UNBROKEN = "\u00a0"
 """A space at which lines are not wrapped."""
+_SHOWN_SECONDS = 1.0
+"""Time from which on a search that need not be made says how long it took."""
 _SHOWN = 6
 """Clusters and items listed; a screen has no room for more."""
 
@@ -126,7 +128,9 @@ def _how_many(summary: Summary, width: int) -> list[Line]:
     if not parts and not summary.options.get("path"):
         return []
     text = "; ".join(parts) or f"no path and no curve under {summary.loss.title}"
-    return _wrapped("How many: ", f"{text} ({seconds:.1f} s)" if parts else text, width)
+    if seconds >= _SHOWN_SECONDS:  # less is not worth a word, and differs from run to run
+        text += f" ({seconds:.0f} s)"
+    return _wrapped("How many: ", text, width)
 
 
 def _proof(found: PointEstimate) -> str:
