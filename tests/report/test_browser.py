@@ -440,3 +440,37 @@ def test_buttons_of_rivals_show_and_select(browser, tmp_path):
     assert selected(tab) == [15, 16, 17]
     assert tab.errors() == []
     tab.close()
+
+
+def test_a_corner_or_a_number_of_clusters_shows_its_partition(browser, tmp_path):
+    labels = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    summary = pt.summarize([*labels, [0, 1, 1, 2, 2, 2]], path=True, bound=None)
+    path = tmp_path / "report.html"
+    summary.to_html(path)
+    tab = browser.open(path)
+
+    def shown():
+        return tab.run(f"Array.from({MODEL}('items').data.cluster)")
+
+    def current():
+        return each(tab, "#how-many [aria-current]", "e.dataset.show ?? e.tagName")
+
+    assert summary.curve.sentences[1:] in tab.text("#plateau-text")
+    assert len(each(tab, "#plot-path .pick", "e")) == len(summary.path)
+    tab.click("#plot-path .pick[data-show=price3]")
+    assert pt.distance(shown(), summary.path.labels[3]) == 0.0
+    assert "2 clusters, prices 1.01 to 1.65" in tab.text("#shown-text")
+    assert current() == ["price3", "TR"]
+    tab.click("#corners button[data-show=price1]")
+    assert pt.distance(shown(), summary.path.labels[1]) == 0.0
+    point = summary.curve.k.tolist()[-1]
+    tab.click(f"#plot-curve .pick[data-show=k{point}]")
+    assert pt.distance(shown(), summary.curve.labels[-1]) == 0.0
+    assert current() == [f"k{point}"]
+    tab.run(
+        "document.querySelector('[data-show=price4]')"
+        ".dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }))"
+    )
+    assert set(shown()) == {0}
+    assert tab.errors() == []
+    tab.close()

@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import norm
 
 import partita as pt
+from partita.report.how_many import WIDTH
 from partita.report.item_positions import places
-from partita.report.partitions import PROBS, shown_partitions
+from partita.report.partitions import PROBS, shown_partitions, wide_corners
 from partita.report.prepare import prepare
 
 
@@ -63,7 +64,7 @@ def test_partitions_are_distinct_and_colours_follow_clusters(summary):
     ],
 )
 def test_estimates_on_offer(loss, keys):
-    summary = pt.summarize(chains(12, 60, 3), loss=loss)
+    summary = pt.summarize(chains(12, 60, 3), loss=loss, path=False)
     assert [choice.key for choice in shown_partitions(summary).choices] == keys
 
 
@@ -202,3 +203,39 @@ def test_rival_answers_of_chains_that_disagree():
     for r in range(2):
         shown = content.shown.labels[offered[f"rival{r}"]]
         assert pt.distance(shown, found.rivals.labels[r]) == 0.0
+
+
+def test_corners_and_numbers_of_clusters_are_on_offer_and_drawn_to_scale():
+    draws = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
+    summary = pt.summarize([*draws, [0, 1, 1, 2, 2, 2]], path=True)
+    content = prepare(summary)
+    shown = content.shown
+    of = {choice.key: shown.labels[choice.partition] for choice in shown.choices}
+    for j, corner in enumerate(summary.path):
+        assert pt.distance(of[f"price{j}"], corner.labels) == 0.0
+    for k, labels in zip(summary.curve.k, summary.curve.labels, strict=True):
+        assert pt.distance(of[f"k{k}"], labels) == 0.0
+    path, curve = content.how_many.path, content.how_many.curve
+    assert [c.n_clusters for c in path.corners] == [6, 4, 3, 2, 1]
+    assert [c.width for c in path.corners] == pytest.approx(
+        [WIDTH * (c.high - c.low) / 2 for c in summary.path]
+    )
+    assert path.own == WIDTH / 2
+    assert [len(c.bands) for c in path.corners] == [6, 4, 3, 2, 1]
+    assert "optimal for prices from 0.51 to 1.01" in path.text
+    heights = [p.y for p in curve.points]
+    assert np.argsort(heights).tolist() == np.argsort(-summary.curve.expected_loss).tolist()
+    assert [p.k for p in curve.points if p.is_good] == summary.curve.plateau.tolist()
+    assert [p.k for p in curve.points if p.is_estimate] == [summary.n_clusters]
+
+
+def test_slivers_of_a_path_are_left_out_and_counted(summary):
+    path = pt.price_path([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    narrow = dataclasses.replace(path, breakpoints=np.array([1.541, path.breakpoints[1]]))
+    assert wide_corners(narrow) == [0, 2]
+    draws = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    found = pt.summarize(draws, path=False)
+    content = prepare(dataclasses.replace(found, path=narrow))
+    assert content.how_many.curve is None
+    assert "1 sliver too narrow" in content.how_many.path.text
+    assert prepare(dataclasses.replace(found, path=None)).how_many is None
