@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import numpy as np
@@ -50,11 +51,12 @@ def summarize(
     ----------
     adata : AnnData
         N cells.
-    draws : str, path, Draws, Fit, array_like, table or ArviZ object
-        A key of ``adata.obsm`` whose entry has shape (n_obs, n_draws), or anything
-        :func:`partita.as_draws` accepts, with one row per draw and one column per cell, or the
-        result of :func:`partita.sample`. Where the draws have names of items and some of them
-        are names of cells, all must be, and the draws are put into the order of the cells.
+    draws : list of str, str, path, Draws, Fit, array_like, table or ArviZ object
+        A list of columns of ``adata.obs``, or a pattern for them such as "leiden_*", one
+        clustering each; a key of ``adata.obsm`` whose entry has shape (n_obs, n_draws); or
+        anything :func:`partita.as_draws` accepts, with one row per draw and one column per cell,
+        or the result of :func:`partita.sample`. Where the draws have names of items and some of
+        them are names of cells, all must be, and the draws are put into the order of the cells.
     key_added : str, default "partita"
     loss, prob, method, bound, max_clusters, time_limit, rng, n_jobs, progress
         As in :func:`partita.summarize`.
@@ -201,10 +203,14 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
     """Draws of as many items as there are cells, in their order; sampler output as it is."""
     if isinstance(given, str) and given in adata.obsm:
         return as_draws(_dense(adata.obsm[given]), transpose=True, noise=noise)
+    columns = _columns_of(adata, given)
+    if columns:
+        return as_draws(np.array([_codes(adata.obs[name]) for name in columns]), noise=noise)
     if isinstance(given, str) and not os.path.exists(given):
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
         raise InvalidInputError(
-            f"draws={given!r} is neither a key of adata.obsm ({keys}) nor a file."
+            f"draws={given!r} is neither a key of adata.obsm ({keys}), nor a pattern for columns "
+            "of adata.obs, nor a file."
         )
     clean = as_draws(given, noise=noise)
     if clean.n_items != adata.n_obs:
@@ -217,6 +223,35 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
         )
     ordered = _in_order(clean, _cells(adata))
     return given if isinstance(given, Fit) else ordered
+
+
+def _columns_of(adata: Any, given: Any) -> list[str]:
+    """Columns of obs that are meant, in the order given or of the table; empty for other draws."""
+    if isinstance(given, str):
+        return [str(name) for name in adata.obs if fnmatchcase(str(name), given)]
+    if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
+        return []
+    unknown = [name for name in given if name not in adata.obs]
+    if unknown:
+        raise InvalidInputError(
+            f"draws names columns of adata.obs that are not there: {', '.join(unknown[:5])}. "
+            f"There are {', '.join(map(str, adata.obs.columns[:10])) or 'none'}."
+        )
+    return list(given)
+
+
+def _codes(column: Any) -> Any:
+    """Labels of one column: numbers as they are, so that noise keeps its mark; text by code."""
+    if column.isna().any():
+        raise InvalidLabelsError(
+            f"column {column.name!r} of adata.obs has {int(column.isna().sum()):,} missing labels; "
+            "expected one per cell. Leave those cells out, or give them a label."
+        )
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    numbers = pandas.to_numeric(column.astype(str), errors="coerce")
+    if numbers.isna().any() or (numbers % 1 != 0).any():
+        return pandas.factorize(column)[0]
+    return numbers.to_numpy(np.int64)
 
 
 def _cells(adata: Any) -> list[str]:

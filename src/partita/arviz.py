@@ -23,7 +23,7 @@ def attach(
     summary: Summary,
     *,
     group: str = "partita",
-    item_dim: str = "item",
+    item_dim: str | None = None,
     overwrite: bool = False,
 ) -> Any:
     """Add a summary to an ArviZ object as a group of its own.
@@ -35,9 +35,11 @@ def attach(
     summary : Summary
     group : str, default "partita"
         Name of the group.
-    item_dim : str, default "item"
-        Name of the dimension of the items. Give that of your model, so that variables of the
-        posterior and labels align.
+    item_dim : str, optional
+        Name of the dimension of the items. By default that of the model: the only dimension of
+        the posterior, beside chain and draw, that is as long as there are items (of whole
+        numbers, where several are); "item" where none or several are. Variables of the posterior
+        and labels then align.
     overwrite : bool, default False
         Replace a group of that name.
 
@@ -67,7 +69,10 @@ def attach(
             f"there is a group {group!r} already; choose another with group=..., or replace it "
             "with overwrite=True."
         )
-    dataset = to_dataset(summary, item_dim=item_dim)
+    dim, coordinate = _item_dim(data, groups, summary, item_dim)
+    dataset = to_dataset(summary, item_dim=dim)
+    if coordinate is not None:
+        dataset = dataset.assign_coords({dim: coordinate})
     if is_tree:
         data[group] = require("xarray", extra="arviz").DataTree(dataset)
         return data
@@ -75,6 +80,25 @@ def attach(
         delattr(data, group)
     data.add_groups({group: dataset})
     return data
+
+
+def _item_dim(data: Any, groups: list[str], summary: Summary, given: str | None) -> tuple[str, Any]:
+    """The model's own dimension of the items, and its coordinate where it has one."""
+    if "posterior" not in groups:
+        return given or "item", None
+    posterior = data["posterior"]
+    sizes = {
+        str(dim): array.dtype.kind in "iub"
+        for array in posterior.data_vars.values()
+        for dim, size in zip(array.dims, array.shape, strict=True)
+        if dim not in ("chain", "draw", "sample") and size == summary.draws.n_items
+    }
+    whole = [dim for dim, is_whole in sizes.items() if is_whole]
+    found = given or next((names[0] for names in (whole, list(sizes)) if len(names) == 1), "item")
+    coordinate = posterior.coords[found].values if found in posterior.coords else None
+    if coordinate is not None and coordinate.size != summary.draws.n_items:
+        coordinate = None
+    return found, coordinate
 
 
 def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:

@@ -176,3 +176,32 @@ def test_rival_answers_are_columns(adata, tmp_path):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     pt.anndata.summarize(adata, draws=labels[:60])
     assert not [c for c in adata.obs if "rival" in c]
+
+
+def test_columns_of_obs_are_draws():
+    """Where scanpy puts clusterings: a list of columns, or a pattern for them."""
+    labels = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    adata = anndata.AnnData(np.zeros((4, 2), np.float32))
+    for number, row in enumerate(labels):
+        adata.obs[f"leiden_{number}"] = pd.Categorical(row.astype(str))
+    adata.obs["other"] = list("abcd")
+    names = [f"leiden_{number}" for number in range(3)]
+    for given in (names, tuple(names), "leiden_*"):
+        pt.anndata.summarize(adata, draws=given, progress=False)
+        assert adata.uns["partita"]["params"]["n_draws"] == 3
+        assert adata.obs["partita"].tolist() == ["0", "0", "1", "1"]
+    with pytest.raises(InvalidInputError, match=r"not there: leiden_9.*There are leiden_0"):
+        pt.anndata.summarize(adata, draws=["leiden_0", "leiden_9"])
+    with pytest.raises(InvalidInputError, match="nor a pattern for columns"):
+        pt.anndata.summarize(adata, draws="louvain_*")
+
+
+def test_columns_of_obs_with_noise_and_gaps():
+    adata = anndata.AnnData(np.zeros((4, 2), np.float32))
+    adata.obs["run_0"] = [-1, 0, 0, 1]
+    adata.obs["run_1"] = ["x", "x", "y", None]
+    with pytest.raises(InvalidLabelsError, match="noise"):
+        pt.anndata.summarize(adata, draws=["run_0"])
+    pt.anndata.summarize(adata, draws=["run_0"], noise=(-1, "singletons"), progress=False)
+    with pytest.raises(InvalidLabelsError, match=r"'run_1' of adata\.obs has 1 missing"):
+        pt.anndata.summarize(adata, draws=["run_1"])

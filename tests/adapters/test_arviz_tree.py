@@ -177,3 +177,18 @@ def test_a_saved_pymc_posterior_opened_by_arviz():
     x = idata["observed_data"]["x"]
     means = x.groupby(idata["partita"]["labels"]).mean()
     assert means.sizes["labels"] == summary.n_clusters
+
+
+def test_a_summary_takes_the_models_own_dimension(labels, summary):
+    ids = [f"g{i}" for i in range(30)]
+    coords = {"gene": ids}
+    z, theta = labels.reshape(1, *labels.shape), np.zeros((1, *labels.shape))
+    posterior = {"posterior": {"z": z, "theta": theta}}
+    tree = from_dict(posterior, coords=coords, dims={"z": ["gene"], "theta": ["other"]})
+    pt.arviz.attach(tree, summary)
+    assert tree["partita"]["labels"].dims == ("gene",)  # the one of whole numbers
+    assert tree["partita"]["labels"].coords["gene"].values.tolist() == ids
+    pt.arviz.attach(tree, summary, group="again", item_dim="row")
+    assert tree["again"]["labels"].dims == ("row",)
+    plain = from_dict({"posterior": {"mu": np.zeros((1, 300, 4))}})
+    assert pt.arviz.attach(plain, summary)["partita"]["labels"].dims == ("item",)

@@ -9,7 +9,8 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 import partita as pt
-from partita.sklearn import PartitionConsensus
+from partita.errors import InvalidLabelsError
+from partita.sklearn import ConsensusClustering, PartitionConsensus
 
 
 def test_columns_are_labelings(labels):
@@ -89,3 +90,17 @@ def test_data_are_not_mistaken_for_labels():
         PartitionConsensus().fit([[0.0, np.nan], [1.0, 1.0]])
     with pytest.raises(ValueError, match="2D array"):
         PartitionConsensus().fit([0, 0, 1])
+
+
+def test_a_list_of_fitted_clusterers():
+    x, _ = make_blobs(40, centers=3, cluster_std=0.5, random_state=0)
+    runs = [KMeans(k, n_init=1, random_state=seed).fit(x) for k in (2, 3) for seed in range(3)]
+    found = ConsensusClustering.from_clusterers(iter(runs), random_state=0)
+    expected = PartitionConsensus(random_state=0).fit(np.column_stack([r.labels_ for r in runs]))
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    with pytest.raises(InvalidLabelsError, match=r"clusterer 1, a KMeans, has no labels_"):
+        PartitionConsensus.from_clusterers([runs[0], KMeans(3)])
+    with pytest.raises(InvalidLabelsError, match="they label 10 to 40 items"):
+        PartitionConsensus.from_clusterers([runs[0], KMeans(3).fit(x[:10])])
+    with pytest.raises(InvalidLabelsError, match="none came"):
+        PartitionConsensus.from_clusterers([])

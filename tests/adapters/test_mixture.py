@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -137,3 +137,18 @@ def test_bad_input_is_refused_by_name(fitted):
         BayesianMixture(**{**FEW, "loss": "nonsense"}).fit(X)
     with pytest.raises(pt.PartitaError, match="expected DirichletProcess"):
         BayesianMixture(**FEW, prior="dp").fit(X)
+
+
+def test_scores_are_log_predictive_densities(fitted):
+    new = np.array([[0.0, 0.0], [6.0, 6.5], [3.0, 3.0]])
+    scores = fitted.score_samples(new)
+    np.testing.assert_array_equal(scores, np.log(fitted.fit_.density(new).mean))
+    assert scores[1] > scores[2]
+    assert fitted.score(new) == scores.mean()
+
+
+def test_a_grid_search_ranks_models():
+    grid = {"draws": [60], "prior": [pt.DirichletProcess(1.0), pt.DirichletProcess(1e-6)]}
+    model = BayesianMixture(burn_in=30, chains=1, random_state=0)
+    found = GridSearchCV(model, grid, cv=KFold(2, shuffle=True, random_state=0)).fit(X)
+    assert np.isfinite(found.best_score_)

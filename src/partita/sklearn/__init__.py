@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 from partita._optional import require
 
 if TYPE_CHECKING:
-    from partita.sklearn.consensus import PartitionConsensus
+    from partita.sklearn.consensus import ConsensusClustering, PartitionConsensus
     from partita.sklearn.mixture import BayesianMixture
 
-__all__ = ["BayesianMixture", "PartitionConsensus"]
+__all__ = ["BayesianMixture", "ConsensusClustering", "PartitionConsensus"]
 
-_HOME = {"BayesianMixture": "mixture", "PartitionConsensus": "consensus"}
+_HOME = {
+    "BayesianMixture": "mixture",
+    "ConsensusClustering": "consensus",
+    "PartitionConsensus": "consensus",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -139,6 +140,44 @@ class PartitionConsensus(SummaryEstimator):
         return self._fit_draws(draws)
 
     @classmethod
+    def from_clusterers(cls, clusterers: Iterable[Any], **params: Any) -> PartitionConsensus:
+        """The fitted consensus of clusterers that were fitted to the same items.
+
+        Parameters
+        ----------
+        clusterers : iterable of fitted scikit-learn clusterers
+            Each with ``labels_``, such as ``KMeans`` runs of several seeds. Where some of them
+            mark noise by −1 (``HDBSCAN``, ``DBSCAN``), say with ``noise`` what it means.
+        **params
+            Those of the class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.cluster import KMeans
+        >>> from partita.sklearn import PartitionConsensus
+        >>> x = np.repeat([[0.0], [5.0], [9.0]], 4, axis=0)
+        >>> runs = [KMeans(3, n_init=1, random_state=seed).fit(x) for seed in range(5)]
+        >>> PartitionConsensus.from_clusterers(runs).n_clusters_
+        3
+        """
+        labelings = []
+        for number, clusterer in enumerate(clusterers):
+            labels = getattr(clusterer, "labels_", None)
+            if labels is None:
+                raise InvalidLabelsError(
+                    f"clusterer {number}, a {type(clusterer).__name__}, has no labels_; expected "
+                    "clusterers that have been fitted to the items."
+                )
+            labelings.append(np.asarray(labels))
+        lengths = sorted({len(labels) for labels in labelings})
+        if len(lengths) != 1:
+            came = f"they label {lengths[0]:,} to {lengths[-1]:,} items" if lengths else "none came"
+            raise InvalidLabelsError(f"expected clusterers of the same items; {came}.")
+        consensus = cls(**params)
+        return consensus.fit(np.column_stack(labelings))
+
+    @classmethod
     def from_draws(cls, draws: DrawsLike, **params: Any) -> PartitionConsensus:
         """The fitted consensus of draws: one row per draw, one column per item.
 
@@ -180,3 +219,7 @@ class PartitionConsensus(SummaryEstimator):
             )
         )
         return found
+
+
+ConsensusClustering = PartitionConsensus
+"""The name under which most people look for it."""

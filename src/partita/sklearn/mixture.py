@@ -196,6 +196,33 @@ class BayesianMixture(SummaryEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return np.where(best == self.n_clusters_, -1, best)
 
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        r"""Log posterior predictive density :math:`\log p(x \mid \text{data})` of each row.
+
+        Averaged over the draws; see :meth:`partita.Fit.density`.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of float, shape (n_samples,)
+        """
+        check_is_fitted(self)
+        with np.errstate(divide="ignore"):  # a row so far away that its density is 0
+            return np.log(self.fit_.density(self._checked(X, reset=False)).mean)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's way
+        """Mean of :meth:`score_samples`: what ``GridSearchCV`` and ``cross_val_score`` maximise.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n_samples, n_features)
+        y : ignored
+        """
+        return float(self.score_samples(X).mean())
+
     def _takes_missing(self) -> bool:
         return not getattr(self.kernel, "joint", False)
 

@@ -260,6 +260,19 @@ class Summary(Result):
             write_text(path, text + "\n", overwrite=overwrite, kind="numbers")
         return text
 
+    def to_latex(self) -> str:
+        """Estimate, ball and clusters as a LaTeX table, which needs the package ``booktabs``."""
+        from partita.summary.paper import latex
+
+        return latex(self)
+
+    @property
+    def methods(self) -> str:
+        """A paragraph for the methods section, with versions and references."""
+        from partita.summary.paper import methods
+
+        return methods(self)
+
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write everything, draws and data included, to one file; see :meth:`load`.
 
