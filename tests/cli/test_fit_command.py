@@ -6,6 +6,7 @@ import json
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 
 import partita as pt
@@ -221,3 +222,27 @@ def test_what_was_done_with_the_row_numbers_is_said_once(place, partita, options
     result = partita("fit", "numbered.csv", *options)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("taken as names of the items") == 1
+
+
+def test_tables_of_other_places(place, partita):
+    """European numbers with a byte order mark, a spelling of one's own, no header, parquet."""
+    (place / "eu.csv").write_bytes("\ufeffx;y\n1,5;2\n-0,25;fehlt\n4,5;3\n".encode())
+    words = ("--sep", ";", "--decimal", ",", "--na", "fehlt", "--dry-run")
+    result = partita("fit", "eu.csv", *words)
+    assert result.exit_code == 0, result.stderr
+    assert [line.split()[0] for line in result.stderr.splitlines()[1:3]] == ["x", "y"]
+    assert result.stderr.splitlines()[2].endswith(" 1")  # a missing cell
+    asked = partita("fit", "eu.csv", "--dry-run")
+    assert asked.exit_code == 1
+    assert "--sep ';'" in asked.stderr
+    stray = partita("fit", "eu.csv", *words[:4], "--dry-run")
+    assert stray.exit_code == 1
+    assert "'fehlt' in lines 3" in stray.stderr
+    assert "--na TEXT" in stray.stderr
+    (place / "bare.csv").write_text("1.5,2\n2.5,3\n4,9\n")
+    bare = partita("fit", "bare.csv", "--no-header", "--dry-run")
+    assert bare.exit_code == 0, bare.stderr
+    assert "3 items" in bare.stderr
+    pd.DataFrame({"x": [1.5, 2.5, np.nan], "kind": ["a", "b", "a"]}).to_parquet("t.parquet")
+    table = partita("fit", "t.parquet", "--dry-run")
+    assert "DirichletCategorical" in table.stderr, table.stderr

@@ -72,7 +72,7 @@ def test_usual_and_unusual_spellings_of_missing_cells(tmp_path):
 
 def test_european_tables(tmp_path):
     path = written(tmp_path, "\ufeffname;x;y\nä;1,5;2\nö;-0,25;3,5\n")
-    with pytest.raises(pt.PartitaError, match=r"one column, and a semicolon .* sep=';'"):
+    with pytest.raises(pt.PartitaError, match=r"one column, and has a semicolon .* sep=';'"):
         as_table(path)
     table = as_table(path, TextOptions(sep=";", decimal=","))
     assert table.names == ("name", "x", "y")

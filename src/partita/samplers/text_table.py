@@ -92,10 +92,12 @@ def _rows(path: Path, separator: str) -> tuple[list[int], list[list[str]]]:
     found = [(line, row or [""]) for line, row in found if row or one]
     first = found[0][1]
     if len(first) == 1 and separator in _SEPARATORS:
+        # A decimal comma may cut the rows below: whole lines are looked at.
+        texts = [separator.join(row) for _, row in found]
         for other in _SEPARATORS.keys() - {separator}:
-            if all(other in row[0] for _, row in found if row[0].strip()):
+            if all(other in text for text in texts if text.strip()):
                 raise FileFormatError(
-                    f"{path} has one column, and {_SEPARATORS[other]} in every line. If that "
+                    f"{path} names one column, and has {_SEPARATORS[other]} in every line. If that "
                     f"separates columns, say so with sep={other!r}."
                 )
     return [line for line, _ in found], [row for _, row in found]
