@@ -116,7 +116,10 @@ def test_sampler_output_brings_its_trace_and_data(draws):
     fit = replace(
         short,
         draws=draws,
-        trace={"concentration": concentration},
+        trace={
+            "n_clusters": draws.n_clusters.reshape(4, 200),
+            "concentration": concentration,
+        },
         values=TRUTH[:, None].astype(float),
         columns=("x",),
     )

@@ -93,7 +93,9 @@ class Posterior:
         return found
 
     def expected(self, loss: Loss, labels: Labels) -> float:
-        """Posterior expected loss, ``expected_loss`` to the last bit."""
+        """Posterior expected loss; that of VI_LB from the similarity matrix, where there is one."""
+        if loss.needs_similarity and self.has_similarity:
+            return loss.expected_from_similarity(as_labels(labels), self.similarity)
         if loss.averages_distances:
             return float((self.distances(loss, labels) * self.draws.probabilities).sum())
         return loss.expected(as_labels(labels), self.draws, self.n_jobs)

@@ -55,8 +55,9 @@ def canonicalise(
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
-        clean = whole_labels(values[start:stop], "draws", first_draw=start)
-        counts[start:stop] = first_appearance(clean, block)
+        counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
+            whole_labels(values[start:stop], "draws", first_draw=start), block
+        )
         needed = smallest_unsigned(int(counts[start:stop].max()) - 1)
         if needed.itemsize > labels.dtype.itemsize:
             labels = labels.astype(needed)

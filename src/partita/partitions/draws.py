@@ -9,21 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._result import as_html
-from partita._validate import shown, whole
+from partita._validate import whole
 from partita._wording import counted, span
-from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.partitions.arrays import Labels, plain_array
-from partita.partitions.cleaning import (
-    BLOCK_LABELS,
-    canonicalise,
-    clean_chain,
-    clean_names,
-    clean_weights,
-    table_of_draws,
-)
+from partita.errors import InvalidInputError
+from partita.partitions.arrays import plain_array
+from partita.partitions.cleaning import canonicalise, table_of_draws
+from partita.partitions.draws_arrays import DrawsArrays
+from partita.partitions.joining import joined
+from partita.partitions.selection import in_chains, item_positions, positions_in_chain
 
 
-class Draws:
+class Draws(DrawsArrays):
     """Draws of a partition of N items: the posterior, as MCMC or any ensemble gives it.
 
     Parameters
@@ -63,13 +59,7 @@ class Draws:
     array([0.66666667, 0.33333333])
     """
 
-    __slots__ = ("_chain", "_item_names", "_labels", "_n_clusters", "_weights")
-
-    _labels: NDArray[np.unsignedinteger[Any]]
-    _weights: NDArray[np.float64] | None
-    _chain: NDArray[Any] | None
-    _item_names: tuple[str, ...] | None
-    _n_clusters: NDArray[np.int64]
+    __slots__ = ()
 
     def __init__(
         self,
@@ -82,95 +72,6 @@ class Draws:
         values = table_of_draws(plain_array(labels, "draws"))
         canonical, counts = canonicalise(values)
         self._set(canonical, counts, weights, chain, item_names)
-
-    def _set(
-        self,
-        labels: NDArray[np.unsignedinteger[Any]],
-        counts: NDArray[np.int64],
-        weights: ArrayLike | None,
-        chain: ArrayLike | None,
-        item_names: Sequence[str] | None,
-    ) -> None:
-        n_draws, n_items = labels.shape
-        fields: dict[str, Any] = {
-            "_labels": _frozen(labels),
-            "_n_clusters": _frozen(counts),
-            "_weights": None if weights is None else _frozen(clean_weights(weights, n_draws)),
-            "_chain": None if chain is None else _frozen(clean_chain(chain, n_draws)),
-            "_item_names": None if item_names is None else clean_names(item_names, n_items),
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
-    @classmethod
-    def _from_canonical(
-        cls,
-        labels: NDArray[np.unsignedinteger[Any]],
-        counts: NDArray[np.int64],
-        *,
-        weights: ArrayLike | None = None,
-        chain: ArrayLike | None = None,
-        item_names: Sequence[str] | None = None,
-    ) -> Draws:
-        draws = object.__new__(cls)
-        draws._set(labels, counts, weights, chain, item_names)
-        return draws
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Draws are immutable: {name!r} cannot be set; make new Draws instead")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self._labels, self._n_clusters, self._weights, self._chain, self._item_names)
-        return _restore, fields
-
-    # ------------------------------------------------------------------ what is there
-
-    @property
-    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
-        """Canonical labels, shape (n_draws, n_items), read-only."""
-        return self._labels
-
-    @property
-    def weights(self) -> NDArray[np.float64] | None:
-        """Weights that sum to 1, or None when all draws weigh the same."""
-        return self._weights
-
-    @property
-    def probabilities(self) -> NDArray[np.float64]:
-        """The weights, or 1/n_draws for each draw when there are none."""
-        if self._weights is not None:
-            return self._weights
-        return _frozen(np.full(self.n_draws, 1.0 / self.n_draws))
-
-    @property
-    def chain(self) -> NDArray[Any] | None:
-        """Chain of each draw, or None when unknown."""
-        return self._chain
-
-    @property
-    def item_names(self) -> tuple[str, ...] | None:
-        """Names of the items, or None."""
-        return self._item_names
-
-    @property
-    def n_draws(self) -> int:
-        """Number of draws."""
-        return int(self._labels.shape[0])
-
-    @property
-    def n_items(self) -> int:
-        """Number of items in each partition."""
-        return int(self._labels.shape[1])
-
-    @property
-    def n_clusters(self) -> NDArray[np.int64]:
-        """Number of clusters of each draw."""
-        return self._n_clusters
-
-    @property
-    def n_chains(self) -> int:
-        """Number of chains; 1 when chains are unknown."""
-        return 1 if self._chain is None else len(np.unique(self._chain))
 
     def __draws__(self) -> Draws:
         return self
@@ -207,18 +108,6 @@ class Draws:
             raise InvalidInputError("no draws selected; at least one is needed.")
         return self._take(chosen)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Draws):
-            return NotImplemented
-        return (
-            np.array_equal(self._labels, other._labels)
-            and _same(self._weights, other._weights)
-            and _same(self._chain, other._chain)
-            and self._item_names == other._item_names
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
         clusters = span(low, high, "cluster") + (" each" if low == high else "")
@@ -234,18 +123,6 @@ class Draws:
     def _repr_html_(self) -> str:
         return as_html(self)
 
-    # ------------------------------------------------------------------ how kernels see it
-
-    def rows(self, start: int, stop: int) -> Labels:
-        """Draws start … stop − 1 in the dtype of the kernels (int32)."""
-        return self._labels[start:stop].astype(np.int32)
-
-    def blocks(self, rows: int | None = None) -> Iterator[slice]:
-        """Slices of draws that are small enough to convert for a kernel."""
-        step = rows or max(1, BLOCK_LABELS // self.n_items)
-        for start in range(0, self.n_draws, step):
-            yield slice(start, min(start + step, self.n_draws))
-
     # ------------------------------------------------------------------ selection
 
     def _take(self, index: Any) -> Draws:
@@ -257,15 +134,6 @@ class Draws:
             chain=None if self._chain is None else self._chain[index],
             item_names=self._item_names,
         )
-
-    def _positions_in_chain(self) -> NDArray[np.int64]:
-        if self._chain is None:
-            return np.arange(self.n_draws)
-        position = np.empty(self.n_draws, np.int64)
-        for name in np.unique(self._chain):
-            mine = np.flatnonzero(self._chain == name)
-            position[mine] = np.arange(mine.size)
-        return position
 
     @property
     def n_effective(self) -> float:
@@ -317,7 +185,7 @@ class Draws:
     def drop(self, n: int) -> Draws:
         """Without the first n draws of each chain (burn-in)."""
         n = whole(n, "n", least=0)
-        keep = self._positions_in_chain() >= n
+        keep = positions_in_chain(self._chain, self.n_draws) >= n
         if not keep.any():
             raise InvalidInputError(
                 f"dropping {n} draws of each chain leaves nothing: there are {self.n_draws} draws "
@@ -328,24 +196,11 @@ class Draws:
     def thin(self, step: int) -> Draws:
         """Every step-th draw of each chain, from its first."""
         step = whole(step, "step", least=1)
-        return self._take(self._positions_in_chain() % step == 0)
+        return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Draws:
         """Only the draws of the named chains."""
-        if self._chain is None:
-            raise InvalidInputError(
-                "these draws carry no chain ids; give chain=... when making Draws to select chains."
-            )
-        wanted = np.atleast_1d(np.asarray(chains))
-        known = np.unique(self._chain)
-        if wanted.size == 0:
-            raise InvalidInputError(
-                f"no chains selected; give some of {known.tolist()}.", argument="chains"
-            )
-        unknown = [w for w in wanted.tolist() if w not in known.tolist()]
-        if unknown:
-            raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known.tolist()}.")
-        return self._take(np.isin(self._chain, wanted))
+        return self._take(in_chains(chains, self._chain))
 
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
@@ -362,39 +217,7 @@ class Draws:
 
     def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
         """Positions of items given by position, mask or name; each may appear once."""
-        wanted = np.atleast_1d(np.asarray(items))
-        if wanted.dtype.kind in "UO":
-            if self._item_names is None:
-                raise InvalidInputError(
-                    "items were given by name, but these draws carry no item names."
-                )
-            position = {name: i for i, name in enumerate(self._item_names)}
-            unknown = [name for name in wanted.tolist() if name not in position]
-            if unknown:
-                raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
-            columns = np.array([position[name] for name in wanted.tolist()], np.int64)
-        elif wanted.dtype.kind == "b":
-            if wanted.size != self.n_items:
-                raise InvalidInputError(
-                    f"the mask of items has length {wanted.size}; expected {self.n_items}."
-                )
-            columns = np.flatnonzero(wanted).astype(np.int64)
-        elif wanted.size and wanted.dtype.kind not in "iu":
-            raise InvalidInputError(
-                f"items={shown(items)}; expected positions, a mask or names.", argument="items"
-            )
-        else:
-            columns = wanted.astype(np.int64)
-            if columns.size and (columns.min() < -self.n_items or columns.max() >= self.n_items):
-                raise InvalidInputError(
-                    f"item positions must lie in 0 … {self.n_items - 1}, got {wanted.tolist()[:5]}."
-                )
-            columns %= self.n_items
-        if columns.size == 0:
-            raise InvalidInputError("no items selected; at least one is needed.")
-        if np.unique(columns).size != columns.size:
-            raise InvalidInputError("an item is selected twice; each item can appear once.")
-        return columns
+        return item_positions(items, self.n_items, self._item_names)
 
     @staticmethod
     def concat(parts: Sequence[Draws]) -> Draws:
@@ -404,28 +227,9 @@ class Draws:
         otherwise each part becomes a chain (or chains) of its own. Weighted and
         unweighted parts mix: a part's mass is its share of all draws.
         """
-        parts = list(parts)
-        if not parts:
-            raise InvalidInputError("nothing to concatenate: give at least one Draws.")
-        first = parts[0]
-        for part in parts[1:]:
-            if part.n_items != first.n_items or part.item_names != first.item_names:
-                raise InvalidLabelsError(
-                    f"draws of different items cannot be concatenated: {first!r} and {part!r}."
-                )
-        dtype = np.result_type(*[part.labels.dtype for part in parts])
-        total = sum(part.n_draws for part in parts)
-        labels = np.empty((total, first.n_items), dtype)
-        np.concatenate([part.labels for part in parts], out=labels)
-        weights = None
-        if any(part.weights is not None for part in parts):
-            weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
+        labels, counts, weights, chain = joined(parts)
         return Draws._from_canonical(
-            labels,
-            np.concatenate([part.n_clusters for part in parts]),
-            weights=weights,
-            chain=_join_chains(parts),
-            item_names=first.item_names,
+            labels, counts, weights=weights, chain=chain, item_names=parts[0].item_names
         )
 
     def unique(self) -> Draws:
@@ -448,65 +252,8 @@ class Draws:
 
     def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Number of each draw's partition among the distinct ones, and their masses."""
-        index = _number_distinct(self)
+        from partita.partitions.distinct import number_distinct
+
+        index = number_distinct(self)
         mass = np.bincount(index, weights=self.probabilities)
         return index, np.asarray(mass, np.float64)
-
-
-def _restore(
-    labels: NDArray[np.unsignedinteger[Any]],
-    counts: NDArray[np.int64],
-    weights: NDArray[np.float64] | None,
-    chain: NDArray[Any] | None,
-    item_names: tuple[str, ...] | None,
-) -> Draws:
-    return Draws._from_canonical(
-        labels, counts, weights=weights, chain=chain, item_names=item_names
-    )
-
-
-def _number_distinct(draws: Draws) -> NDArray[np.int64]:
-    """Number the distinct rows by first appearance, through hashes that are then verified."""
-    from partita.kernels.partitions.labels import hash_rows
-
-    hashes = np.concatenate([hash_rows(draws.rows(b.start, b.stop)) for b in draws.blocks()])
-    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    labels = draws.labels
-    collision = any((labels[b] != labels[first[inverse[b]]]).any() for b in draws.blocks())
-    if collision:  # two different partitions with one 64-bit hash: sort the rows themselves
-        _, first, inverse = np.unique(labels, axis=0, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse.reshape(-1)]
-
-
-def _join_chains(parts: Sequence[Draws]) -> NDArray[Any] | None:
-    if len(parts) == 1:
-        return parts[0].chain
-    known = [part.chain for part in parts if part.chain is not None]
-    if len(known) == len(parts):
-        ids = [set(chain.tolist()) for chain in known]
-        if len(set.union(*ids)) == sum(len(s) for s in ids):
-            return np.concatenate(known)
-    joined, offset = [], 0
-    for part in parts:
-        if part.chain is None:
-            joined.append(np.full(part.n_draws, offset))
-            offset += 1
-        else:
-            names, number = np.unique(part.chain, return_inverse=True)
-            joined.append(number + offset)
-            offset += names.size
-    return np.concatenate(joined)
-
-
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b)
-
-
-def _frozen(values: NDArray[Any]) -> NDArray[Any]:
-    frozen = values.view()
-    frozen.flags.writeable = False
-    return frozen

@@ -1,0 +1,150 @@
+"""The arrays of draws, fixed when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._result import frozen
+from partita.partitions.arrays import Labels
+from partita.partitions.cleaning import BLOCK_LABELS, clean_chain, clean_names, clean_weights
+
+
+class DrawsArrays:
+    """Canonical labels with weights, chains and names: what ``Draws`` is made of."""
+
+    __slots__ = ("_chain", "_item_names", "_labels", "_n_clusters", "_weights")
+
+    _labels: NDArray[np.unsignedinteger[Any]]
+    _weights: NDArray[np.float64] | None
+    _chain: NDArray[Any] | None
+    _item_names: tuple[str, ...] | None
+    _n_clusters: NDArray[np.int64]
+
+    def _set(
+        self,
+        labels: NDArray[np.unsignedinteger[Any]],
+        counts: NDArray[np.int64],
+        weights: ArrayLike | None,
+        chain: ArrayLike | None,
+        item_names: Sequence[str] | None,
+    ) -> None:
+        n_draws, n_items = labels.shape
+        fields: dict[str, Any] = {
+            "_labels": frozen(labels),
+            "_n_clusters": frozen(counts),
+            "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
+            "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
+            "_item_names": None if item_names is None else clean_names(item_names, n_items),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _from_canonical(
+        cls,
+        labels: NDArray[np.unsignedinteger[Any]],
+        counts: NDArray[np.int64],
+        *,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+    ) -> Self:
+        draws = object.__new__(cls)
+        draws._set(labels, counts, weights, chain, item_names)
+        return draws
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Draws are immutable: {name!r} cannot be set; make new Draws instead")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self._labels, self._n_clusters, self._weights, self._chain, self._item_names)
+        return _restored, (type(self), *fields)
+
+    # ------------------------------------------------------------------ what is there
+
+    @property
+    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
+        """Canonical labels, shape (n_draws, n_items), read-only."""
+        return self._labels
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Weights that sum to 1, or None when all draws weigh the same."""
+        return self._weights
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The weights, or 1/n_draws for each draw when there are none."""
+        if self._weights is not None:
+            return self._weights
+        equal: NDArray[np.float64] = frozen(np.full(self.n_draws, 1.0 / self.n_draws))
+        return equal
+
+    @property
+    def chain(self) -> NDArray[Any] | None:
+        """Chain of each draw, or None when unknown."""
+        return self._chain
+
+    @property
+    def item_names(self) -> tuple[str, ...] | None:
+        """Names of the items, or None."""
+        return self._item_names
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return int(self._labels.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in each partition."""
+        return int(self._labels.shape[1])
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each draw."""
+        return self._n_clusters
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains; 1 when chains are unknown."""
+        return 1 if self._chain is None else len(np.unique(self._chain))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DrawsArrays):
+            return NotImplemented
+        return (
+            np.array_equal(self._labels, other._labels)
+            and _same(self._weights, other._weights)
+            and _same(self._chain, other._chain)
+            and self._item_names == other._item_names
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ how kernels see it
+
+    def rows(self, start: int, stop: int) -> Labels:
+        """Draws start … stop − 1 in the dtype of the kernels (int32)."""
+        return self._labels[start:stop].astype(np.int32)
+
+    def blocks(self, rows: int | None = None) -> Iterator[slice]:
+        """Slices of draws that are small enough to convert for a kernel."""
+        step = rows or max(1, BLOCK_LABELS // self.n_items)
+        for start in range(0, self.n_draws, step):
+            yield slice(start, min(start + step, self.n_draws))
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def _restored(cls: type[DrawsArrays], *fields: Any) -> DrawsArrays:
+    labels, counts, weights, chain, item_names = fields
+    return cls._from_canonical(labels, counts, weights=weights, chain=chain, item_names=item_names)

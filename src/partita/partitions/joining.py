@@ -1,0 +1,60 @@
+"""Several draws of the same items as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.partitions.draws_arrays import DrawsArrays
+
+Joined = tuple[
+    NDArray[np.unsignedinteger[Any]],
+    NDArray[np.int64],
+    NDArray[np.float64] | None,
+    NDArray[Any] | None,
+]
+
+
+def joined(parts: Sequence[DrawsArrays]) -> Joined:
+    """Labels, numbers of clusters, weights and chains of all parts."""
+    if not parts:
+        raise InvalidInputError("nothing to concatenate: give at least one Draws.")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.n_items != first.n_items or part.item_names != first.item_names:
+            raise InvalidLabelsError(
+                f"draws of different items cannot be concatenated: {first!r} and {part!r}."
+            )
+    dtype = np.result_type(*[part.labels.dtype for part in parts])
+    total = sum(part.n_draws for part in parts)
+    labels = np.empty((total, first.n_items), dtype)
+    np.concatenate([part.labels for part in parts], out=labels)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
+    counts = np.concatenate([part.n_clusters for part in parts])
+    return labels, counts, weights, _chains(parts)
+
+
+def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:
+    if len(parts) == 1:
+        return parts[0].chain
+    known = [part.chain for part in parts if part.chain is not None]
+    if len(known) == len(parts):
+        ids = [set(chain.tolist()) for chain in known]
+        if len(set.union(*ids)) == sum(len(s) for s in ids):
+            return np.concatenate(known)
+    joined, offset = [], 0
+    for part in parts:
+        if part.chain is None:
+            joined.append(np.full(part.n_draws, offset))
+            offset += 1
+        else:
+            names, number = np.unique(part.chain, return_inverse=True)
+            joined.append(number + offset)
+            offset += names.size
+    return np.concatenate(joined)
