@@ -8,6 +8,7 @@ import pytest
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.partitions.passes import block_of
+from partita.rivals.among import apart
 from partita.rivals.bound import EFFORTS
 from partita.rivals.curve import halves, mean_and_error
 from partita.rivals.group_bound import group_bound
@@ -142,6 +143,17 @@ def test_tables_of_a_part_are_those_of_the_part(loss):
     assert type(cut) is type(anew)
     for mine, other in zip(cut, anew, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-14)
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.NID()])
+@pytest.mark.parametrize("n_items", [7, 40])
+def test_distances_among_are_the_pairwise_ones(loss, n_items):
+    """To the last bit; with many clusters by walking, with few by tables."""
+    rng = np.random.default_rng(0)
+    for most in (3, n_items):
+        draws = pt.Draws(rng.integers(0, most, (9, n_items)))
+        expected = pt.pairwise_distances(draws, loss=loss)
+        np.testing.assert_array_equal(apart(block_of(draws, slice(0, 9)), loss), expected)
 
 
 def test_exchange_raises_the_sum_within_groups():

@@ -1,12 +1,55 @@
-"""All distances among a few partitions."""
+"""All distances among a few partitions, in one call."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels.losses.distances import distances
-from partita.kernels.losses.forms import Form
+from partita.kernels._jit import kernel
+from partita.kernels.losses.distances import distances, is_dense
+from partita.kernels.losses.forms import Form, combine
+
+
+@kernel
+def _fill_among(
+    rows: NDArray[np.int32],
+    clusters: NDArray[np.int64],
+    terms: NDArray[np.float64],
+    form: Form,
+    table: NDArray[np.int32],
+    sums: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Through tables of all cells; ``table`` has room for two of them, ``out`` is zero.
+
+    The halves of the items fill tables of their own: neighbours often share a
+    cell, and would otherwise wait for each other.
+    """
+    n_rows, n = rows.shape
+    half = n // 2
+    for r in range(n_rows):
+        for t in range(clusters[r]):
+            table[t] = 0
+        for i in range(n):
+            table[rows[r, i]] += 1
+        sums[r] = 0.0
+        for t in range(clusters[r]):
+            sums[r] += terms[table[t]]
+    for r in range(n_rows):
+        for s in range(r + 1, n_rows):
+            k = clusters[s]
+            cells = clusters[r] * k
+            for c in range(2 * cells):
+                table[c] = 0
+            for i in range(half):
+                table[rows[r, i] * k + rows[s, i]] += 1
+                table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
+            if n % 2:
+                table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
+            joint = 0.0
+            for c in range(cells):
+                joint += terms[table[c] + table[cells + c]]
+            out[r, s] = out[s, r] = combine(form, joint, sums[r], sums[s])
 
 
 def distances_among(
@@ -16,10 +59,14 @@ def distances_among(
     form: Form,
 ) -> NDArray[np.float64]:
     """Distances among rows of canonical labels, for a symmetric loss, shape (n, n)."""
-    n = rows.shape[0]
-    out = np.zeros((n, n))
-    for r in range(n - 1):
+    n_rows, n = rows.shape
+    out = np.zeros((n_rows, n_rows))
+    most = int(clusters.max(initial=1))
+    if is_dense(most, most, 4 * n):
+        table = np.empty(2 * most * most, np.int32)
+        _fill_among(rows, clusters, terms, form, table, np.empty(n_rows), out)
+        return out
+    for r in range(n_rows - 1):
         far = distances(rows[r], rows[r + 1 :], clusters[r + 1 :], terms, form)
-        out[r, r + 1 :] = far
-        out[r + 1 :, r] = far
+        out[r, r + 1 :] = out[r + 1 :, r] = far
     return out
