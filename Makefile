@@ -34,8 +34,9 @@ PLAIN := $(addprefix tests/,partitions/test_lattice.py partitions/test_hasse.py 
 plain: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms" --cov=partita --cov-config=tests/plain.cfg $(PLAIN)
 
+# Every class of attack with fixed seeds, as a table; some twenty minutes.
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.fuzz.readers
+	$(BIN)/python -m tests.fuzz
 
 dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist

@@ -7,6 +7,7 @@ import time
 from types import TracebackType
 from typing import Any, Protocol
 
+from partita._validate import flag
 from partita.kernels.compiling import listeners
 
 _DELAY = 2.0
@@ -15,7 +16,9 @@ _DELAY = 2.0
 
 def is_shown(progress: bool | None) -> bool:
     """Whether progress is shown: as asked; by default on a terminal and in a notebook."""
-    return (sys.stderr.isatty() or in_notebook()) if progress is None else progress
+    if progress is None:
+        return sys.stderr.isatty() or in_notebook()
+    return flag(progress, "progress")
 
 
 def in_notebook() -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, UnknownNameError
 
@@ -78,12 +79,69 @@ def probability(
     return cleaned
 
 
+def between(value: object, name: str, low: float, high: float) -> float:
+    """A number strictly between two others."""
+    expected = f"a number between {low:g} and {high:g}"
+    cleaned = number(value, name, expected)
+    if not low < cleaned < high:
+        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    return cleaned
+
+
+def seconds(value: object, name: str = "time_limit") -> float | None:
+    """A limit of time; None where there is none, which infinity says too."""
+    if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
+        return None
+    return positive(value, name, "a positive number of seconds")
+
+
+def texts(value: object, name: str) -> tuple[str, ...]:
+    """Several names, each as text."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        if isinstance(value, str) and value:  # the letters of a word are names too
+            return tuple(value)
+        raise InvalidInputError(
+            f"{name}={shown(value)}; expected a sequence of names.", argument=name
+        )
+    return tuple(str(each) for each in value)
+
+
+def positions(value: object, name: str) -> NDArray[Any]:
+    """A flat array of whatever picks: numbers, a mask or names."""
+    try:
+        found = np.atleast_1d(np.asarray(value))
+    except (TypeError, ValueError):
+        found = np.empty((0, 0))
+    if found.ndim != 1:
+        raise InvalidInputError(
+            f"{name}={shown(value)}; expected positions, a mask or names in one row.", argument=name
+        )
+    return found
+
+
 def choice(value: object, name: str, known: Collection[Name]) -> Name:
     """One of the known names."""
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(entry) for entry in known)
         raise UnknownNameError(f"{name}={shown(value)}; expected one of {listed}.", argument=name)
     return value  # type: ignore[return-value]
+
+
+def choice_or_none(value: object, name: str, known: Collection[Name]) -> Name | None:
+    """One of the known names, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in known:
+        listed = ", ".join(repr(entry) for entry in known)
+        raise UnknownNameError(f"{name}={shown(value)}; expected {listed} or None.", argument=name)
+    return value  # type: ignore[return-value]
+
+
+def text_or_none(value: object, name: str) -> str | None:
+    """Text, or None."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidInputError(f"{name}={shown(value)}; expected text or None.", argument=name)
+    return value
 
 
 def flag(value: object, name: str) -> bool:

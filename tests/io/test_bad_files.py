@@ -7,6 +7,7 @@ import io
 import os
 import pickle
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -260,4 +261,16 @@ def test_damaged_compression(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"1,1\n" * 1000)[:-12])
     with pytest.raises(FileFormatError, match="damaged or cut short"):
+        pt.read_draws(path)
+
+
+def test_npz_with_two_arrays_of_a_name(tmp_path):
+    path = tmp_path / "d.npz"
+    member = io.BytesIO()
+    np.save(member, np.zeros((2, 3), int))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("labels.npy", member.getvalue())
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("labels.npy", member.getvalue())
+    with pytest.raises(FileFormatError, match="two arrays named"):
         pt.read_draws(path)

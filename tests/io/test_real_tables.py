@@ -76,6 +76,8 @@ def test_quantities_beside_the_labels_are_refused(name):
 
 def test_items_named_by_letters_may_include_k():
     assert pt.as_draws(pd.DataFrame(Z, columns=["j", "k", "l"])).item_names == ("j", "k", "l")
+    with pytest.raises(InvalidInputError, match="column 'K' has the name of a quantity"):
+        pt.as_draws(pd.DataFrame(Z, columns=["K", "a", "b"]))
 
 
 def test_a_column_that_counts_is_no_item():
@@ -310,3 +312,11 @@ def test_coda(tmp_path):
     (tmp_path / "CODAindex.txt").unlink()
     with pytest.raises(FileMissingError, match="has no index beside it"):
         pt.read_draws(files[0])
+
+
+def test_placeholders_stand_for_all_items_or_for_none():
+    """A heading that was lost or changed is no item."""
+    with pytest.raises(pt.PartitaError, match=r"not \.item1, \.item2, … in order"):
+        read(".cha n,.item1,.item2\n1,1,1\n1,1,2\n")
+    with pytest.raises(pt.PartitaError, match="A column was lost, moved or renamed"):
+        read(".item1,.item3\n1,1\n1,2\n")

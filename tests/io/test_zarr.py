@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 
+import numcodecs
 import numpy as np
 import pytest
 import zarr
@@ -98,6 +99,26 @@ def test_a_missing_chunk_is_no_zero(store, name):
         pt.read_draws(store)
 
 
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("name", ["posterior/labels", "posterior/chain", "sample_stats/weight"])
+def test_a_chunk_that_is_cut_short_is_no_stray_memory(tmp_path, name, version):
+    from partita.io.arviz_files import _tree
+
+    path = tmp_path / "d.zarr"
+    blosc = zarr.codecs.BloscCodec() if version == 3 else numcodecs.Blosc()
+    encoding = {
+        f"/{group}": {variable: {"compressors": [blosc]} for variable in variables}
+        for group, variables in (("posterior", ["labels", "chain"]), ("sample_stats", ["weight"]))
+    }
+    tree = _tree(pt.Draws(WEIGHTED.labels, weights=[0.3, 0.7], chain=[4, 4]))
+    tree.to_zarr(path, zarr_format=version, consolidated=False, encoding=encoding)
+    assert pt.read_draws(path).chain.tolist() == [4, 4]
+    (chunk,) = [p for p in (path / name).rglob("*") if p.is_file() and p.name[0].isdigit()]
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(FileFormatError, match="does not have the length it declares"):
+        pt.read_draws(path)
+
+
 def test_chunks_of_zeros_are_written(tmp_path):
     pt.write_draws([[0, 0, 0], [0, 0, 0]], tmp_path / "d.zarr")
     assert pt.read_draws(tmp_path / "d.zarr") == pt.Draws([[0, 0, 0], [0, 0, 0]])
@@ -124,3 +145,9 @@ def test_a_missing_chunk_of_another_variable_does_not_matter(store):
     meta = store / "posterior" / "other" / ".zattrs"
     meta.write_text(json.dumps({"_ARRAY_DIMENSIONS": ["w"]}))
     assert pt.read_draws(store) == WEIGHTED
+
+
+def test_weights_are_not_talked_away(store):
+    edit(store / "posterior" / "labels" / ".zattrs", partita_weighted=0)
+    with pytest.raises(FileFormatError, match="say that draws have no weights"):
+        pt.read_draws(store)

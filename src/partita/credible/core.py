@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from partita._validate import Rng
+from partita._validate import Rng, choice_or_none, generator, seconds, whole
 from partita.credible.core_bound import WORK, bound_size
 from partita.credible.core_result import CredibleCore, Plan
 from partita.credible.core_search import Runs, improve, prepare, run_from_firsts
@@ -19,7 +19,6 @@ from partita.credible.core_tables import (
     probability_if_added,
 )
 from partita.credible.levels import clean_prob
-from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.partial import PartialPartition
@@ -106,13 +105,10 @@ def credible_core(
     """
     clean = as_draws(draws)
     level = clean_prob(prob)
-    if bound not in (None, "fast", "tight"):
-        raise InvalidInputError(f"bound={bound!r}; expected 'fast', 'tight' or None.")
-    for name, value, least in (("n_starts", n_starts, 1), ("patience", patience, 0)):
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if value is not None and (not whole or value < least):
-            raise InvalidInputError(f"{name}={value!r}; expected a whole number ≥ {least}.")
-    plan = Plan(bound, int(patience), time_limit, _seed(rng))
+    effort = choice_or_none(bound, "bound", ("fast", "tight"))
+    n_starts = None if n_starts is None else whole(n_starts, "n_starts", least=1)
+    time_limit = seconds(time_limit)
+    plan = Plan(effort, whole(patience, "patience"), time_limit, _seed(rng))
     runs = run_from_firsts(
         prepare(clean),
         n_starts=n_starts,
@@ -187,6 +183,7 @@ def _seed(rng: Rng | None) -> np.random.SeedSequence:
         return rng
     if isinstance(rng, np.random.Generator):
         return np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
+    generator(rng)  # refuses what is no seed
     return np.random.SeedSequence(0 if rng is None else rng)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import texts, whole
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidDataError
 from partita.partitions.convert import as_draws
@@ -77,7 +78,7 @@ def profiles(
     level = clean_prob(prob)
     table, named, is_share = _table(data, names, clean.n_items)
     kept = clean
-    if clean.n_draws > n_draws:
+    if clean.n_draws > whole(n_draws, "n_draws", least=1):
         kept = clean._take(evenly_spaced(clean.n_draws, n_draws))
     merged = kept.unique()
     sizes = np.bincount(vector).astype(np.int64)
@@ -160,8 +161,14 @@ def _table(
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2:
             raise InvalidDataError(f"data have shape {values.shape}; expected one row per item.")
-        titles = range(values.shape[1]) if given_names is None else given_names
-        series = [(str(name), values[:, j]) for j, name in enumerate(titles)]
+        titles = tuple(map(str, range(values.shape[1])))
+        if given_names is not None:
+            titles = texts(given_names, "names")
+            if len(titles) != values.shape[1]:
+                raise InvalidDataError(
+                    f"{len(titles)} names were given for {values.shape[1]} columns of data."
+                )
+        series = [(name, values[:, j]) for j, name in enumerate(titles)]
     else:
         series = [(str(name), np.asarray(data[name])) for name in columns]
     if not series or any(column.shape != (n_items,) for _, column in series):

@@ -46,7 +46,8 @@ def write_netcdf(draws: Draws, path: Path) -> None:
     # Room first: on a full disk the library below does not raise, it crashes.
     with path.open("wb") as stream:
         _reserve(stream, draws.labels.nbytes + 16 * draws.n_draws + _OVERHEAD)
-    _tree(draws).to_netcdf(path, engine="h5netcdf")
+    tree = _tree(draws)
+    tree.to_netcdf(path, engine="h5netcdf", encoding=_checked(tree, {"fletcher32": True}))
 
 
 def _reserve(stream: IO[bytes], size: int) -> None:
@@ -60,10 +61,23 @@ def _reserve(stream: IO[bytes], size: int) -> None:
 def write_zarr(draws: Draws, path: Path) -> None:
     """Write a zarr store, labels in ``posterior``."""
     zarr = require("zarr", extra="arviz", purpose="writing .zarr stores")
+    numcodecs = require("numcodecs", extra="arviz")
+    tree = _tree(draws)
+    encoding = _checked(tree, {"filters": [numcodecs.CRC32()]})
     # Format 2: the versions of zarr that ArviZ 0.x accepts read no other.
     # Chunks of zeros too: for the reader a chunk that is not there is missing.
     with zarr.config.set({"array.write_empty_chunks": True}):
-        _tree(draws).to_zarr(path, zarr_format=2, consolidated=False)
+        tree.to_zarr(path, zarr_format=2, consolidated=False, encoding=encoding)
+
+
+def _checked(tree: Any, checksum: dict[str, Any]) -> dict[str, Any]:
+    """An encoding with a checksum for every array of numbers, so that damage is found."""
+    return {
+        f"/{group}": {
+            name: checksum for name, array in node.variables.items() if array.dtype.kind != "O"
+        }
+        for group, node in tree.children.items()
+    }
 
 
 def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -> Draws:

@@ -22,6 +22,7 @@ _LONG = frozenset({".chain", ".iteration", ".draw"})
 _BRACKET = re.compile(r"(.+)\[(\d+)\]")
 _MANGLED = re.compile(r"(.+?)\.(\d+)\.")  # what R's data frames make of z[1]
 _DOT = re.compile(r"(.+)\.(\d+)")
+_PLACEHOLDER = re.compile(r"\.item\d+")
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,12 @@ def choose_columns(
     _refuse_quantities(item_names)
     _refuse_repeated(item_names)
     unnamed = list(item_names) == placeholder_names(len(rest))
+    if not unnamed and (odd := next(filter(_PLACEHOLDER.fullmatch, item_names), None)):
+        raise InvalidInputError(
+            f"the column {odd!r} stands for an item without a name, but the columns are not "
+            f".item1, .item2, … in order: {_listed(item_names[:4])}, …. A column was lost, moved "
+            "or renamed; name all items or none."
+        )
     return Columns(rest, None if unnamed else item_names, chain, weight)
 
 
@@ -103,9 +110,10 @@ def _single(names: Sequence[str], positions: list[int]) -> int | None:
 
 
 def _refuse_quantities(names: tuple[str, ...]) -> None:
-    letters = sum(len(name) == 1 for name in names) > 1  # items a, b, …, k are items
     for name in names:
-        if name.lower() in _QUANTITIES and not (letters and len(name) == 1):
+        # Items named …, j, k, l, … by the alphabet are items.
+        beside = len(name) == 1 and {chr(ord(name) - 1), chr(ord(name) + 1)} & set(names)
+        if name.lower() in _QUANTITIES and not beside:
             raise InvalidInputError(
                 f"the column {name!r} has the name of a quantity that samplers write beside the "
                 "labels. Drop it, or rename it if it is an item."

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from partita._files import FileAccessError, PathLike, atomic_path
+from partita._validate import flag, text_or_none
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -20,7 +21,7 @@ from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.one_based import OneBased
 from partita.io.options import ReadOptions
 from partita.io.registry import Format, find_format
-from partita.io.source import Source, check_file, is_stream, name_of
+from partita.io.source import Source, check_file, is_standard, is_stream, name_of
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.types import DrawsLike
@@ -102,7 +103,13 @@ def read_draws(
     as_draws : the same for objects in memory.
     write_draws : the way back.
     """
-    options = ReadOptions(transpose, var_name, header, sep, strings)
+    options = ReadOptions(
+        flag(transpose, "transpose"),
+        text_or_none(var_name, "var_name"),
+        None if header is None else flag(header, "header"),
+        text_or_none(sep, "sep"),
+        flag(strings, "strings"),
+    )
     with reading_noise(noise):
         if isinstance(path, (list, tuple)):
             if not path:
@@ -197,18 +204,19 @@ def write_draws(
     from partita.partitions.convert import as_draws
 
     value = as_draws(draws)
-    stream = path == "-" or hasattr(path, "write")
+    flag(overwrite, "overwrite")
+    stream = is_standard(path) or hasattr(path, "write")
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
     _check_holds(value, chosen)
-    if one_based and not chosen.one_based:
+    if flag(one_based, "one_based") and not chosen.one_based:
         value = OneBased(value)  # type: ignore[assignment]
     if stream:
         if not chosen.text:
             raise NotSupportedError(
                 f"format {chosen.name!r} cannot be written to a stream; give a path."
             )
-        writer(value, sys.stdout.buffer if path == "-" else path)
+        writer(value, sys.stdout.buffer if is_standard(path) else path)
         return
     with atomic_path(
         path,  # type: ignore[arg-type]

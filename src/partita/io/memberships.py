@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
+from partita._validate import flag, shown, whole
 from partita._validate import generator as generator_from
-from partita._validate import whole
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
 
@@ -74,6 +74,11 @@ def draws_from_memberships(
     per_draw = whole(per_draw, "per_draw", least=1)
     generator = generator_from(rng)
     n_draws, n_items, _ = p.shape
+    require_memory(
+        8 * n_draws * per_draw * n_items,
+        f"{n_draws * per_draw:,} partitions of {n_items:,} items",
+        "Ask for fewer per draw.",
+    )
     labels = np.empty((n_draws, per_draw, n_items), np.int64)
     for m in range(n_draws):
         below = p[m].cumsum(axis=1)[:, :-1]
@@ -138,7 +143,14 @@ def similarity_from_memberships(
 
 def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats, Any]:
     """Probabilities of shape (draw, item, component) that sum to 1, and the chain of each draw."""
-    array = np.asarray(_array_of(memberships, var_name), np.float64)
+    log = flag(log, "log")
+    try:
+        array = np.asarray(_array_of(memberships, var_name), np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"memberships={shown(memberships)}; expected numbers of shape (draw, item, component).",
+            argument="memberships",
+        ) from None
     if array.ndim not in (3, 4) or 0 in array.shape:
         raise InvalidInputError(
             f"memberships have shape {array.shape}; expected (draw, item, component) or (chain, "

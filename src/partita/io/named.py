@@ -38,9 +38,8 @@ def draws_from_named(
     group, posterior, stats = _groups(obj)
     array = _choose(posterior, var_name)
     if check is not None:
-        # Not the counts along chain and draw: a store leaves out chunks that are all zero.
-        item = _dims(array)[2]
-        for name in (array.name, *({item} & set(array.coords))):
+        chain, _, item = _dims(array)
+        for name in (array.name, *({chain, item} & set(array.coords))):
             check(group, str(name))
     if CHAIN_FROM in array.attrs:
         return _draws_of_partita(array, stats, check)
@@ -162,6 +161,11 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     source = array.attrs[CHAIN_FROM]
     # Files written before the attribute was have weights where there are any.
     weighted = array.attrs.get(WEIGHTED, int(stats is not None and "weight" in stats))
+    if not weighted and stats is not None and "weight" in stats:
+        raise FileFormatError(
+            "the labels say that draws have no weights, and the group sample_stats has some. Copy "
+            "or write the file again."
+        )
     weights = _statistic(stats, "weight", check) if weighted else None
     if source == "dimension":
         return with_fields(draws, weights=weights)

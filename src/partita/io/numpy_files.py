@@ -44,8 +44,12 @@ def write_npy(draws: Draws, path: Path) -> None:
 def read_npz(path: Path, options: ReadOptions) -> Draws:
     """Draws from the array ``labels`` of an npz file, or from its only matrix."""
     with _explained(path, "npz"), zipfile.ZipFile(path) as archive:
-        shapes = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for member in archive.infolist():
+            if member.filename.removesuffix(".npy") in shapes:
+                raise FileFormatError(
+                    f"{path} holds two arrays named {member.filename!r}; write it again."
+                )
             if member.flag_bits & 1:
                 raise FileFormatError(f"{path} is encrypted; write it without a password.")
             with archive.open(member) as stream:

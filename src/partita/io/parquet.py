@@ -28,7 +28,7 @@ def read(path: Path, options: ReadOptions) -> Draws:
     parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
     arrow = require("pyarrow", extra="parquet")
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             table = _ParquetTable(file)
             if not options.transpose:
                 return draws_from_table(table, var_name=options.var_name)
@@ -82,7 +82,7 @@ def write(draws: Draws, path: Path) -> None:
         return arrow.Table.from_arrays(arrays, names=[*extra, *names])
 
     schema = table(slice(0, 1)).schema
-    with parquet.ParquetWriter(path, schema) as writer:
+    with parquet.ParquetWriter(path, schema, write_page_checksum=True) as writer:
         for rows in draws.blocks(rows_per_block(draws.n_items)):
             writer.write_table(table(rows))
 

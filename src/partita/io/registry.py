@@ -10,6 +10,7 @@ from typing import Any
 
 from partita._files import PathLike
 from partita._validate import path as clean_path
+from partita._validate import shown
 from partita.errors import UnknownNameError
 
 
@@ -114,6 +115,11 @@ def format_names() -> tuple[str, ...]:
 def find_format(name: str | None, path: PathLike | None) -> Format:
     """The format of that name, or of the path's suffix; csv when there is neither."""
     if name is not None:
+        if not isinstance(name, str):
+            raise UnknownNameError(
+                f"format={shown(name)}; expected one of {_listed(format_names())}.",
+                argument="format",
+            )
         for each in _FORMATS:
             if each.name == name.lower():
                 return each

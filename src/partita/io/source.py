@@ -31,7 +31,12 @@ _BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
 
 def is_stream(source: object) -> bool:
     """Whether this is standard input or an open file, which only text formats can read."""
-    return hasattr(source, "read") or source == "-"
+    return hasattr(source, "read") or is_standard(source)
+
+
+def is_standard(source: object) -> bool:
+    """Whether this is the name of standard input or output."""
+    return isinstance(source, str) and source == "-"
 
 
 def check_file(path: PathLike, *, directory: bool = False) -> Path:
@@ -65,7 +70,7 @@ def open_bytes(source: Source) -> Iterator[IO[Any]]:
 
 def name_of(source: Source) -> str:
     """What to call the source in a message."""
-    if source == "-":
+    if is_standard(source):
         return "standard input"
     if hasattr(source, "read"):
         return str(getattr(source, "name", "the file"))

@@ -58,7 +58,7 @@ def number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) ->
         if status != WHOLE:
             line = lines + block.count(b"\n", 0, position) + 1
             _refuse(block[position:], status, line, column, layout.target.size, sep, name)
-        yield out[:rows], _kept_cells(block, spans[:rows])
+        yield out[:rows], _kept_cells(block, spans[:rows], name)
         lines += block.count(b"\n")
         start = 0
 
@@ -81,10 +81,13 @@ def refuse_commented_rows(
         yield block
 
 
-def _kept_cells(block: bytes, spans: NDArray[np.int64]) -> list[list[Cell]]:
+def _kept_cells(block: bytes, spans: NDArray[np.int64], name: str) -> list[list[Cell]]:
     kept = []
     for column in range(spans.shape[1]):
-        pieces = [block[a:b].decode(errors="replace") for a, b in spans[:, column].tolist()]
+        try:
+            pieces = [block[a:b].decode() for a, b in spans[:, column].tolist()]
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
         kept.append([split_line(piece, "\0")[0] for piece in pieces])
     return kept
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._validate import texts
 from partita._wording import counted, in_list, share
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -210,7 +211,7 @@ def explain(
         for block, share in zip(blocks, left, strict=True)
     ]
     changes.sort(key=lambda c: (-c.share, int(c.items[0])))
-    names = None if item_names is None else tuple(map(str, item_names))
+    names = None if item_names is None else texts(item_names, "item_names")
     return Explanation(tuple(changes), distance, measure, first, names)
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from partita._validate import choice, flag
 from partita.errors import InvalidInputError
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import refuse_false_claims, verified
@@ -123,12 +124,12 @@ def loss(
     >>> pt.distance([0, 0, 1, 1], [0, 0, 0, 0], loss=jaccard)
     0.6666666666666666
     """
-    if term not in TERMS:
-        raise InvalidInputError(f"term={term!r}; expected 'entropy' or 'pairs'.")
+    term = choice(term, "term", ("entropy", "pairs"))
+    metric, symmetric = flag(metric, "metric"), flag(symmetric, "symmetric")
 
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:
-        symmetry = bool(metric or symmetric)
-        made = FunctionLoss(str(name), function, term, metric=bool(metric), symmetric=symmetry)
+        symmetry = metric or symmetric
+        made = FunctionLoss(str(name), function, term, metric=metric, symmetric=symmetry)
         refuse_false_claims(made)
         return made
 
@@ -185,6 +186,8 @@ class CallableLoss(Loss):
             raise InvalidInputError(
                 f"function={self.function!r}; expected a function of two label vectors."
             )
+        flag(self.metric, "metric")
+        flag(self.symmetric, "symmetric")
         verified(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:

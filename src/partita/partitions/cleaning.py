@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._validate import texts
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.partitions.arrays import first_appearance, refuse_masked
 from partita.partitions.noise import whole_labels
@@ -108,7 +109,10 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
 
 def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
     """One chain id per draw."""
-    values = np.array(chain)
+    try:
+        values = np.array(chain)
+    except (TypeError, ValueError):
+        raise InvalidInputError("chain must be one id per draw.", argument="chain") from None
     if values.shape != (n_draws,):
         raise InvalidInputError(
             f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},)."
@@ -122,7 +126,7 @@ def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
 
 def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
     """One unique name per item."""
-    cleaned = tuple(str(name) for name in names)
+    cleaned = texts(names, "item_names")
     if len(cleaned) != n_items:
         raise InvalidInputError(
             f"{len(cleaned)} item names were given for {n_items} items; expected one per item."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita._validate import flag, text_or_none
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
@@ -81,6 +82,8 @@ def as_draws(
     array([[0, 0, 1, 2]], dtype=uint8)
     """
     fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
+    flag(transpose, "transpose")
+    text_or_none(var_name, "var_name")
     if noise is not None:
         if hasattr(type(obj), "__draws__"):
             raise InvalidInputError(

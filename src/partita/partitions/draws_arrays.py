@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._result import frozen
+from partita._validate import whole
 from partita.partitions.arrays import Labels
 from partita.partitions.cleaning import BLOCK_LABELS, clean_chain, clean_names, clean_weights
 
@@ -134,7 +135,8 @@ class DrawsArrays:
 
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""
-        step = rows or max(1, BLOCK_LABELS // self.n_items)
+        usual = max(1, BLOCK_LABELS // self.n_items)
+        step = usual if rows is None else whole(rows, "rows", least=1)
         for start in range(0, self.n_draws, step):
             yield slice(start, min(start + step, self.n_draws))
 

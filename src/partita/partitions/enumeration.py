@@ -15,6 +15,9 @@ from partita.partitions.labels import Labels
 MAX_ENUMERATED = 12
 """Most items whose partitions are listed: Bell(12) is 4.2 million, Bell(13) 27.6 million."""
 
+_LARGEST = 10_000
+"""Most items whose partitions are counted: the numbers have 27,665 digits there."""
+
 
 def bell_number(n: int) -> int:
     """Number of partitions of n items, exactly.
@@ -47,7 +50,7 @@ def bell_number(n: int) -> int:
     [1, 1, 2, 5, 15, 52, 203]
     """
     row = [1]
-    for _ in range(whole(n, "n")):
+    for _ in range(whole(n, "n", most=_LARGEST)):
         row = list(accumulate([row[-1], *row]))
     return row[0]
 
@@ -81,7 +84,7 @@ def stirling_number(n: int, k: int) -> int:
     >>> [pt.stirling_number(4, k) for k in range(1, 5)]
     [1, 7, 6, 1]
     """
-    n, k = whole(n, "n"), whole(k, "k")
+    n, k = whole(n, "n", most=_LARGEST), whole(k, "k", most=_LARGEST)
     if k > n:
         return 0
     terms = (math.comb(k, j) * j**n * (1 if (k - j) % 2 == 0 else -1) for j in range(k + 1))

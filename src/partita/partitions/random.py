@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita._memory import require_memory
 from partita._validate import Rng, positive, whole
 from partita._validate import generator as generator_from
 from partita.partitions.labels import Labels, as_labels
@@ -50,6 +51,7 @@ def random_partition(
     (8,)
     """
     n, concentration = whole(n, "n", least=1), positive(concentration, "concentration")
+    require_memory(40 * n, f"a random partition of {n:,} items", "Ask for fewer items.")
     generator = generator_from(rng, default=None)
     item = np.arange(n)
     opens = generator.random(n) < concentration / (concentration + item)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._validate import shown
+from partita._validate import positions, shown
 from partita.errors import InvalidInputError
 
 
@@ -28,7 +28,7 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
         raise InvalidInputError(
             "these draws carry no chain ids; give chain=... when making Draws to select chains."
         )
-    wanted = np.atleast_1d(np.asarray(chains))
+    wanted = positions(chains, "chains")
     known = np.unique(chain)
     if wanted.size == 0:
         raise InvalidInputError(
@@ -44,7 +44,7 @@ def item_positions(
     items: ArrayLike, n_items: int, names: tuple[str, ...] | None
 ) -> NDArray[np.int64]:
     """Positions of items given by position, mask or name; each may appear once."""
-    wanted = np.atleast_1d(np.asarray(items))
+    wanted = positions(items, "items")
     if wanted.dtype.kind in "UO":
         if names is None:
             raise InvalidInputError(

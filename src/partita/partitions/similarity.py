@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from partita._memory import require_memory
 from partita._progress import Status
+from partita._validate import shown
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -88,9 +89,7 @@ def similarity(
     array([[0.25, 0.5 , 1.  ]])
     """
     posterior = as_draws(draws)
-    kind = np.dtype(dtype)
-    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InvalidInputError(f"dtype={kind}; expected float64 or float32.")
+    kind = _clean_kind(dtype)
     n_items = posterior.n_items
     wanted = np.arange(n_items) if rows is None else _positions(posterior, rows)
     what, instead = f"the similarity matrix of {n_items:,} items", "rows=slice(0, 1000)"
@@ -108,6 +107,18 @@ def similarity(
             _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
     _finish(out, wanted, symmetric=rows is None)
     return out
+
+
+def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, AttributeError):  # how NumPy says that this is no type
+        kind = np.dtype(object)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InvalidInputError(
+            f"dtype={shown(dtype)}; expected float64 or float32.", argument="dtype"
+        )
+    return kind
 
 
 def _positions(draws: Draws, rows: slice | ArrayLike) -> NDArray[np.int64]:

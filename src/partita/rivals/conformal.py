@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import whole
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita._validate import choice, whole
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
 from partita.losses.registry import as_loss
@@ -167,8 +167,7 @@ def conformal_set(
             f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
             "'nvi', 'id', 'nid' (with a = 1)."
         )
-    if method not in ("kernel", "ball"):
-        raise UnknownNameError(f"unknown method {method!r}; expected 'kernel' or 'ball'.")
+    method = choice(method, "method", ("kernel", "ball"))
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
     if method == "ball":
         return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)

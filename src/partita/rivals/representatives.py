@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
+from partita._validate import choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
-from partita._validate import whole
 from partita.credible.levels import clean_prob
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
@@ -111,12 +111,8 @@ def representatives(
     posterior = as_draws(draws)
     measure = _metric(loss)
     level = clean_prob(prob)
-    if bound is not None and bound not in EFFORTS:
-        raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidInputError(
-            f"time_limit={time_limit!r}; expected a positive number of seconds."
-        )
+    bound = choice_or_none(bound, "bound", ("fast", "tight"))
+    time_limit = seconds(time_limit)
     index, mass = posterior.unique_index()
     distinct = posterior.merged(index, mass)
     generator = generator_from(rng)

@@ -170,7 +170,8 @@ def _order(value: Any) -> tuple[str, Any]:
 
 
 def _clean_levels(levels: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    if isinstance(levels, str) or any(isinstance(v, str) or np.ndim(v) != 1 for v in levels):
+    plain = isinstance(levels, (list, tuple, np.ndarray))
+    if not plain or any(isinstance(v, str) or np.ndim(v) != 1 for v in levels):
         raise InvalidInputError("levels must be one sequence of levels per column.")
     cleaned = tuple(tuple(_cell(value) for value in column) for column in levels)
     for column in cleaned:

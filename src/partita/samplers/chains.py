@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import require_memory
 from partita._parallel import run
 from partita.kernels.gibbs.types import Plan
 from partita.partitions.cleaning import smallest_unsigned
@@ -160,6 +161,13 @@ def advance_all(
     Chains advance together, so that an interrupted run has equally many draws of each. A round
     that was cut short is dropped as a whole.
     """
+    left = settings.kept(settings.iterations) - settings.kept(progress.done)
+    n_items = progress.states[0].labels.size
+    require_memory(
+        left * len(progress.states) * n_items,
+        f"keeping {left:,} draws of {len(progress.states):,} chains",
+        "Ask for fewer draws, and thin more.",
+    )
     length = 1
     try:
         while progress.done < settings.iterations:

@@ -156,11 +156,17 @@ def read_state(
         raise ValueError(f"chain {c} has more clusters than the prior allows")
     if random.shape != (4,) or random.dtype != np.uint64 or not random.any():
         raise ValueError(f"chain {c} has no random state")
+    if arrays[f"concentration_{c}"].shape != () or arrays[f"concentration_{c}"].dtype.kind != "f":
+        raise ValueError(f"chain {c} has no concentration")
     concentration = float(arrays[f"concentration_{c}"])
     if not prior.least_parameter() < concentration < np.inf:
         raise ValueError(f"chain {c} has the concentration {concentration!r}")
     rates = arrays[f"rates_{c}"] if n_rates else np.empty(0)
-    if rates.shape != (n_rates,) or not (np.isfinite(rates) & (rates > 0)).all():
+    if (
+        rates.shape != (n_rates,)
+        or rates.dtype != np.float64
+        or not (np.isfinite(rates) & (rates > 0)).all()
+    ):
         raise ValueError(f"chain {c} has no {n_rates} positive rates")
     return ChainState(labels.astype(np.int32), concentration, random, rates)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from partita._validate import whole
+from partita._validate import number, whole
 from partita.errors import InvalidInputError
 from partita.samplers.priors import expected_at
 
@@ -48,6 +48,7 @@ def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0)
     0.948
     """
     n_items = whole(n_items, "n_items", least=2)
+    discount, n_clusters = number(discount, "discount"), number(n_clusters, "n_clusters")
     if not 0 <= discount < 1:
         raise InvalidInputError(f"discount={discount!r}; expected a number in [0, 1).")
     if not 1 < n_clusters < n_items:

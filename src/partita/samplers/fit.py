@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._result import Result
-from partita._validate import Rng, generator
+from partita._validate import Rng, between, generator, whole
 from partita._wording import counted, span
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size
@@ -193,7 +193,7 @@ class Fit(Simulations, Result):
         ('mean', 'sd')
         """
         kept, rates = self.draws, self._rates()
-        if kept.n_draws > n_draws:
+        if kept.n_draws > whole(n_draws, "n_draws", least=1):
             chosen = evenly_spaced(kept.n_draws, n_draws)
             kept, rates = kept._take(chosen), rates[chosen]
         return profile(
@@ -203,7 +203,7 @@ class Fit(Simulations, Result):
             kept,
             by_size(as_labels(labels, n_items=kept.n_items)),
             rates=rates,
-            prob=prob,
+            prob=between(prob, "prob", 0, 1),
             rng=generator(rng),
         )
 

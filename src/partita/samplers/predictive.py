@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._result import Result
-from partita.errors import InvalidDataError, InvalidInputError
+from partita._validate import between
+from partita.errors import InvalidDataError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.samplers.cells import Floats
@@ -123,8 +124,7 @@ def predictive_density(
     n_jobs: int | None,
 ) -> Density:
     """Mean and pointwise quantiles over draws of the predictive density; see ``Fit.density``."""
-    if not 0 < prob < 1:
-        raise InvalidInputError(f"prob={prob!r}; expected a number between 0 and 1.")
+    prob = between(prob, "prob", 0, 1)
     encoded = encode_new(grid, kernel, names)
     arrays, tables = _compiled(kernel, prior, values, encoded)
     base, alone = kernel.log_base(encoded), _log_alone(encoded, arrays, tables)

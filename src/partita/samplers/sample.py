@@ -12,7 +12,8 @@ import numpy as np
 
 from partita._files import PathLike
 from partita._parallel import count_jobs
-from partita._validate import Rng, generator, whole
+from partita._validate import Rng, generator, number, whole
+from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all
@@ -127,6 +128,10 @@ def sample(
     DirichletProcess(concentration=Gamma(shape=1.0, rate=1.0))
     """
     count_jobs(n_jobs)
+    number(checkpoint_every, "checkpoint_every")
+    for name, place in (("checkpoint", checkpoint), ("resume", resume)):
+        if place is not None:
+            clean_path(place, name)
     prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     prepared = _prepare(data, kernel)
@@ -175,16 +180,20 @@ def sample(
     )
 
 
+_MOST = 2**40
+"""Most draws, iterations or chains that can be asked for, so that their products can be counted."""
+
+
 def _check_settings(
     draws: int, burn_in: int, thin: int, chains: int, sweeps: int, split_merge: int | None
 ) -> Settings:
     settings = Settings(
-        whole(draws, "draws", least=1),
-        whole(burn_in, "burn_in", least=0),
-        whole(thin, "thin", least=1),
-        whole(chains, "chains", least=1),
-        whole(sweeps, "sweeps", least=0),
-        1 if split_merge is None else whole(split_merge, "split_merge", least=0),
+        whole(draws, "draws", least=1, most=_MOST),
+        whole(burn_in, "burn_in", least=0, most=_MOST),
+        whole(thin, "thin", least=1, most=_MOST),
+        whole(chains, "chains", least=1, most=_MOST),
+        whole(sweeps, "sweeps", least=0, most=_MOST),
+        1 if split_merge is None else whole(split_merge, "split_merge", least=0, most=_MOST),
     )
     if settings.sweeps == settings.split_merge == 0:
         raise InvalidInputError("sweeps=0 and split_merge=0 leave nothing to do in an iteration.")

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import Rng, generator, whole
-from partita.errors import InvalidInputError
+from partita._validate import Rng, between, generator, whole
 from partita.partitions.draws import Draws
 from partita.samplers.cells import Floats
 from partita.samplers.kernel import Kernel
@@ -81,8 +80,7 @@ def impute_cells(
     rng: np.random.Generator,
 ) -> Imputation:
     """See ``Fit.impute``."""
-    if not 0 < prob < 1:
-        raise InvalidInputError(f"prob={prob!r}; expected a number between 0 and 1.")
+    prob = between(prob, "prob", 0, 1)
     rows, columns = np.nonzero(np.isnan(values))
     mean, lower, upper = np.empty((3, rows.size))
     probability: list[Floats | None] = []
@@ -113,6 +111,7 @@ def replicate_data(
 ) -> Floats:
     """See ``Fit.replicate``."""
     n = whole(n, "n", least=1)
+    require_memory(8 * n * values.size, f"{n:,} data sets", "Ask for fewer.")
     out = np.empty((n, *values.shape))
     for r, m in enumerate(rng.integers(draws.n_draws, size=n).tolist()):
         labels, own = draws.labels[m], kernel.at(rates[m])

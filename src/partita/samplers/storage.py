@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
+from partita._validate import whole
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.samplers.chains import Progress, Settings
@@ -22,6 +23,9 @@ from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.registered import MissingClassError, described, restored
 
 _FIT = Form("partita fit", 2, "fit")
+
+_MOST = 1_000_000_000
+"""Draws, iterations and moves beyond which a file is damaged: no run would have ended."""
 
 
 def _check(
@@ -81,17 +85,30 @@ def _state_of(
     arrays: dict[str, NDArray[Any]],
     n_items: int,
     prior: PartitionPrior,
-    chains: int,
+    settings: Settings,
+    kept: int,
     n_rates: int,
 ) -> Progress | None:
     """Where the chains stood; None in files of version 0.1."""
     done = meta.get("done")
     if done is None:
         return None
-    if not isinstance(done, int) or done < 0:
-        raise ValueError(f"done={done!r}")
-    states = tuple(read_state(arrays, c, n_items, prior, n_rates) for c in range(chains))
-    return Progress(done, states, ((),) * chains)
+    if settings.kept(whole(done, "done")) != kept:
+        raise ValueError(f"done={done!r}, which does not give {kept} draws")
+    chains = range(settings.chains)
+    states = tuple(read_state(arrays, c, n_items, prior, n_rates) for c in chains)
+    return Progress(done, states, ((),) * settings.chains)
+
+
+def _settings(found: dict[str, Any], chains: int) -> Settings:
+    """How the run was made; raises where a number could not have been asked for."""
+    settings = Settings(**found)
+    least = {"draws": 1, "burn_in": 0, "thin": 1, "chains": 1, "sweeps": 0, "split_merge": 0}
+    for name, low in least.items():
+        whole(getattr(settings, name), name, least=low, most=_MOST)
+    if settings.chains != chains:
+        raise ValueError(f"{settings.chains} chains are noted and {chains} are there")
+    return settings
 
 
 def load_fit(path: PathLike) -> Fit:
@@ -110,7 +127,7 @@ def load_fit(path: PathLike) -> Fit:
             item_names=meta.get("item_names"),
         )
         kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
-        settings = Settings(**meta["settings"])
+        settings = _settings(meta["settings"], chains)
         n_rates = len(kernel.learned(len(meta["columns"])))
         _check(arrays["values"], tuple(meta["columns"]), draws, trace, kernel, prior)
         return Fit(
@@ -124,9 +141,9 @@ def load_fit(path: PathLike) -> Fit:
             tuple(meta["notes"]),
             float(meta["seconds"]),
             bool(meta["interrupted"]),
-            _state_of(meta, arrays, draws.n_items, prior, chains, n_rates),
+            _state_of(meta, arrays, draws.n_items, prior, settings, kept, n_rates),
         )
     except MissingClassError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except Exception as error:  # kernels and priors have errors of their own
         raise FileFormatError(f"{path} is not a complete partita fit: {error}.") from error

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from partita._progress import Status
-from partita._validate import Rng, generator, number, whole
+from partita._validate import Rng, generator, number, seconds, shown, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
@@ -96,9 +96,9 @@ def clusters_curve(
         )
     if tolerance is not None and not number(tolerance, "tolerance") >= 0:
         raise InvalidInputError(f"tolerance={tolerance!r}; expected a number of at least 0.")
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidInputError(f"time_limit={time_limit!r}; expected a positive number.")
+    time_limit = seconds(time_limit)
     given = as_draws(draws)
+    wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
         none = np.empty((0, given.n_items), np.int32)
         starts = whole(n_starts, "n_starts", least=1)
@@ -113,7 +113,8 @@ def clusters_curve(
         )
         free = list(as_method("auto", measure)(task))
         best = min(free, key=lambda c: task.evaluate(c.labels))
-        numbers = _clean_numbers(k, given.n_items, int(best.labels.max()) + 1)
+        most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
+        numbers = list(range(1, most + 1)) if wanted is None else wanted
         rows = best_for_each(task, numbers, best.labels, free)
         return measured(given, measure, rows, best.labels, tolerance, task.clock.seconds)
 
@@ -160,9 +161,11 @@ def plateau(
         return plateau_around(task, posterior, canonical(labels))
 
 
-def _clean_numbers(k: Iterable[int] | None, n_items: int, estimated: int) -> list[int]:
-    if k is None:
-        return list(range(1, min(n_items, estimated + MORE) + 1))
+def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:
+    if isinstance(k, (str, bytes)) or not isinstance(k, Iterable):
+        raise InvalidInputError(
+            f"k={shown(k)}; expected numbers of clusters, as in range(1, 9).", argument="k"
+        )
     numbers = sorted({whole(n, "k", least=1, most=n_items) for n in k})
     if not numbers:
         raise InvalidInputError("k is empty; expected numbers of clusters, as in range(1, 9).")

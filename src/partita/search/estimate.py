@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
-from partita._validate import Rng, generator, positive, whole
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita._validate import Rng, choice_or_none, generator, seconds, whole
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
 from partita.losses.posterior import Posterior, as_posterior
@@ -129,8 +128,7 @@ def estimate(
     """
     measure = as_loss(loss)
     search = as_method(method, measure)
-    if bound is not None and bound not in EFFORTS:
-        raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
+    bound = choice_or_none(bound, "bound", ("fast", "tight"))
     posterior, matrix = _door(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
     near = _neighbours(neighbours, l)
@@ -143,7 +141,7 @@ def estimate(
             loss=measure,
             options=options,
             rng=generator(rng),
-            clock=Clock(_clean_time(time_limit)),
+            clock=Clock(seconds(time_limit)),
             report=status.say,
             posterior=posterior,
         )
@@ -209,12 +207,6 @@ def _clean_options(
             f"max_clusters={max_clusters}."
         )
     return Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs)
-
-
-def _clean_time(time_limit: float | None) -> float | None:
-    if time_limit is None or time_limit == math.inf:
-        return None
-    return positive(time_limit, "time_limit", "a positive number of seconds")
 
 
 def _searched(task: Task, search: Any) -> list[Candidate]:

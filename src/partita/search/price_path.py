@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._validate import Rng, generator, number, whole
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita._validate import Rng, choice_or_none, generator, number, seconds, whole
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
@@ -108,13 +108,11 @@ def price_path(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
             "'vi', 'binder'."
         )
-    if bound is not None and bound not in EFFORTS:
-        raise UnknownNameError(f"unknown bound {bound!r}; expected 'fast', 'tight' or None.")
+    bound = choice_or_none(bound, "bound", ("fast", "tight"))
     low, high = number(low, "low"), number(high, "high")
     if not 0.0 <= low < high <= 2.0:
         raise InvalidInputError(f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.")
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidInputError(f"time_limit={time_limit!r}; expected a positive number.")
+    time_limit = seconds(time_limit)
     given = as_draws(draws)
     with Status("price path", progress) as status:
         starts = np.empty((0, given.n_items), np.int32)

@@ -46,11 +46,55 @@ def check_parts(summary: Any) -> None:
             if name in _LABELS:
                 _check_labels(name, value, n_items)
         elif is_dataclass(value) and not isinstance(value, type):
+            for each in fields(value):
+                _check_kind(
+                    f"{type(value).__name__}.{each.name}", each.type, getattr(value, each.name)
+                )
             waiting += [(each.name, getattr(value, each.name)) for each in fields(value)]
         elif isinstance(value, Mapping):
             waiting += list(value.items())
         elif isinstance(value, (tuple, list)):
             waiting += [(name, each) for each in value]
+
+
+def check_use(summary: Any) -> None:
+    """Raise an error, of whatever kind, unless the summary can be shown and its ball asked."""
+    str(summary), repr(summary), summary.to_dict()
+    ball, n_draws = summary.ball, summary.draws.n_draws
+    if ball.distances.shape != (n_draws,) or ball.inside.shape != (n_draws,):
+        raise ValueError("its ball has not one distance for each draw")
+    if not ball.contains(summary.labels):
+        raise ValueError("its estimate lies outside of its ball")
+
+
+_KINDS = {
+    "NDArray[np.float64]": "iuf",
+    "Floats": "iuf",
+    "NDArray[np.int64]": "iu",
+    "NDArray[np.int32]": "iu",
+    "Labels": "iu",
+    "NDArray[np.bool_]": "b",
+}
+_SCALARS = {"float": (int, float), "int": (int,), "str": (str,), "bool": (bool,)}
+
+
+def _check_kind(name: str, declared: Any, value: Any) -> None:
+    """Raise ValueError where a field of a simple type holds another."""
+    wanted = str(declared)
+    if value is None and wanted.endswith("| None"):
+        return
+    wanted = wanted.removesuffix(" | None")
+    fits = True
+    if wanted in _KINDS:
+        fits = isinstance(value, np.ndarray) and value.dtype.kind in _KINDS[wanted]
+    elif wanted in _SCALARS:
+        fits = isinstance(value, _SCALARS[wanted]) and (
+            wanted == "bool" or not isinstance(value, bool)
+        )
+    elif wanted == "tuple[str, ...]":
+        fits = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    if not fits:
+        raise ValueError(f"its {name} is a {type(value).__name__}, expected {wanted}")
 
 
 def _check_labels(name: str, labels: np.ndarray[Any, Any], n_items: int) -> None:

@@ -19,7 +19,7 @@ from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
-from partita.summary.check import check_parts
+from partita.summary.check import check_parts, check_use
 from partita.summary.parts import completed, draws_from_parts, name_of, part_from
 from partita.summary.result import Summary
 
@@ -41,15 +41,17 @@ def load_summary(path: PathLike) -> Summary:
     document, arrays = read_archive(path, _SUMMARY)
     try:
         summary = _Reader(arrays).decode(document["summary"])
-    except (AttributeError, ImportError, KeyError, TypeError, ValueError, IndexError) as error:
+    except Exception as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
     if not isinstance(summary, Summary):
         raise FileFormatError(f"{path} holds a {type(summary).__name__}, not a summary.")
     try:
         check_parts(summary)
-        return completed(summary)
-    except (AttributeError, TypeError, ValueError) as error:
+        whole = completed(summary)
+        check_use(whole)
+    except Exception as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
+    return whole
 
 
 class _Writer:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from partita._validate import Rng
+from partita._validate import Rng, flag
 from partita._version import version_of
 from partita.credible.ball import credible_ball
 from partita.credible.clusters import clusters_from
@@ -139,6 +139,7 @@ def summarize(
     vi, binder = (
         _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
     )
+    path = None if path is None else flag(path, "path")
     prices, curve = how_many(posterior, found, path, wishes)
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     metric = measure if measure.is_metric else VI()

@@ -1,0 +1,21 @@
+"""The classes of attack by name."""
+
+from __future__ import annotations
+
+from . import calls, crafted, damaged, force, processes, saved, spellings
+from .harness import Attack
+
+ATTACKS = {
+    attack.name: attack
+    for attack in (
+        Attack("damaged files", 9_090, damaged.run),
+        Attack("crafted files", len(crafted.NAMES), crafted.run),
+        Attack("other spellings", spellings.COUNT, spellings.run),
+        Attack("forged results", saved.COUNT, saved.run),
+        Attack("wrong values", len(calls.calls()), calls.run),
+        Attack("outputs over files of users", force.COUNT, force.run),
+        Attack("kills and resumes", 40, processes.kill),
+        Attack("interrupts", 76, processes.interrupt),
+        Attack("full disks", 150, processes.full_disk),
+    )
+}

@@ -1,0 +1,252 @@
+"""Public functions with one argument wrong: refused by an error of ours, or a whole answer.
+
+Every parameter of every public function takes every value below in turn. An answer
+must not hold NaN where the answer to the right arguments holds none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import partita as pt
+
+from .harness import RIGHT, WRONG, Verdict, judged
+
+TRUTH = np.repeat([0, 1, 2], [4, 3, 2])
+NOISE = np.random.default_rng(0)
+LABELS = np.where(NOISE.random((24, 9)) < 0.15, NOISE.integers(0, 3, (24, 9)), TRUTH)
+CHAIN = np.repeat([0, 1], 12)
+DATA = np.sin(np.arange(9.0)) + 4.0 * TRUTH
+MEMBERSHIPS = np.eye(3)[LABELS[:4]]
+
+
+def nothing(*args: object, **named: object) -> None:
+    """A function that says nothing."""
+
+
+WRONG_VALUES: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "True": lambda: True,
+    "0": lambda: 0,
+    "-1": lambda: -1,
+    "1.5": lambda: 1.5,
+    "NaN": lambda: float("nan"),
+    "inf": lambda: float("inf"),
+    "1e300": lambda: 1e300,
+    "2**31": lambda: 2**31,
+    "2**63": lambda: 2**63,
+    "2**70": lambda: 2**70,
+    "complex": lambda: 1 + 2j,
+    "empty text": lambda: "",
+    "text": lambda: "no such thing",
+    "digits": lambda: "2",
+    "bytes": lambda: b"\x00\xff",
+    "a list": lambda: [],
+    "a list of None": lambda: [None, None],
+    "ragged": lambda: [[0, 1], [0]],
+    "a dict": lambda: {"a": 1},
+    "a set": lambda: {1, 2},
+    "an object": object,
+    "a class": lambda: int,
+    "a function": lambda: nothing,
+    "a generator": lambda: (i for i in range(3)),
+    "no path": lambda: Path("no/such/file.csv"),
+    "an empty array": lambda: np.empty(0),
+    "an empty matrix": lambda: np.empty((0, 9)),
+    "an array of NaN": lambda: np.full((4, 9), np.nan),
+    "one NaN": lambda: np.array([0, 1, 2, 0, 1, 2, 0, 1, np.nan]),
+    "negative labels": lambda: -np.ones(9, int),
+    "a wrong length": lambda: np.zeros(5, int),
+    "four dimensions": lambda: np.zeros((2, 2, 2, 9), int),
+    "texts": lambda: np.array(["a", "b"]),
+    "objects": lambda: np.array([object(), None], object),
+    "dates": lambda: np.array(["2021-01-01"], "M8[D]"),
+    "complex numbers": lambda: np.ones(9, complex),
+    "masked": lambda: np.ma.array(np.zeros(9, int), mask=[0] * 8 + [1]),
+    "large labels": lambda: np.full((2, 9), 2**63, np.uint64),
+    "infinite numbers": lambda: np.full((24, 9), np.inf),
+}
+
+
+LONG_WORK = ("burn_in", "thin", "chains", "sweeps", "split_merge")
+"""Parameters of which 2,147,483,648 is a request for long work, and no mistake."""
+
+
+def _fit() -> pt.Fit:
+    return pt.sample(DATA, draws=12, burn_in=1, chains=2, rng=0, n_jobs=1, progress=False)
+
+
+REQUIRED: dict[str, Callable[[], Any]] = {
+    "draws": lambda: LABELS,
+    "obj": lambda: LABELS,
+    "data": lambda: DATA,
+    "memberships": lambda: MEMBERSHIPS,
+    "n": lambda: 4,
+    "k": lambda: 2,
+    "n_clusters": lambda: 3.0,
+    "n_items": lambda: 9,
+    "path": lambda: "draws.csv",
+    "name": lambda: "mine",
+    "function": lambda: lambda a, b: 0.0,
+    "terms": lambda: "entropy",
+    "beta": lambda: 1.5,
+    "concentration": lambda: 1.0,
+    "discount": lambda: 0.2,
+    "shape": lambda: 2.0,
+    "rate": lambda: 1.0,
+    "mean": lambda: 0.0,
+    "precision": lambda: 1.0,
+    "degrees": lambda: 3.0,
+    "scale": lambda: 1.0,
+}
+LABEL_NAMES = ("labels", "a", "b", "A", "candidates", "center", "estimate", "reference")
+FEW = {
+    "estimate": {"draws": LABELS, "n_starts": 2},
+    "expected_loss": {"draws": LABELS},
+    "sample": {"draws": 4, "burn_in": 1, "chains": 2, "rng": 0},
+    "price_path": {"n_starts": 2, "low": 0.8, "high": 1.2},
+    "clusters_curve": {"n_starts": 2, "k": [2, 3]},
+    "representatives": {"n": 2},
+    "credible_core": {"n_starts": 2},
+    "chain_agreement": {"draws": pt.Draws(LABELS, chain=CHAIN)},
+    "diagnose": {"draws": pt.Draws(LABELS, chain=CHAIN)},
+    "Draws.reweighted": {"by": "entropy"},
+    "Fit.predict": {"new_data": DATA[:2]},
+    "Fit.extend": {"draws": 2},
+}
+"""Arguments that keep a call short."""
+CLASSES = (
+    *("Draws", "PartialPartition", "VI", "Binder", "Entropy", "CallableLoss", "Gamma"),
+    *("DirichletProcess", "PitmanYor", "FiniteMixture", "NormalInverseGamma"),
+    *("NormalInverseWishart", "BetaBernoulli", "DirichletCategorical", "GammaPoisson"),
+)
+METHODS = {
+    "Draws": (*("drop", "thin", "select_chains", "select_items", "reweighted", "blocks"),),
+    "Fit": ("density", "predict", "parameters", "replicate", "extend", "profiles", "impute"),
+    "CredibleBall": ("contains", "probability"),
+}
+
+
+@cache
+def made(kind: str) -> Any:
+    """The object whose methods are called."""
+    if kind == "Draws":
+        return pt.Draws(LABELS, chain=CHAIN)
+    return _fit() if kind == "Fit" else pt.credible_ball(LABELS, TRUTH, n_jobs=1)
+
+
+def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for name in pt.__all__:
+        thing = getattr(pt, name)
+        if inspect.isfunction(thing) or name in CLASSES:
+            yield name, thing
+    for kind, methods in METHODS.items():
+        for method in methods:
+            if hasattr(getattr(pt, kind), method):
+                yield f"{kind}.{method}", getattr(getattr(pt, kind), method)
+
+
+@cache
+def calls() -> list[tuple[str, str, str]]:
+    """Every call: the function, the parameter, the value it gets."""
+    found = []
+    for name, function in _targets():
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name == "self" or parameter.kind in (2, 4):
+                continue
+            found += [
+                (name, parameter.name, value)
+                for value in WRONG_VALUES
+                if not (value == "2**31" and parameter.name in LONG_WORK)
+            ]
+    return found
+
+
+def arguments(name: str, function: Callable[..., Any], place: Path) -> dict[str, Any]:
+    """What the function needs, right."""
+    given: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "n_jobs":
+            given["n_jobs"] = 1
+        elif parameter.name == "progress":
+            given["progress"] = False
+        elif parameter.default is parameter.empty and parameter.kind not in (2, 4):
+            given[parameter.name] = _right(name, parameter.name)
+    if "path" in given:
+        path = place / "draws.csv"
+        path.unlink(missing_ok=True)
+        if name == "read_draws":
+            pt.write_draws(LABELS, path)
+        given["path"] = path
+    given.pop("self", None)
+    return given | FEW.get(name, {})
+
+
+def _right(name: str, parameter: str) -> Any:
+    if name == "Draws" or (name in ("pairwise_distances", "covers") and parameter == "A"):
+        return LABELS
+    if name in ("BetaBernoulli",) or parameter not in LABEL_NAMES:
+        special = {"step": 2, "items": [0, 1], "chains": [0], "grid": DATA[:2], "term": "entropy"}
+        special |= {"new": DATA[:2], "x": DATA[:2], "rows": 5, "prior": "entropy", "strength": 1.0}
+        known = REQUIRED.get(parameter)
+        return known() if known else special.get(parameter, 1)
+    return TRUTH
+
+
+def run(number: int, place: Path) -> Verdict:
+    """Make one call."""
+    name, parameter, value = calls()[number]
+    function = dict(_targets())[name]
+    right = arguments(name, function, place)
+    bound = [made(name.partition(".")[0])] if "." in name else []
+    wrong = right | {parameter: WRONG_VALUES[value]()}
+    found = judged(lambda: _whole(function(*bound, **wrong)))
+    return Verdict(found.outcome, f"{name}({parameter}={value}): {found.detail}")
+
+
+def _whole(result: Any) -> Verdict:
+    """An answer is looked through for what is no number."""
+    for place, value in _numbers(result, "answer", 0):
+        if np.isnan(value).any() and not any(word in place for word in MAY_BE_UNKNOWN):
+            return Verdict(WRONG, f"NaN in {place}")
+    return Verdict(RIGHT)
+
+
+MAY_BE_UNKNOWN = (
+    "grid",
+    "rhat",
+    "ess",
+    "mcse",
+    "rates",
+    "heights",
+    "given",
+    "averaged",
+    "standard_error",
+)
+"""Fields that say by NaN that they are not known."""
+
+
+def _numbers(value: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if depth > 4:
+        return
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        yield place, value
+    elif isinstance(value, float):
+        yield place, np.array(value)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for each in dataclasses.fields(value):
+            yield from _numbers(getattr(value, each.name), f"{place}.{each.name}", depth + 1)
+    elif isinstance(value, (tuple, list)):
+        for part in value[:10]:
+            yield from _numbers(part, place, depth + 1)
+    elif inspect.isgenerator(value):
+        for part in islice(value, 10):
+            yield from _numbers(part, place, depth + 1)

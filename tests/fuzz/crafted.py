@@ -1,0 +1,316 @@
+"""Files made to deceive: each must be refused, or read as the draws that stand beside it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import shutil
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import partita as pt
+
+from .harness import RIGHT, WRONG, Verdict, judged
+
+TWO = [[0, 0, 1], [0, 1, 1]]
+Maker = Callable[[Path], Any]
+"""Writes the file; returns what it should read as, or None where it must be refused."""
+
+
+class Bomb:
+    """What runs code where it is unpickled: the file it opens tells on it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = str(place)
+
+    def __reduce__(self) -> Any:
+        return open, (self.place, "w")
+
+
+def text(content: str | bytes, reads: Any = None) -> Maker:
+    def make(path: Path) -> Any:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return reads
+
+    return make
+
+
+def packed(blocks: int, block: bytes) -> Maker:
+    """Much text in a small file."""
+
+    def make(path: Path) -> None:
+        with gzip.open(path, "wb", compresslevel=1) as stream:
+            for _ in range(blocks):
+                stream.write(block)
+
+    return make
+
+
+def npy(array: Any, reads: Any = None, **options: Any) -> Maker:
+    def make(path: Path) -> Any:
+        np.save(path, array, **options)
+        return reads
+
+    return make
+
+
+def npy_header(header: str, content: bytes = b"") -> Maker:
+    """An npy file that declares what it likes."""
+
+    def make(path: Path) -> None:
+        head = header.encode() + b" " * (117 - len(header)) + b"\n"
+        path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content)
+
+    return make
+
+
+def npz(**arrays: Any) -> Maker:
+    reads = arrays.pop("reads", None)
+
+    def make(path: Path) -> Any:
+        np.savez(path, **{name: np.asarray(value) for name, value in arrays.items()})
+        return reads
+
+    return make
+
+
+def npz_pickled(path: Path) -> None:
+    array = np.empty((1, 1), object)
+    array[0, 0] = Bomb(path.with_name("ran"))
+    np.savez(path, labels=array, allow_pickle=True)
+
+
+def npy_pickled(path: Path) -> None:
+    array = np.empty((1, 1), object)
+    array[0, 0] = Bomb(path.with_name("ran"))
+    np.save(path, array, allow_pickle=True)
+
+
+def npz_encrypted(path: Path) -> None:
+    np.savez(path, labels=np.array(TWO))
+    content = bytearray(path.read_bytes())
+    for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(magic) + offset] |= 1
+    path.write_bytes(bytes(content))
+
+
+def npz_twice(path: Path) -> None:
+    """Two members of one name, of which libraries choose either."""
+    member = io.BytesIO()
+    np.save(member, np.array(TWO))
+    other = io.BytesIO()
+    np.save(other, np.zeros((2, 3), int))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("labels.npy", member.getvalue())
+        archive.writestr("labels.npy", other.getvalue())
+
+
+def zarr_with(place: str, value: Any) -> Maker:
+    """A store whose metadata name a codec that can run code."""
+
+    def make(path: Path) -> None:
+        pt.write_draws(TWO, path)
+        meta = path / "posterior" / "labels" / ".zarray"
+        document = json.loads(meta.read_text()) | {place: value}
+        meta.write_text(json.dumps(document))
+        for chunk in (path / "posterior" / "labels").glob("[0-9]*"):
+            chunk.write_bytes(pickle.dumps(Bomb(path.with_name("ran"))))
+
+    return make
+
+
+def zarr_shape(shape: list[int]) -> Maker:
+    def make(path: Path) -> None:
+        pt.write_draws(TWO, path)
+        meta = path / "posterior" / "labels" / ".zarray"
+        meta.write_text(json.dumps(json.loads(meta.read_text()) | {"shape": shape}))
+
+    return make
+
+
+def rds(content: bytes) -> Maker:
+    """R's serialisation, version 2, of what follows the header."""
+    head = b"X\n" + struct.pack(">iii", 2, 0x030400, 0x020300)
+
+    def make(path: Path) -> None:
+        path.write_bytes(gzip.compress(head + content))
+
+    return make
+
+
+def parquet(columns: dict[str, Any], reads: Any = None) -> Maker:
+    def make(path: Path) -> Any:
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.Table.from_arrays(
+            [pyarrow.array(v) for v in columns.values()], names=[n.strip() for n in columns]
+        )
+        pyarrow.parquet.write_table(table, path)
+        return reads
+
+    return make
+
+
+def netcdf(**variables: Any) -> Maker:
+    def make(path: Path) -> None:
+        import xarray
+
+        data = {name: (dims, np.asarray(values)) for name, (dims, values) in variables.items()}
+        tree = xarray.DataTree.from_dict({"/posterior": xarray.Dataset(data)})
+        tree.to_netcdf(path, engine="h5netcdf")
+
+    return make
+
+
+LONG = "9" * 400
+CRAFTED: dict[str, Maker] = {
+    "empty.csv": text(""),
+    "only comments.csv": text("# a\n# b\n"),
+    "only a header.csv": text("a,b,c\n"),
+    "blank lines.csv": text("\n\n \n"),
+    "one cell.csv": text("1\n", [[0]]),
+    "a short row.csv": text("1,1,2\n1,1\n"),
+    "a long row.csv": text("1,1,2\n1,1,2,3\n"),
+    "a missing cell.csv": text("1,,2\n1,1,2\n"),
+    "a half.csv": text("1,1,2\n1,1.5,2\n"),
+    "an underscore.csv": text("1,1,2\n1,1_0,2\n"),
+    "hexadecimal.csv": text("1,1,2\n1,0x1,2\n"),
+    "infinite.csv": text("1,1,2\n1,inf,2\n"),
+    "NaN.csv": text("1,1,2\n1,nan,2\n"),
+    "digits beyond.csv": text(f"1,1,2\n1,{LONG},2\n"),
+    "an exponent beyond.csv": text("1,1,2\n1,1e400,2\n"),
+    "an exponent that is whole.csv": text("1,1,2\n1,2e0,2\n", [[0, 0, 1], [0, 1, 1]]),
+    "letters.csv": text("1,1,2\n1,b,2\n"),
+    "digits of another script.csv": text("1,1,2\n1,٣,2\n"),
+    "a hard blank.csv": text("1,1,2\n1,\u00a01,2\n"),
+    "an open quote.csv": text('1,1,2\n1,"1,2\n1,1,2\n'),
+    "text behind a quote.csv": text('1,1,2\n1,"1"x,2\n'),
+    "a NUL.csv": text(b"1,1,2\n1,\x00,2\n"),
+    "UTF-16.csv": text("1,1,2\n1,1,2\n".encode("utf-16")),
+    "Latin-1.csv": text("é,b,c\n1,1,2\n".encode("latin-1")),
+    "lines of old Macs.csv": text("1,1,2\r1,2,2\r"),
+    "semicolons.csv": text("1;1;2\n1;2;2\n"),
+    "tabs.csv": text("1\t1\t2\n1\t2\t2\n"),
+    "blanks.csv": text("1 1 2\n1 2 2\n"),
+    "ids as header.csv": text("1990,1991,1992\n1,1,2\n1,2,2\n"),
+    "counting header.csv": text("1,2,3\n1,1,2\n1,2,2\n"),
+    "equal headings.csv": text("z[1],z[1],z[2]\n1,1,2\n1,2,2\n"),
+    "two chains.csv": text(".chain,.chain,a,b\n1,1,1,1\n1,1,1,2\n"),
+    "a chain missing.csv": text(".chain,a,b\n1,1,1\nNA,1,2\n"),
+    "a weight of nothing.csv": text(".weight,a,b\n1,1,1\n0,1,2\n"),
+    "a negative weight.csv": text(".weight,a,b\n1,1,1\n-1,1,2\n"),
+    "a weight of infinity.csv": text(".weight,a,b\n1,1,1\ninf,1,2\n"),
+    "K beside labels.csv": text("K,a,b\n2,1,1\n1,1,2\n"),
+    "noise.csv": text("a,b,c\n1,1,-1\n1,-1,2\n"),
+    "many headings.csv": text(",".join(f"h{i}" for i in range(100_000)) + "\n1\n"),
+    "a row as comment.csv": text(',a,b\nr1,1,1\n"#r2",1,2\n', [[0, 0], [0, 1]]),
+    "a row hidden by #.csv": text(",a,b\nr1,1,1\n#r2,1,2\nr3,1,1\n"),
+    "nothing packed.csv.gz": text(gzip.compress(b"")),
+    "no gzip.csv.gz": text("1,1\n"),
+    "half a gzip.csv.gz": text(gzip.compress(b"1,1\n" * 500)[:-9]),
+    "one endless line.csv.gz": packed(400, b"1," * (1 << 19)),
+    "headings without end.csv.gz": packed(300, b"heading," * (1 << 17)),
+    "zeros.csv.gz": packed(64, bytes(1 << 20)),
+    "text.npy": text("1,1\n"),
+    "a shape beyond.npy": npy_header(
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 9)}"
+    ),
+    "a negative shape.npy": npy_header(
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (-1, 9)}", bytes(72)
+    ),
+    "code in the header.npy": npy_header(
+        "{'descr': '<i8', 'fortran_order': __import__('os'), 'shape': (1, 1)}", bytes(8)
+    ),
+    "an odd header.npy": npy_header("{'descr': '<i8', 'shape': (((((((((", bytes(8)),
+    "pickles.npy": npy_pickled,
+    "records.npy": npy(np.zeros((2, 3), [("a", "i4"), ("b", "f8")])),
+    "complex.npy": npy(np.ones((2, 3), complex)),
+    "dates.npy": npy(np.zeros((2, 3), "M8[D]")),
+    "a number.npy": npy(np.array(3)),
+    "a vector.npy": npy(np.zeros(3, int)),
+    "five dimensions.npy": npy(np.zeros((1, 1, 1, 2, 3), int)),
+    "nothing.npy": npy(np.zeros((0, 3), int)),
+    "NaN.npy": npy(np.array([[0, np.nan]])),
+    "large.npy": npy(np.array([[2**63, 2**63 + 1, 2**63]], np.uint64), [[0, 1, 0]]),
+    "bytes of text.npy": npy(np.array([[b"a", b"b"]]), [[0, 1]]),
+    "pickles.npz": npz_pickled,
+    "encrypted.npz": npz_encrypted,
+    "two of a name.npz": npz_twice,
+    "no labels.npz": npz(a=[[1, 1]], b=[[1, 2]]),
+    "weights of another length.npz": npz(labels=TWO, weights=[1.0]),
+    "weights of NaN.npz": npz(labels=TWO, weights=[np.nan, 1.0]),
+    "chains of floats.npz": npz(labels=TWO, chain=[0.5, 1.5]),
+    "names of another length.npz": npz(labels=TWO, item_names=["a"]),
+    "equal names.npz": npz(labels=TWO, item_names=["a", "a", "b"]),
+    "a zip of text.npz": lambda path: zipfile.ZipFile(path, "w").writestr("labels.npy", "1,1"),
+    "pickle as filter.zarr": zarr_with("filters", [{"id": "pickle", "protocol": 5}]),
+    "pickle as compressor.zarr": zarr_with("compressor", {"id": "pickle"}),
+    "an unknown codec.zarr": zarr_with("compressor", {"id": "no such codec"}),
+    "msgpack.zarr": zarr_with("filters", [{"id": "msgpack2"}]),
+    "json.zarr": zarr_with("filters", [{"id": "json2"}]),
+    "a shape beyond.zarr": zarr_shape([2**40, 2, 3]),
+    "a longer shape.zarr": zarr_shape([1, 500, 3]),
+    "a file.zarr": text("1,1\n"),
+    "text.rds": text("1,1\n"),
+    "nothing.rds": rds(b""),
+    "a length beyond.rds": rds(struct.pack(">ii", 13, 2**31 - 1)),
+    "a long length.rds": rds(struct.pack(">iiii", 13, -1, 2**20, 0)),
+    "a negative length.rds": rds(struct.pack(">ii", 13, -7)),
+    "lists without end.rds": rds(struct.pack(">ii", 19, 1) * 50_000),
+    "a reference to nothing.rds": rds(struct.pack(">i", 0xFFFF)),
+    "an unknown type.rds": rds(struct.pack(">i", 200)),
+    "a number.rds": rds(struct.pack(">iii", 13, 1, 7)),
+    "text.parquet": text("1,1\n"),
+    "nulls.parquet": parquet({"a": [1, None], "b": [1, 2]}),
+    "text in cells.parquet": parquet({"a": ["x", "x"], "b": ["x", "y"]}, [[0, 0], [0, 1]]),
+    "lists in cells.parquet": parquet({"a": [[1], [2]], "b": [[1], [1]]}),
+    "dates.parquet": parquet({"a": np.zeros(2, "M8[s]"), "b": np.zeros(2, "M8[s]")}),
+    "halves.parquet": parquet({"a": [1.0, 1.5], "b": [1.0, 2.0]}),
+    "equal headings.parquet": parquet({"a": [1, 1], "a ": [1, 2]}),
+    "no rows.parquet": parquet({"a": np.zeros(0, int)}),
+    "no columns.parquet": parquet({}),
+    "K.parquet": parquet({"K": [2, 1], "a": [1, 1], "b": [1, 2]}),
+    "text.nc": text("1,1\n"),
+    "halves.nc": netcdf(z=(("chain", "draw", "item"), [[[0.5, 1.0]]])),
+    "two variables.nc": netcdf(
+        z=(("chain", "draw", "item"), [[[1, 1]]]), y=(("chain", "draw", "item"), [[[1, 2]]])
+    ),
+    "no draws.nc": netcdf(z=(("chain", "draw", "item"), np.zeros((1, 0, 3), int))),
+    "unnamed dimensions.nc": netcdf(z=(("a", "b"), TWO)),
+}
+NAMES = tuple(CRAFTED)
+
+
+def run(number: int, place: Path) -> Verdict:
+    """Make one file and read it."""
+    name = NAMES[number]
+    folder = place / f"crafted{number}"
+    folder.mkdir()
+    path = folder / name
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reads = CRAFTED[name](path)
+        found = judged(lambda: _checked(path, reads))
+        if (folder / "ran").exists():
+            found = Verdict(WRONG, "code was run")
+        return Verdict(found.outcome, f"{name}: {found.detail}")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _checked(path: Path, reads: Any) -> Verdict:
+    draws = pt.read_draws(path)
+    if reads is None:
+        return Verdict(WRONG, f"read as {draws.labels.tolist()}"[:200])
+    same = draws == pt.Draws(reads, item_names=draws.item_names)
+    return Verdict(RIGHT if same else WRONG, f"read as {draws.labels.tolist()}"[:200])

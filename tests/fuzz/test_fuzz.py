@@ -1,0 +1,65 @@
+"""A small share of each attack; ``make fuzz`` runs all of it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from fuzz import calls, crafted, damaged, force, processes, saved, spellings
+from fuzz.harness import BAD, REFUSED, RIGHT, spread
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="copies of a process are POSIX's")
+
+
+def outcomes(run, count, wanted, place):
+    found = [run(number, place) for number in spread(count, wanted)]
+    assert [verdict for verdict in found if verdict.outcome in BAD] == []
+    return [verdict.outcome for verdict in found]
+
+
+# h5netcdf's files complain of themselves when they are collected after a failed opening.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_damaged_files_are_read_as_they_stand_or_refused(tmp_path):
+    assert set(outcomes(damaged.run, 9_090, 165, tmp_path)) == {RIGHT, REFUSED}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_crafted_files(tmp_path):
+    heavy = [i for i, name in enumerate(crafted.NAMES) if "end" in name and "gz" in name]
+    found = [crafted.run(i, tmp_path) for i in range(len(crafted.NAMES)) if i not in heavy]
+    assert [verdict for verdict in found if verdict.outcome in BAD] == []
+
+
+def test_other_spellings_are_the_same_draws(tmp_path):
+    assert set(outcomes(spellings.run, len(spellings.KINDS), None, tmp_path)) == {RIGHT}
+
+
+def test_forged_results(tmp_path):
+    assert REFUSED in outcomes(saved.run, saved.COUNT, 60, tmp_path)
+
+
+def test_wrong_values(tmp_path):
+    assert REFUSED in outcomes(calls.run, len(calls.calls()), 110, tmp_path)
+
+
+def test_no_file_of_a_user_is_touched(tmp_path):
+    outcomes(force.run, force.COUNT, 18, tmp_path)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_killed_runs_resume_to_the_same_bits(tmp_path):
+    assert outcomes(processes.kill, 40, 3, tmp_path) == [RIGHT] * 3
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_interrupted_work_is_true_or_nothing(tmp_path):
+    outcomes(processes.interrupt, 76, 6, tmp_path)
+
+
+@needs_fork
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_full_disks(tmp_path):
+    assert REFUSED in outcomes(processes.full_disk, 150, 15, tmp_path)
