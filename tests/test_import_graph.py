@@ -20,6 +20,7 @@ FLOOR = {
     "errors": 0,
     "_validate": 0.5,
     "_wording": 0.5,
+    "_html": 0.5,
     "_parallel": 1,
     "_optional": 1,
     "_own_files": 0.5,
@@ -55,6 +56,7 @@ DOORS = {
     ("partita.summary.result", "partita.report"),
     ("partita.credible.core_result", "partita.search.complete"),
     ("partita.summary.result", "partita.plots"),
+    ("partita.summary.result", "partita.plots.thumbnail"),
     ("partita.partitions.convert", "partita.io.foreign"),
     ("partita.partitions.labels", "partita.io.foreign"),
 }

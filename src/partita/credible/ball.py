@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import _html as html
 from partita._optional import require
 from partita._result import Result
 from partita._validate import choice
-from partita._wording import counted, counts
+from partita._wording import counted, counts, percent
 from partita.credible.error import radius_mcse
 from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
@@ -181,21 +182,28 @@ class CredibleBall(Result):
         frame: pd.DataFrame = pandas.DataFrame(rows)
         return frame
 
-    def __repr__(self) -> str:
+    def _lines(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
-        k = int(self.center.max()) + 1
+        k, inside = int(self.center.max()) + 1, int(self.inside.sum())
         lines = [
-            f"<CredibleBall: {self.prob:g} credible ball of {self.loss.title}",
-            f"  center      {counted(k, 'cluster')} of {counted(self.center.size, 'item')}",
-            f"  radius      {self.radius:.4g}{unit}",
-            f"  coverage    {self.coverage:.6g} "
-            f"({int(self.inside.sum()):,} of {self.draws.n_draws:,} draws)",
+            ("center", f"{counted(k, 'cluster')} of {counted(self.center.size, 'item')}"),
+            ("radius", f"{self.radius:.4g}{unit}"),
+            ("coverage", f"{self.coverage:.6g} ({inside:,} of {self.draws.n_draws:,} draws)"),
         ]
         for name, bound in self.bounds.items():
             clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
             more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
-            lines.append(f"  {name:<11} {clusters} at {bound.distance:.4g}{unit}{more}")
-        return "\n".join(lines) + ">"
+            lines.append((name, f"{clusters} at {bound.distance:.4g}{unit}{more}"))
+        return lines
+
+    def __repr__(self) -> str:
+        head = f"<CredibleBall: {self.prob:g} credible ball of {self.loss.title}"
+        body = [f"  {name:<11} {text}" for name, text in self._lines()]
+        return "\n".join([head, *body]) + ">"
+
+    def _repr_html_(self) -> str:
+        head = f"{percent(self.prob)} credible ball of {self.loss.title}"
+        return html.title(head) + html.facts(self._lines())
 
 
 def credible_ball(

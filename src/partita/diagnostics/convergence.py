@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import _html as html
 from partita._optional import require
 from partita._result import Result
 from partita._validate import Rng
@@ -114,6 +115,21 @@ class Diagnostics(Result):
             for text in texts:
                 lines += wrap(text, 80, initial_indent=sign, subsequent_indent="  ")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
+        columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
+        forms = (".4g", ".3g", ".2g", ",.0f", ",.0f", ".3f")
+        rows = [
+            [name, *(format(column[j], form) for column, form in zip(columns, forms, strict=True))]
+            for j, name in enumerate(self.names)
+        ]
+        return (
+            html.title(f"Diagnostics of {counted(self.n_draws, 'draw')}: {state}")
+            + "".join(map(html.warning, self.warnings))
+            + html.table(["", "mean", "sd", "mcse", "ESS", "tail ESS", "R-hat"], rows)
+            + "".join(map(html.note, self.notes))
+        )
 
 
 def diagnose(

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._result import as_html
+from partita import _html as html
 from partita._validate import whole
 from partita._wording import counted, span
 from partita.errors import InvalidInputError
@@ -121,7 +121,21 @@ class Draws(DrawsArrays):
         return f"<Draws: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
+        lines = [("clusters", f"{low:,} to {high:,} in a draw"), ("first draw", self._shown(0))]
+        if self.n_draws > 1:
+            lines.append(("last draw", self._shown(self.n_draws - 1)))
+        if self._chain is not None:
+            lines.append(("chains", f"{self.n_chains:,}"))
+        if self._weights is not None:
+            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
+        if self._item_names is not None:
+            lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
+        head = f"{counted(self.n_draws, 'draw')} of {counted(self.n_items, 'item')}"
+        return html.title(head) + html.facts(lines)
+
+    def _shown(self, row: int) -> str:
+        return " ".join(map(str, self._labels[row, :20].tolist())) + " …" * (self.n_items > 20)
 
     # ------------------------------------------------------------------ selection
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import _html as html
 from partita._files import PathLike
 from partita._result import Result
 from partita._validate import Rng, between, generator, whole
@@ -91,6 +92,17 @@ class Fit(Simulations, Result):
             *(f"  {note}" for note in self.notes),
         ]
         return "\n".join(lines) + ">"
+
+    def _repr_html_(self) -> str:
+        chains, kept = self.trace["n_clusters"].shape
+        low, high = int(self.draws.n_clusters.min()), int(self.draws.n_clusters.max())
+        lines = [
+            ("draws", f"{counted(chains, 'chain')} × {kept:,}, {span(low, high, 'cluster')}"),
+            ("kernel", repr(self.kernel)),
+            ("prior", repr(self.prior)),
+        ]
+        head = html.title(f"Fit of a mixture to {counted(self.draws.n_items, 'item')}")
+        return head + html.facts(lines) + "".join(map(html.note, self.notes))
 
     def __draws__(self) -> Draws:
         return self.draws

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import _html as html
 from partita._result import Result
 from partita._wording import counted, of_sizes, roughly
 from partita.losses.base import Loss
@@ -191,10 +191,6 @@ class PointEstimate(Result):
         return f"<PointEstimate of {self.labels.size:,} items\n{body}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for name, text in self._lines()
+        return html.title(f"Point estimate of {self.labels.size:,} items") + html.facts(
+            self._lines()
         )
-        title = f"Point estimate of {self.labels.size:,} items"
-        return f"<table><caption>{title}</caption>{rows}</table>"

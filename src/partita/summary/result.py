@@ -210,6 +210,13 @@ class Summary(Result):
             f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
         )
 
+    def _repr_html_(self) -> str:
+        from partita.summary.notebook import page
+
+        # Upwards by name and only when called, as in ``to_html``.
+        picture = import_module("partita.plots.thumbnail").thumbnail
+        return page(self, picture(self.posterior, self.labels, self.draws.labels.size))
+
     def to_frame(self, table: str = "items") -> pd.DataFrame:
         """One of the tables as a pandas DataFrame.
 

@@ -1,0 +1,70 @@
+"""A summary as a small page in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from partita import _html as html
+from partita._wording import counted, counts, of_sizes, percent
+
+if TYPE_CHECKING:
+    from partita.summary.result import Summary
+
+_SHOWN = 8
+_SENTENCE = "border-left:4px solid #0072B2;padding:4px 12px;margin:8px 0"
+_PICTURE = "width:200px;image-rendering:pixelated;border:1px solid #999"
+
+
+def page(summary: Summary, picture: str | None) -> str:
+    """The answer, what stands against it, the clusters, and the similarity as a picture."""
+    draws, found, ball = summary.draws, summary.estimate, summary.ball
+    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
+    own_unit = f" {found.loss.unit}" if found.loss.unit else ""
+    proof = "without a lower bound"
+    if found.is_proven_optimal:
+        proof = "proven optimal for these draws"
+    elif found.gap is not None:
+        proof = f"proven within {100 * found.gap:.2g}% of the minimum"
+    sizes = of_sizes(summary.clusters.size.tolist())
+    answer = [
+        ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {sizes}"),
+        (f"Expected {found.loss.title}", f"{found.expected_loss:.4g}{own_unit}, {proof}"),
+        (
+            f"{percent(ball.prob)} credible ball",
+            f"radius {ball.radius:.3g}{unit}; "
+            + "; ".join(
+                f"{name} {counts(bound.n_clusters[:1].tolist(), 'cluster')}"
+                for name, bound in ball.bounds.items()
+            ),
+        ),
+    ]
+    warnings = summary.diagnostics.warnings
+    lead = "To write only once the warnings are settled: " if warnings else "To write: "
+    written = f"<div style='{_SENTENCE}'>{lead}{escape(summary.sentence)}</div>"
+    image = "" if picture is None else f"<img style='{_PICTURE}' alt='similarity' src='{picture}'>"
+    left = html.facts(answer) + written + _clusters(summary)
+    return (
+        html.title(
+            f"Clustering of {counted(draws.n_items, 'item')}, {counted(draws.n_draws, 'draw')}"
+        )
+        + "".join(map(html.warning, warnings))
+        + "<div style='display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start'>"
+        + f"<div style='max-width:44em'>{left}</div>{image}</div>"
+    )
+
+
+def _clusters(summary: Summary) -> str:
+    table = summary.clusters
+    headings = ["cluster", "size", "within", "unchanged", f"Jaccard ≥ {table.jaccard:g}"]
+    rows = [
+        [
+            str(k),
+            f"{table.size[k]:,}",
+            *(f"{column[k]:.2f}" for column in (table.within, table.unchanged, table.similar)),
+        ]
+        for k in range(min(len(table), _SHOWN))
+    ]
+    more = len(table) - _SHOWN
+    rest = html.note(f"and {counted(more, 'smaller cluster')}") if more > 0 else ""
+    return html.table(headings, rows) + rest
