@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,8 +15,9 @@ from partita.kernels.search.matching import (
     farthest_assignments,
     farthest_transport,
 )
-from partita.search import task
+from partita.search import task as tasks
 from partita.search.lower_bounds import pairs
+from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.lower_bounds.matching import _deal_by_mass, matching_bound
 from partita.search.lower_bounds.pairs import (
     Relaxation,
@@ -23,6 +25,7 @@ from partita.search.lower_bounds.pairs import (
     pairwise_bound,
     triangle_bound,
 )
+from partita.search.task import Clock, Options, Task
 from search.posteriors import all_losses, random_posterior
 
 METRICS = [pt.VI(), pt.Binder(), pt.ID(), pt.NID(), pt.NVI()]
@@ -114,6 +117,42 @@ def test_more_work_never_proves_less_on_unequal_weights(name, loss):
     assert 0.0 < fast.lower_bound <= tight.lower_bound <= tight.expected_loss
     if draws.unique().weights.max() >= 0.5:
         assert fast.is_proven_optimal
+
+
+class Countdown(Clock):
+    """A clock that is up after it has been asked so many times."""
+
+    def __init__(self, asked: int) -> None:
+        super().__init__(None)
+        self.asked = asked
+
+    def is_up(self) -> bool:
+        self.asked -= 1
+        return self.asked < 0
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=1.4), pt.ID(), pt.Binder()], ids=repr)
+def test_more_work_never_proves_less_wherever_time_cuts_it(loss, monkeypatch):
+    # The small effort has only matched draws, as on most data; the large one begins with prices.
+    monkeypatch.setitem(EFFORTS, "fast", replace(EFFORTS["fast"], table_steps=0))
+    draws = random_posterior(40, 300, 2).unique()
+    labels = pt.canonical(pt.estimate(draws, loss=loss, bound=None).labels)
+    value = pt.expected_loss(labels, draws, loss=loss)[0]
+    nobody = np.empty((0, draws.n_items), np.int32)
+    for asked in (0, 1, 2, 5, 10, 17, 18, 25, 40, 80, 160):
+        proven = []
+        for name in ("fast", "tight"):
+            task = Task(
+                draws=draws,
+                given_similarity=None,
+                loss=loss,
+                options=Options(1, nobody, None, None, 1, 1),
+                rng=np.random.default_rng(0),
+                clock=Countdown(asked),
+                report=lambda _: None,
+            )
+            proven.append(lower_bound(task, labels, value, EFFORTS[name]))
+        assert proven[0] <= proven[1]
 
 
 def test_unequal_weights_are_proven_as_well_as_the_best_matching_of_all_draws():
@@ -247,7 +286,7 @@ def test_the_proof_of_binder_counts_work_and_not_seconds(monkeypatch):
     usual = pt.estimate(labels, loss="binder", method="draws").lower_bound
     ticks = itertools.count()
     slow = SimpleNamespace(monotonic=lambda: 30.0 * next(ticks))  # half a minute for every look
-    for module in (pairs, task):
+    for module in (pairs, tasks):
         monkeypatch.setattr(module, "time", slow, raising=False)
     assert pt.estimate(labels, loss="binder", method="draws").lower_bound == usual
     programme = pair_programme(pt.similarity(labels), pt.Binder())

@@ -32,15 +32,20 @@ def bound_of(draws: pt.Draws, labels: np.ndarray, value: float, a: float) -> flo
 
 @pytest.mark.parametrize("a", PRICES)
 def test_the_bound_is_never_above_the_minimum(a):
-    closed = 0
+    # Where the bound closes, an error of a billionth upwards would show; where it does not, the
+    # next best partition shows that the bound is of the minimum, and not of what proposed it.
+    closed, shares = 0, []
     for seed in range(24):
         draws = posterior(seed)
         partitions, losses = all_losses(draws, pt.VI(a))
-        best = int(losses.argmin())
-        found = bound_of(draws, partitions[best].astype(np.int32), losses[best], a)
-        assert found <= losses[best]
-        closed += losses[best] - found <= 1e-9 * losses[best] + 1e-14
-    assert closed > 6
+        for place in np.argsort(losses, kind="stable")[:2]:
+            found = bound_of(draws, partitions[place].astype(np.int32), losses[place], a)
+            assert found <= losses.min()
+            if losses[place] == losses.min() > 1e-9:
+                shares.append(found / losses.min())
+                closed += draws.n_items > 4 and losses.min() - found <= 1e-9 * losses.min() + 1e-14
+    assert closed >= 4
+    assert np.mean(shares) > 0.93
 
 
 @pytest.mark.parametrize("a", [1.0, 0.4, 1.6])

@@ -80,6 +80,18 @@ def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> flo
     VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are no metrics, and
     they are not linear in the pairs.
     """
+    said = len(task.limits)
+    proven = _bound(task, labels, value, EFFORTS["fast"])
+    # The small effort comes first: more work, wherever time cuts it, must not prove less.
+    if effort == EFFORTS["fast"] or proven is None or is_proven(value, proven, task.loss):
+        return proven
+    if task.clock.is_up():
+        return proven
+    del task.limits[said:]
+    return max(proven, _bound(task, labels, value, effort) or 0.0)
+
+
+def _bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
     if task.loss.pair_scale(task.n_items) is not None:
         return _pair_bound(task, labels, value, effort)
     if task.loss.conditional_entropies:
@@ -115,9 +127,9 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
             n_jobs=task.options.n_jobs,
             is_up=task.clock.is_up,
         )
-    if is_proven(value, proven, task.loss):
+    if is_proven(value, proven, task.loss) or (not cut_short and effort != EFFORTS["fast"]):
         return proven
-    matched = _matched_bound(task, labels, effort if cut_short else EFFORTS["fast"])
+    matched = _matched_bound(task, labels, effort)
     return proven if matched is None else max(proven, matched)
 
 
@@ -128,22 +140,17 @@ def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float
         to_estimate = task.distances_to(labels)
     else:
         to_estimate = metric.distances(labels, draws, task.options.n_jobs)
-    # The small effort as well: blocks are dealt at random, and more work must not prove less.
-    efforts = [EFFORTS["fast"], effort] if effort != EFFORTS["fast"] else [effort]
-    return max(
-        matching_bound(
-            draws,
-            metric,
-            to_estimate,
-            block=e.block,
-            passes=e.passes,
-            whole=e.whole,
-            # A fixed seed: the proof of an estimate does not depend on how it was searched for.
-            rng=np.random.default_rng(0),
-            n_jobs=task.options.n_jobs,
-            is_up=task.clock.is_up,
-        )
-        for e in efforts
+    return matching_bound(
+        draws,
+        metric,
+        to_estimate,
+        block=effort.block,
+        passes=effort.passes,
+        whole=effort.whole,
+        # A fixed seed: the proof of an estimate does not depend on how it was searched for.
+        rng=np.random.default_rng(0),
+        n_jobs=task.options.n_jobs,
+        is_up=task.clock.is_up,
     )
 
 
