@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.search.moves import merge_scores, objective, together
-from partita.search.problem import has_counts, has_lists, new_state
+from partita.search.problem import has_counts, has_lists, new_state, of_each_draw
 from partita.search.walker import Mover
 
 _DISSOLVED_CELLS = 4_000_000
@@ -89,6 +89,22 @@ def exchange(walker: Mover) -> None:
                 walker.attempt(rest, out, rest, (int(a), int(b)), 2)
 
 
+def force_merges(walker: Mover) -> None:
+    """Merge the closest clusters although the loss rises, and let every item follow.
+
+    For losses of each draw's three sums, which have many more local minima than the others.
+    """
+    if not of_each_draw(walker.problem):
+        return
+    for a, b in closest_pairs(walker)[: max(_FORCED, _FORCED_LOOKS // walker.n_items)]:
+        if walker.stop():
+            return
+        if max(a, b) < walker.n_clusters:
+            gone = walker.members(int(b))
+            everyone = walker.rng.permutation(walker.n_items)
+            walker.attempt(gone, np.full(gone.size, a, np.int32), everyone, None, 2)
+
+
 def closest_pairs(walker: Mover) -> NDArray[np.int64]:
     """As many pairs of clusters as there are clusters: those that cost least to merge."""
     if not 2 <= walker.n_clusters <= _MERGED_CLUSTERS:
@@ -99,8 +115,11 @@ def closest_pairs(walker: Mover) -> NDArray[np.int64]:
     return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
 
 
+_FORCED, _FORCED_LOOKS = 4, 400
+"""Pairs of clusters that one round merges by force: so many, or as these looks at items allow."""
+
 FEW: tuple[Callable[[Mover], None], ...] = (merge, split)
 """The moves that help most, for a partition on which different kinds of starts have met."""
 
-ALL = (*FEW, extremes, rebuild, exchange)
+ALL = (*FEW, extremes, rebuild, exchange, force_merges)
 """Every move of clusters."""

@@ -163,6 +163,11 @@ def has_lists(problem: Problem) -> TypeGuard[AveragedLists | PerDrawLists]:
     return isinstance(problem, AveragedLists | PerDrawLists)
 
 
+def of_each_draw(problem: Problem) -> bool:
+    """Whether the loss's three sums are combined draw by draw."""
+    return isinstance(problem, PerDraw | PerDrawLists)
+
+
 def new_state(problem: Problem, labels: Labels | None, room: int = 0) -> State:
     """A state at the given canonical labels, or with every item taken out.
 

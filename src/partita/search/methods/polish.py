@@ -50,21 +50,22 @@ WIDE_CELLS = 1 << 22
 """Cells of the table of one draw above which lists of members are used instead."""
 
 
-def polish(task: Task, reached: list[Reached], sure: bool) -> list[Reached]:
+def polish(task: Task, reached: list[Reached], agreed: bool) -> list[Reached]:
     """The starts, the best of them where they end on all draws.
 
     Kicks are needed here too: the lowest valley of a sample need not be that
-    of all draws, and the two often differ by a pair of doubtful items. They
-    are spared, and so are tables of all draws, when the starts agreed (they
-    are ``sure``), for a loss that is linear in the draws, on a partition of
-    which all draws move few items.
+    of all draws, and the two often differ by a pair of doubtful items. Where
+    the starts ``agreed``, only the partition that is best on all draws is
+    polished; for a loss that is linear in the draws kicks are spared then, and
+    so are tables of all draws, if these move few of its items.
     """
     assert task.draws is not None
     best = distinct(reached)
     best = [r for r in best[:POLISHED] if r.loss <= best[0].loss * (1.0 + NEAR)]
-    if sure:
-        best.sort(key=lambda r: task.evaluate(r.labels))
-        settled = _settled(task, best[0].labels)
+    sure = agreed and task.loss.is_linear
+    if agreed:
+        best = [min(best, key=lambda r: task.evaluate(r.labels))]
+        settled = _settled(task, best[0].labels) if sure else None
         if settled is not None:
             here = best[0].labels.tobytes()
             return [

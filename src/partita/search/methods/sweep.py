@@ -40,11 +40,15 @@ MOVED = 2
 
 LITTLE_WORK, MUCH_WORK = 4e6, 1.5e8
 """Table cells read, some hundredths and some tenths of a second, before a search ends because
-kinds of starts agree, or because the last two batches found nothing lower."""
+kinds of starts agree, or because the last two or three batches found nothing lower."""
 
 SMALL = 40_000
-"""Labels up to which a loss that cannot judge an allocation gets twenty times the little work:
-its starts agree at the wrong place more often, most of all where items and draws are few."""
+"""Labels up to which a loss that cannot judge an allocation is given much work, also when its
+starts agree: they do so at the wrong place more often, most of all where items and draws are
+few."""
+
+TINY, TINY_TIMES = 12_000, 4.0
+"""Labels up to which it is given so many times that work."""
 
 LARGE = 10
 """After so many times that work one batch that finds nothing lower is enough."""
@@ -63,8 +67,7 @@ def search(task: Task) -> list[Candidate]:
     reached = explore(task, problem, sample)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
-        sure = task.loss.is_linear and len(_kinds_at_best(reached)) >= KINDS
-        reached = polish(task, reached, sure)
+        reached = polish(task, reached, len(_kinds_at_best(reached)) >= KINDS)
     return [Candidate(r.labels, r.origin) for r in reached]
 
 
@@ -95,15 +98,23 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
         worked = task.looks * (slots * n_draws + LOOK)
-        easy = places_items(task.loss, problem) or task.n_items * n_draws > SMALL
-        little = LITTLE_WORK if easy else 20.0 * LITTLE_WORK
+        little, much = _least_work(task, problem)
         met = len(_kinds_at_best(reached)) >= KINDS and worked > little
-        patience = 1 if worked > LARGE * MUCH_WORK else 2
-        tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > MUCH_WORK
+        patience = 1 if worked > LARGE * MUCH_WORK else 2 if little < much else 3
+        tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > much
         if task.clock.is_up() or met or tired:
             break
         sizes.append(len(reached))
     return [*reached, *_dissolved(task, sample, reached)]
+
+
+def _least_work(task: Task, problem: Problem) -> tuple[float, float]:
+    """What is read before kinds of starts that agree are believed, and before a search tires."""
+    labels = task.n_items * reads_of(problem)
+    if places_items(task.loss, problem) or labels > SMALL:
+        return LITTLE_WORK, MUCH_WORK
+    much = MUCH_WORK * (TINY_TIMES if labels <= TINY else 1.0)
+    return much, much
 
 
 def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list[Reached]:
