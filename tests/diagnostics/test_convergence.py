@@ -7,6 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
+from partita.diagnostics.drift import _mismatches, drift
 from partita.errors import InvalidInputError
 
 N_DRAWS, N_ITEMS = 600, 10
@@ -70,6 +71,8 @@ def test_a_chain_that_switches_between_modes_of_equal_shape_is_named(n_chains):
     found = pt.diagnose(draws)
     assert not found.ok
     assert "changed its mind" in found.warnings[-1]
+    assert found.drift_average_sd > 0.2
+    assert found.drift_moved > 0.25
     mixed = np.vstack(halves)[np.random.default_rng(0).permutation(2_000 * n_chains)]
     assert pt.diagnose(pt.Draws(mixed, chain=draws.chain)).ok
     four = np.vstack([one_mode(q % 2, 500, q) for q in range(4)])  # quarters: halves look alike
@@ -79,7 +82,20 @@ def test_a_chain_that_switches_between_modes_of_equal_shape_is_named(n_chains):
 def test_independent_draws_do_not_seem_to_drift():
     for seed in range(20):
         labels = np.random.default_rng(seed).integers(0, 3, (600, 15))
-        assert not any("mind" in w for w in pt.diagnose(pt.Draws(labels)).warnings)
+        found = pt.diagnose(pt.Draws(labels))
+        assert not any("mind" in w for w in found.warnings)
+        assert found.drift_moved < 0.05
+
+
+def test_matched_clusters_beyond_the_share_within_parts():
+    # Two modes: matched, half the items of one lie outside the clusters of the other.
+    one, other = np.repeat([0, 1], 4), np.tile([0, 1], 4)
+    assert _mismatches(np.stack([one, other, 1 - other, one]).astype(np.int32)) == pytest.approx(
+        np.array([[0, 0.5, 0.5, 0], [0.5, 0, 0, 0.5], [0.5, 0, 0, 0.5], [0, 0.5, 0.5, 0]])
+    )
+    draws = pt.Draws(np.vstack([np.tile(one, (40, 1)), np.tile(other, (40, 1))]))
+    assert 0.25 < drift(draws, inflation=1.0).moved <= 0.5
+    assert drift(draws, inflation=3.0).moved == 0.0  # too few effective draws to say
 
 
 def test_too_few_effective_draws_are_named():
@@ -174,10 +190,10 @@ def test_agreement_is_the_spread_of_pair_probabilities():
 
 
 def test_a_subset_of_pairs_has_no_pair_twice():
-    from partita.diagnostics.agreement import _choose_pairs
+    from partita.diagnostics.agreement import choose_pairs
 
     for n_items in (3, 10, 100, 100_000):
-        first, second, complete = _choose_pairs(n_items, 50, 7)
+        first, second, complete = choose_pairs(n_items, 50, 7)
         assert complete == (n_items <= 10)
         assert (first < second).all()
         assert (second < n_items).all()
@@ -189,9 +205,9 @@ def test_a_subset_of_pairs_has_no_pair_twice():
 
 
 def test_every_number_of_a_pair_is_its_own():
-    from partita.diagnostics.agreement import _choose_pairs
+    from partita.diagnostics.agreement import choose_pairs
 
-    first, second, _ = _choose_pairs(12, 65, 0)  # all but one of 66, through the formula
+    first, second, _ = choose_pairs(12, 65, 0)  # all but one of 66, through the formula
     assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 65
 
 

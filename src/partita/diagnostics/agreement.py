@@ -97,7 +97,7 @@ def chain_agreement(
         )
     if clean.n_items < 2:
         return ChainAgreement(0.0, 0.0, 0, True, clean.n_chains)
-    first, second, complete = _choose_pairs(clean.n_items, max_pairs, rng)
+    first, second, complete = choose_pairs(clean.n_items, max_pairs, rng)
     together = _together(clean, first, second, n_jobs)
     spread = together.std(axis=0, ddof=1)
     return ChainAgreement(
@@ -105,43 +105,7 @@ def chain_agreement(
     )
 
 
-def drift(
-    draws: Draws, *, inflation: float, rng: Rng | None = 0, n_jobs: int | None = None
-) -> tuple[float, float]:
-    """How much the pair probabilities differ between the halves and quarters of a chain.
-
-    A chain that changes from one mode to another of the same shape changes no functional, but
-    which items are together. Returned are the average and the largest standard deviation over
-    the parts, of the chain and the division with the largest, beyond what the number of draws in
-    a part explains: a probability p from L draws, each worth 1/``inflation`` independent ones, has
-    variance inflation · p(1 − p)/L. From the largest, sixteen times that is taken off, because
-    it is the largest of many.
-    """
-    if draws.n_items < 2:
-        return 0.0, 0.0
-    first, second, _ = _choose_pairs(draws.n_items, MAX_PAIRS, rng)
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    number = np.unique(chain, return_inverse=True)[1]
-    part = np.empty(draws.n_draws, np.int64)
-    for name in range(number.max() + 1):
-        rows = np.flatnonzero(number == name)
-        part[rows] = 4 * name + 4 * np.arange(rows.size) // rows.size
-    together, sizes = _together_in(draws, part, first, second, n_jobs)
-    average = largest = 0.0
-    for quarters, length in zip(
-        together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True
-    ):
-        p = quarters.mean(axis=0)
-        for parts in (quarters, quarters.reshape(2, 2, -1).mean(axis=1)):
-            draws_each = length.sum() / len(parts)
-            noise = inflation * p * (1.0 - p) / draws_each
-            spread = parts.var(axis=0, ddof=1)
-            average = max(average, float((spread - noise).mean()))
-            largest = max(largest, float((spread - 16.0 * noise).max()))
-    return average**0.5, largest**0.5
-
-
-def _choose_pairs(
+def choose_pairs(
     n_items: int, max_pairs: int, rng: Rng | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """All pairs of items, or that many different ones at random."""
@@ -164,10 +128,10 @@ def _together(
     """Probability of each pair in each chain, shape (n_chains, n_pairs)."""
     chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
     number = np.unique(chain, return_inverse=True)[1]
-    return _together_in(draws, number, first, second, n_jobs)[0]
+    return together_in(draws, number, first, second, n_jobs)[0]
 
 
-def _together_in(
+def together_in(
     draws: Draws,
     number: NDArray[np.int64],
     first: NDArray[np.int64],

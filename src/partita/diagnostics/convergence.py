@@ -14,7 +14,8 @@ from partita._optional import require
 from partita._result import Result
 from partita._validate import Rng
 from partita._wording import counted
-from partita.diagnostics.agreement import ChainAgreement, chain_agreement, drift
+from partita.diagnostics.agreement import ChainAgreement, chain_agreement
+from partita.diagnostics.drift import Drift, drift
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import disagree, notes_for, warnings_for
 from partita.losses.posterior import as_posterior
@@ -52,6 +53,13 @@ class Diagnostics(Result):
         What is wrong and what to do; empty when nothing is.
     notes : tuple of str
         How numbers were made when it was not the usual way.
+    drift_average_sd, drift_maximal_sd : float
+        Between the halves and quarters of a chain: standard deviations of the
+        pair probabilities beyond chance, of the chain where they are largest.
+        NaN where not compared: weighted draws, very short chains.
+    drift_moved : float
+        Share of the items that change clusters between two such parts, clusters
+        matched one to one, beyond the share within them and beyond chance.
 
     Examples
     --------
@@ -76,6 +84,9 @@ class Diagnostics(Result):
     agreement: ChainAgreement | None
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    drift_average_sd: float = float("nan")
+    drift_maximal_sd: float = float("nan")
+    drift_moved: float = float("nan")
 
     @property
     def ok(self) -> bool:
@@ -208,7 +219,7 @@ def diagnose_values(
     agreement = None
     if draws.weights is None and draws.n_chains > 1:
         agreement = chain_agreement(draws, rng=rng, n_jobs=n_jobs)
-    drifted = None
+    drifted = Drift(*[float("nan")] * 3)
     if draws.weights is None and draws.n_draws // draws.n_chains >= _MIN_DRAWS:
         # Slow chains are warned about already: what they explain is no drift.
         inflation = max(1.0, draws.n_draws / float(np.nanmin(ess_bulk)))
@@ -227,6 +238,9 @@ def diagnose_values(
         agreement=agreement,
         warnings=warnings_for(names, ess_bulk, ess_tail, rhat, agreement, drifted, draws),
         notes=notes_for(draws, agreement),
+        drift_average_sd=drifted.average_sd,
+        drift_maximal_sd=drifted.maximal_sd,
+        drift_moved=drifted.moved,
     )
 
 

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.diagnostics.agreement import ChainAgreement
+from partita.diagnostics.drift import Drift
 from partita.partitions.draws import Draws
 
 MAX_RHAT = 1.01
 MIN_ESS = 400.0
 MAX_AVERAGE_SD = 0.05
 MAX_SD = 0.25
+MAX_MOVED = 0.1
 """Limits beyond which a warning is given; R-hat and ESS after Vehtari et al. (2021)."""
 
 PROSE = {
@@ -33,7 +35,7 @@ def warnings_for(
     ess_tail: NDArray[np.float64],
     rhat: NDArray[np.float64],
     agreement: ChainAgreement | None,
-    drifted: tuple[float, float] | None,
+    drifted: Drift,
     draws: Draws,
 ) -> tuple[str, ...]:
     """Sentences that say what is wrong and what to do."""
@@ -69,13 +71,14 @@ def warnings_for(
             f"{agreement.maximal_sd:.3f} (standard deviations). representatives(draws) shows "
             "which answers they hold and what differs; run longer."
         )
-    if drifted is not None and (drifted[0] > MAX_AVERAGE_SD or drifted[1] > MAX_SD):
+    if changed_mind(drifted):
         texts.append(
             f"{'A' if draws.n_chains > 1 else 'The'} chain changed its mind on which items belong "
             "together: the pair probabilities differ between its halves or quarters by "
-            f"{drifted[0]:.3f} on average and up to {drifted[1]:.3f} (standard deviations, beyond "
-            "chance). It moves between modes too rarely to say how probable each is. Run several "
-            "longer chains from different starts."
+            f"{drifted.average_sd:.3f} on average and up to {drifted.maximal_sd:.3f} (standard "
+            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% more of the items are in "
+            "another cluster than within a part. It moves between modes too rarely to say how "
+            "probable each is. Run several longer chains from different starts."
         )
     return tuple(texts)
 
@@ -88,6 +91,15 @@ def prose(name: str) -> str:
 def disagree(agreement: ChainAgreement) -> bool:
     """Whether chains describe different posteriors, by the pairs of items they keep together."""
     return agreement.average_sd > MAX_AVERAGE_SD or agreement.maximal_sd > MAX_SD
+
+
+def changed_mind(drifted: Drift) -> bool:
+    """Whether the parts of a chain describe different posteriors; not where none were compared."""
+    return (
+        drifted.average_sd > MAX_AVERAGE_SD
+        or drifted.maximal_sd > MAX_SD
+        or drifted.moved > MAX_MOVED
+    )
 
 
 def notes_for(draws: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]:

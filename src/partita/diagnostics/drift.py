@@ -1,0 +1,137 @@
+"""Whether a chain changed its mind: its halves and quarters against each other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._validate import Rng, generator
+from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, together_in
+from partita.partitions.draws import Draws
+from partita.partitions.labels import canonical
+
+SEEN = 16
+"""Draws of each quarter whose clusters are matched."""
+
+MATCHED_ITEMS = 200
+"""Items, at most, whose clusters are compared; a random subset when there are more."""
+
+SHUFFLES = 99
+"""Times that draws are dealt to the parts at random."""
+
+ENOUGH = 10.0
+"""Effective draws of a quarter below which differences between quarters say nothing."""
+
+
+class Drift(NamedTuple):
+    """How much the parts of a chain differ, beyond chance; of the chain that differs most."""
+
+    average_sd: float
+    maximal_sd: float
+    moved: float
+
+
+def drift(
+    draws: Draws, *, inflation: float, rng: Rng | None = 0, n_jobs: int | None = None
+) -> Drift:
+    """How much the halves and quarters of a chain differ in which items are together.
+
+    A chain that changes from one mode to another of the same shape changes no functional, but
+    which items are together. The first two numbers are of pair probabilities, the third of
+    matched clusters. Each draw counts as 1/``inflation`` independent ones.
+    """
+    if draws.n_items < 2:
+        return Drift(0.0, 0.0, 0.0)
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    number = np.unique(chain, return_inverse=True)[1]
+    part = np.empty(draws.n_draws, np.int64)
+    for name in range(number.max() + 1):
+        rows = np.flatnonzero(number == name)
+        part[rows] = 4 * name + 4 * np.arange(rows.size) // rows.size
+    average, largest = _of_pairs(draws, part, inflation, rng, n_jobs)
+    moved = 0.0
+    if draws.n_draws / inflation >= 4.0 * ENOUGH * draws.n_chains:
+        moved = _of_clusters(draws, part, rng)
+    return Drift(average, largest, moved)
+
+
+def _of_pairs(
+    draws: Draws,
+    part: NDArray[np.int64],
+    inflation: float,
+    rng: Rng | None,
+    n_jobs: int | None,
+) -> tuple[float, float]:
+    """Standard deviations over the parts of the pair probabilities: their average and largest.
+
+    Of the chain and the division with the largest, beyond what the number of draws in a part
+    explains: a probability p from L draws has variance inflation · p(1 − p)/L. From the largest,
+    sixteen times that is taken off, because it is the largest of many.
+    """
+    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
+    together, sizes = together_in(draws, part, first, second, n_jobs)
+    average = largest = 0.0
+    for quarters, length in zip(
+        together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True
+    ):
+        p = quarters.mean(axis=0)
+        for parts in (quarters, quarters.reshape(2, 2, -1).mean(axis=1)):
+            draws_each = length.sum() / len(parts)
+            noise = inflation * p * (1.0 - p) / draws_each
+            spread = parts.var(axis=0, ddof=1)
+            average = max(average, float((spread - noise).mean()))
+            largest = max(largest, float((spread - 16.0 * noise).max()))
+    return average**0.5, largest**0.5
+
+
+def _of_clusters(draws: Draws, part: NDArray[np.int64], rng: Rng | None) -> float:
+    """Share of the items that change clusters between two parts, beyond the share within them.
+
+    Clusters of two draws are matched one to one with the largest overlap, and the items outside
+    it are counted. Of the chain and the two quarters or halves that differ most, and beyond what
+    the same draws show when they are dealt to the parts at random, the most of many times.
+    """
+    items = np.arange(draws.n_items)
+    if draws.n_items > MATCHED_ITEMS:
+        items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
+    largest = 0.0
+    shuffle = np.random.default_rng(0)
+    for quarter in range(0, int(part.max()) + 1, 4):
+        seen = [_spread_out(np.flatnonzero(part == quarter + q)) for q in range(4)]
+        rows = np.stack([canonical(row) for row in draws.labels[np.concatenate(seen)][:, items]])
+        apart = _mismatches(rows)
+        quarters = np.repeat(np.arange(4), [s.size for s in seen])
+        for parts in (quarters, quarters // 2):
+            chance = max(_beyond(apart, shuffle.permutation(parts)) for _ in range(SHUFFLES))
+            largest = max(largest, _beyond(apart, parts) - chance)
+    return largest
+
+
+def _spread_out(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return rows[np.unique(np.linspace(0, rows.size - 1, SEEN).astype(np.int64))]
+
+
+def _mismatches(rows: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Share of the items outside the largest overlap of matched clusters, for all pairs of rows."""
+    from partita.kernels.credible.assignment import align_rows
+
+    clusters = rows.max(axis=1).astype(np.int64) + 1
+    apart = np.zeros((len(rows), len(rows)))
+    for r in range(len(rows) - 1):
+        aligned = np.empty_like(rows[r + 1 :])
+        align_rows(rows[r], int(clusters[r]), rows[r + 1 :], clusters[r + 1 :], aligned)
+        apart[r, r + 1 :] = apart[r + 1 :, r] = (aligned != rows[r]).mean(axis=1)
+    return apart
+
+
+def _beyond(apart: NDArray[np.float64], parts: NDArray[np.int64]) -> float:
+    """The largest excess of the mean between two parts over the mean within them."""
+    n_parts = int(parts.max()) + 1
+    members = (parts[:, None] == np.arange(n_parts)).astype(np.float64)
+    count = members.sum(axis=0)
+    total = members.T @ apart @ members
+    within = np.diag(total) / (count * np.maximum(1.0, count - 1.0))
+    excess = total / np.outer(count, count) - (within[:, None] + within) / 2.0
+    return float(excess[~np.eye(n_parts, dtype=np.bool_)].max())
