@@ -110,3 +110,39 @@ def test_type_checkers_see_what_is_there():
     ]
     assert not lines, "add under TYPE_CHECKING in src/partita/__init__.py:\n" + "\n".join(lines)
     assert set(seen) == set(wanted)
+
+
+def signatures():
+    """Every public function and method, also of the submodules."""
+    for module in (pt, *(getattr(pt, name) for name in pt._SUBMODULES)):
+        for name in getattr(module, "__all__", [n for n in dir(module) if not n.startswith("_")]):
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) and thing.__module__.startswith("partita"):
+                yield f"{module.__name__}.{name}", thing
+            elif inspect.isclass(thing) and thing.__module__.startswith("partita"):
+                for method, function in vars(thing).items():
+                    if inspect.isfunction(function) and not method.startswith("_"):
+                        yield f"{name}.{method}", function
+
+
+@pytest.mark.parametrize(
+    "parameter", ["rng", "progress", "n_jobs", "time_limit", "max_clusters", "random_state"]
+)
+def test_what_is_not_given_is_none_everywhere(parameter):
+    other = {
+        name: given.default
+        for name, function in signatures()
+        if (given := inspect.signature(function).parameters.get(parameter)) is not None
+        and given.default not in (None, given.empty)
+    }
+    assert other == {}
+
+
+def test_as_many_draws_by_default_on_the_command_line_as_in_python():
+    from partita.cli.fit import fit
+
+    options = {option.name: option for option in fit.params}
+    library = inspect.signature(pt.sample).parameters
+    for name in ("draws", "burn_in", "thin", "chains"):
+        assert options[name].default in (library[name].default, None), name
+    assert options["draws"].default == library["draws"].default

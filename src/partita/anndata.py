@@ -40,7 +40,7 @@ def summarize(
     bound: Literal["fast", "tight"] | None = "fast",
     max_clusters: int | None = None,
     time_limit: float | None = None,
-    rng: Rng | None = 0,
+    rng: Rng | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     copy: bool = False,

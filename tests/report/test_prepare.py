@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.report.how_many import WIDTH
-from partita.report.item_positions import places
+from partita.report.item_positions import item_positions
 from partita.report.partitions import PROBS, shown_partitions, wide_corners
 from partita.report.prepare import prepare
 
@@ -111,7 +111,7 @@ def test_a_limit_and_a_generator_are_told():
 def test_one_column_stands_at_its_density():
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=300), rng.normal(6.0, 0.5, 200), [np.nan]])
-    found = places(values[:, None], None)
+    found = item_positions(values[:, None], None)
     known = values[:-1]
     quartiles = np.quantile(known, [0.25, 0.75])
     width = 0.9 * min(known.std(), np.diff(quartiles)[0] / 1.34) * 500**-0.2
@@ -125,17 +125,17 @@ def test_one_column_stands_at_its_density():
 
 def test_two_columns_stand_as_they_are():
     data = np.arange(10.0).reshape(5, 2)
-    found = places(data, ("a", "b"))
+    found = item_positions(data, ("a", "b"))
     assert (found.x.tolist(), found.y.tolist()) == (data[:, 0].tolist(), data[:, 1].tolist())
     assert (found.x_title, found.y_title, found.note) == ("a", "b", "")
-    assert places(data, ("0", "1")).x_title == "column 0"
-    assert places(None, None) is None
+    assert item_positions(data, ("0", "1")).x_title == "column 0"
+    assert item_positions(None, None) is None
 
 
 @pytest.mark.parametrize("shape", [(40, 5), (6, 9)], ids=["tall", "wide"])
 def test_more_columns_stand_on_principal_components(shape):
     data = np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1)
-    found = places(data, None)
+    found = item_positions(data, None)
     scaled = (data - data.mean(axis=0)) / data.std(axis=0)
     left, values, _ = np.linalg.svd(scaled, full_matrices=False)
     for j, scores in enumerate((found.x, found.y)):
@@ -149,8 +149,8 @@ def test_missing_values_are_filled_in_and_told():
     holes = data.copy()
     holes[2, 1], holes[4, 0] = np.nan, np.inf
     data[2, 1], data[4, 0] = np.delete(data[:, 1], 2).mean(), np.delete(data[:, 0], 4).mean()
-    assert places(holes, None).x == pytest.approx(places(data, None).x)
-    assert places(holes, None).note.endswith("stands in for 2 missing values.")
+    assert item_positions(holes, None).x == pytest.approx(item_positions(data, None).x)
+    assert item_positions(holes, None).note.endswith("stands in for 2 missing values.")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_missing_values_are_filled_in_and_told():
     ids=["constant", "one item", "rank one", "one value", "nothing", "spike", "missing"],
 )
 def test_poor_data_have_places(data):
-    found = places(data, None)
+    found = item_positions(data, None)
     known = np.isfinite(data).all(axis=1) | (data.shape[1] > 2)
     assert np.isfinite(found.x[known]).all()
     assert np.isfinite(found.y[known]).all()

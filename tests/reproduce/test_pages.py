@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from partita.reproduce.pages import Figure, Page, Section, Table, table_text, to_html, to_markdown
+from partita.reproduce.pages import (
+    Figure,
+    Page,
+    PageTable,
+    Section,
+    table_text,
+    to_html,
+    to_markdown,
+)
 
-TABLE = Table("Numbers <1>", ("value", "B̃"), (("a & b", "0.1"), ("longer", "12")), "A note.")
+TABLE = PageTable("Numbers <1>", ("value", "B̃"), (("a & b", "0.1"), ("longer", "12")), "A note.")
 PAGE = Page(
     "Title", ("Intro.",), (Section("One", ("Text.",), (TABLE,), (Figure("Fig", "f/x.svg"),)),)
 )

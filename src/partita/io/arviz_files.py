@@ -13,7 +13,7 @@ import numpy as np
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.named import CHAIN_FROM, WEIGHTED, draws_from_named
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.io.zarr_stores import check_chunks, check_codecs
 from partita.partitions.draws import Draws
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita._files import FileMissingError
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.frames import draws_from_table
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 
 _CHAIN = re.compile(r"chain\d*(?=\.[^.]+$)", re.IGNORECASE)

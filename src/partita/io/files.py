@@ -19,8 +19,7 @@ from partita.errors import (
 )
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.one_based import OneBased
-from partita.io.options import ReadOptions
-from partita.io.registry import Format, find_format
+from partita.io.registry import Format, ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise

@@ -21,7 +21,7 @@ _FEW_ROWS = 4
 """So few draws are an example, and their names no reason to doubt."""
 
 
-class Table(Protocol):
+class ForeignTable(Protocol):
     """What a library's table must tell to become draws."""
 
     names: list[str]
@@ -40,7 +40,7 @@ class Table(Protocol):
         """Names that the table gives its rows, if they are text."""
 
 
-def draws_from_table(table: Table, *, var_name: str | None = None) -> Draws:
+def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per draw; ``choose_columns`` tells which are items."""
     if not table.n_rows:
         raise InvalidLabelsError("there are no draws; at least one row is needed.")
@@ -74,13 +74,13 @@ def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
         ) from None
 
 
-def _same(table: Table, name: str) -> bool:
+def _same(table: ForeignTable, name: str) -> bool:
     """Whether the first two rows agree in a column, which then does not number the rows."""
     values = table.column(table.names.index(name))
     return len(values) > 1 and bool(values[0] == values[1])
 
 
-def _values(table: Table, position: int) -> NDArray[Any]:
+def _values(table: ForeignTable, position: int) -> NDArray[Any]:
     return np.concatenate([block[:, 0] for block in table.blocks([position], table.n_rows)])
 
 
@@ -107,7 +107,7 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
             f"a {kind} was given; expected a table with one row per draw and one column per "
             f"item.{hint}"
         )
-    table: Table
+    table: ForeignTable
     if library == "pandas":
         table = PandasTable(obj.T if transpose else obj)
     elif not transpose:
@@ -120,7 +120,7 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
     return draws_from_table(table, var_name=var_name)
 
 
-def draws_from_items(table: Table) -> Draws:
+def draws_from_items(table: ForeignTable) -> Draws:
     """Draws from a table with one row per item and one column per draw."""
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
     return draws_from_array(everything, transpose=True)

@@ -18,7 +18,7 @@ from partita._memory import require_memory
 from partita._own_files import mark
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.collect import collect, rows_per_block
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 

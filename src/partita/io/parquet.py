@@ -19,7 +19,7 @@ from partita.io.frames import (
     draws_from_items,
     draws_from_table,
 )
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
-from partita.io.options import ReadOptions
 from partita.io.r_objects import RList, RVector, at_path, from_parsed
 from partita.io.r_shapes import LABELS_OF_CLASS, draws_of, looks_like_draws
+from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 
 _PACKED: dict[bytes, Any] = {

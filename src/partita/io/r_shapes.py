@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.frames import draws_from_table
 from partita.io.ids import clean_ids
-from partita.io.options import ReadOptions
 from partita.io.r_objects import PAIRS, RList, ROther, RVector
+from partita.io.registry import ReadOptions
 from partita.partitions.convert import draws_from_array, with_fields
 from partita.partitions.draws import Draws
 

@@ -1,4 +1,4 @@
-"""The file formats by name and by suffix."""
+"""The file formats by name and by suffix, and what a reader can be told."""
 
 from __future__ import annotations
 
@@ -12,6 +12,22 @@ from partita._files import PathLike
 from partita._validate import path as clean_path
 from partita._validate import shown
 from partita.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options of ``read_draws``, as each format's ``read`` receives them."""
+
+    transpose: bool = False
+    var_name: str | None = None
+    header: bool | None = None
+    sep: str | None = None
+    strings: bool = False
+
+    def text_only(self) -> list[str]:
+        """Names of the options in use that have a meaning for text formats alone."""
+        used = {"header": self.header is not None, "sep": self.sep is not None}
+        return [name for name, given in {**used, "strings": self.strings}.items() if given]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from partita.io.frames import warn_of_items_in_rows
 from partita.io.header import MISSING, Cell
 from partita.io.ids import clean_ids
 from partita.io.long_format import draws_from_long
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.io.source import Source, line_blocks, name_of, open_bytes
 from partita.io.text_layout import find_layout, read_head
 from partita.io.text_rows import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.columns import CHAIN, WEIGHT, Columns, choose_columns, long_columns
 from partita.io.header import Cell, is_header, split_line
-from partita.io.options import ReadOptions
+from partita.io.registry import ReadOptions
 from partita.io.text_rows import ROW_NAMES, Layout
 
 

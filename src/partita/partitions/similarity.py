@@ -155,7 +155,7 @@ def _accumulate(
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
     fits = _fits(draws)
-    prepare = partial(_words, rows=None if fits else rows)
+    prepare = partial(_short_labels, rows=None if fits else rows)
     work = partial(_together, rows=rows, symmetric=symmetric)
     results = map_parts(
         work,
@@ -172,24 +172,24 @@ def _accumulate(
         out[block, draws.n_items - part.shape[1] :] += part
 
 
-Words = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
+ShortLabels = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
 
 
-def _words(block: Block, *, rows: NDArray[np.int64] | None) -> Words:
+def _short_labels(block: Block, *, rows: NDArray[np.int64] | None) -> ShortLabels:
     """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
     labels = block.labels if rows is None else _renamed(block.labels, rows)
     # Counting runs along the draws of one item, weighing along the items of one draw.
-    words = (labels if block.is_weighted else labels.T).astype(np.uint16, order="C")
-    return words, block.probabilities if block.is_weighted else None
+    short = (labels if block.is_weighted else labels.T).astype(np.uint16, order="C")
+    return short, block.probabilities if block.is_weighted else None
 
 
 def _together(
-    words: Words, part: slice, *, rows: NDArray[np.int64], symmetric: bool
+    short: ShortLabels, part: slice, *, rows: NDArray[np.int64], symmetric: bool
 ) -> NDArray[np.float64]:
     """Counts or weights of some rows, from the first row's item on if symmetric."""
     from partita.kernels.partitions.similarity import count_together, weigh_together
 
-    labels, weights = words
+    labels, weights = short
     first = int(rows[part.start]) if symmetric else 0
     if weights is None:
         return count_together(labels, rows[part], first)

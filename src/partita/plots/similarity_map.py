@@ -19,7 +19,7 @@ from partita.partitions.similarity import similarity
 from partita.partitions.types import DrawsLike
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+Positions = NDArray[np.int64]
 
 MOST_CELLS = 500
 """Rows of a heat map: about as many as a page or a screen can show."""
@@ -51,10 +51,10 @@ class SimilarityMap:
     """
 
     values: Floats
-    edges: Places
-    order: Places
-    clusters: Places
-    starts: Places
+    edges: Positions
+    order: Positions
+    clusters: Positions
+    starts: Positions
 
     @property
     def n_items(self) -> int:
@@ -164,7 +164,7 @@ def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple
     return (np.asarray(scaled @ scaled.T, np.float64),)
 
 
-def _within(draws: Draws, members: Places, n_jobs: int | None) -> Places:
+def _within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:
     """The items of one cluster, ordered by linkage."""
     if members.size < 3:
         return members
@@ -178,11 +178,11 @@ def _within(draws: Draws, members: Places, n_jobs: int | None) -> Places:
     place[leaves] = np.arange(leaves.size)
     leader = together.argmax(axis=0)
     leader[chosen] = np.arange(chosen.size)  # an item that is always with another leads itself
-    found: Places = members[np.argsort(place[leader], kind="stable")]
+    found: Positions = members[np.argsort(place[leader], kind="stable")]
     return found
 
 
-def _leaves(together: Floats) -> Places:
+def _leaves(together: Floats) -> Positions:
     """Order of the leaves of average linkage on 1 − p."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform

@@ -15,7 +15,7 @@ import numpy as np
 from partita._optional import require
 from partita.plots.palette import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
-from partita.report.item_positions import Places
+from partita.report.item_positions import ItemPositions
 from partita.report.prepare import Content, Trace
 
 HEAT_STEPS = 10_000
@@ -137,7 +137,7 @@ def _points(plot: Any, source: Any, x: str, y: str, n: int) -> None:
     plot.toolbar.active_drag = box
 
 
-def _data(place: Places, source: Any) -> Any:
+def _data(place: ItemPositions, source: Any) -> Any:
     plot = _figure(_TOOLS, 430)
     if place.curve is not None:
         plot.line(*place.curve, color=_QUIET, line_width=1.5)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._wording import counted
 from partita.plots.palette import colour
-from partita.report.tables import Table
+from partita.report.tables import ReportTable
 
 if TYPE_CHECKING:
     from partita.partitions.profile_table import Profiles
@@ -96,7 +96,7 @@ def holds(summary: Summary) -> Holds | None:
     return Holds(levels, LEVELS.index(0.9), points, core.draws.n_items)
 
 
-def profile_table(profiles: Profiles) -> Table:
+def profile_table(profiles: Profiles) -> ReportTable:
     """One row per cluster, column and parameter."""
 
     def interval(low: float, high: float) -> str:
@@ -124,7 +124,7 @@ def profile_table(profiles: Profiles) -> Table:
     if len(profiles) > _ROWS:
         caption += f" The first {_ROWS} of {len(profiles):,} rows."
     columns = ("Cluster", "Column", "Parameter", "Given", f"{percent} interval", "Averaged")
-    return Table(caption, (*columns, f"{percent} interval"), rows)
+    return ReportTable(caption, (*columns, f"{percent} interval"), rows)
 
 
 def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:

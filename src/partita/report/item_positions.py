@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class ItemPositions:
     """Coordinates of the items, what the axes mean, and a curve to draw behind them.
 
     Attributes
@@ -37,7 +37,7 @@ class Places:
     note: str
 
 
-def places(data: Floats | None, names: tuple[str, ...] | None) -> Places | None:
+def item_positions(data: Floats | None, names: tuple[str, ...] | None) -> ItemPositions | None:
     """One column at its density, two as they are, more on their principal components.
 
     Unlike a figure, a report must not fail for missing values: items without
@@ -53,7 +53,7 @@ def places(data: Floats | None, names: tuple[str, ...] | None) -> Places | None:
         absent = np.logical_or.reduce(missing, axis=1)
     if absent.all():
         nowhere = np.full(len(data), np.nan)
-        return Places(nowhere, nowhere, "", "", None, _left_out(absent))
+        return ItemPositions(nowhere, nowhere, "", "", None, _left_out(absent))
     filled = data if n_columns <= 2 else _filled(data, missing)
     view = prepare_view(Observations(filled[~absent], _titles(names, n_columns)), None)
     if view.points.shape[1] == 1:
@@ -66,7 +66,7 @@ def places(data: Floats | None, names: tuple[str, ...] | None) -> Places | None:
         count = counted(int(missing.sum()), "missing value")
         note += f" The mean of the column stands in for {count}."
     x_title, y_title = view.names
-    return Places(x, y, x_title, y_title, None, note)
+    return ItemPositions(x, y, x_title, y_title, None, note)
 
 
 def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
@@ -98,8 +98,8 @@ def _spread(points: Floats, absent: NDArray[np.bool_]) -> Floats:
     return out
 
 
-def _at_density(view: View, absent: NDArray[np.bool_]) -> Places:
+def _at_density(view: View, absent: NDArray[np.bool_]) -> ItemPositions:
     curve = prepare_curve(view, None, None)
     x, y = _spread(np.column_stack([view.points[:, 0], curve.at_items]), absent)
     note = f"Each item stands on a kernel density estimate of the data. {_left_out(absent)}"
-    return Places(x, y, view.names[0], "density", (curve.grid, curve.values), note.strip())
+    return ItemPositions(x, y, view.names[0], "density", (curve.grid, curve.values), note.strip())

@@ -17,9 +17,9 @@ from partita.report import tables
 from partita.report import wording as words
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.how_many import HowMany, how_many
-from partita.report.item_positions import Places, places
+from partita.report.item_positions import ItemPositions, item_positions
 from partita.report.partitions import Shown, shown_partitions
-from partita.report.tables import Table
+from partita.report.tables import ReportTable
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
@@ -65,7 +65,7 @@ class Content:
     notes: tuple[str, ...]
     shown: Shown
     heat: SimilarityMap
-    place: Places | None
+    place: ItemPositions | None
     item_names: tuple[str, ...] | None
     item_columns: Mapping[str, NDArray[Any]]
     count_values: NDArray[np.int64]
@@ -76,20 +76,20 @@ class Content:
     distance_title: str
     traces: tuple[Trace, ...]
     trace_note: str
-    comparison: Table
-    clusters: Table
+    comparison: ReportTable
+    clusters: ReportTable
     holds: Holds | None
     how_many: HowMany | None
-    profiles: Table | None
+    profiles: ReportTable | None
     panels: tuple[Panel, ...]
-    diagnostics: Table
-    rivals: Table | None
+    diagnostics: ReportTable
+    rivals: ReportTable | None
     rival_items: tuple[Rival, ...]
     how_found: str
     limits: tuple[str, ...]
-    starts: Table
-    settings: Table
-    versions: Table
+    starts: ReportTable
+    settings: ReportTable
+    versions: ReportTable
     call: str
 
 
@@ -117,7 +117,7 @@ def prepare(summary: Summary) -> Content:
         notes=summary.diagnostics.notes,
         shown=shown,
         heat=prepare_similarity(summary.posterior, found.labels),
-        place=places(summary.data, summary.data_names),
+        place=item_positions(summary.data, summary.data_names),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
         count_values=counts.values,

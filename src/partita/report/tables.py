@@ -21,7 +21,7 @@ _CLUSTERS = 50
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Columns with a heading each; the first column names the row."""
 
     caption: str
@@ -29,7 +29,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def comparison_table(summary: Summary) -> Table:
+def comparison_table(summary: Summary) -> ReportTable:
     """The estimates under different losses."""
     table = summary.comparison
     rows = tuple(
@@ -46,10 +46,10 @@ def comparison_table(summary: Summary) -> Table:
         f"Estimates under different losses. VI's and Binder's estimates are "
         f"{table.vi_distance:.3g} bits apart."
     )
-    return Table(caption, ("Estimate", "Clusters", "E[VI]", "E[VI_LB]", "E[Binder]"), rows)
+    return ReportTable(caption, ("Estimate", "Clusters", "E[VI]", "E[VI_LB]", "E[Binder]"), rows)
 
 
-def rivals_table(rivals: Representatives) -> Table:
+def rivals_table(rivals: Representatives) -> ReportTable:
     """Rival answers: masses, chains, and what differs from the heaviest."""
     rows = tuple(
         (
@@ -64,10 +64,10 @@ def rivals_table(rivals: Representatives) -> Table:
     )
     ball = f"{percent(rivals.prob)} radius"
     columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
-    return Table(rivals_in_words(rivals), columns, rows)
+    return ReportTable(rivals_in_words(rivals), columns, rows)
 
 
-def cluster_table(summary: Summary) -> Table:
+def cluster_table(summary: Summary) -> ReportTable:
     """How certain each cluster of the estimate is, from the largest on."""
     table = summary.clusters
     largest = sorted(range(len(table)), key=lambda k: -int(table.size[k]))
@@ -87,10 +87,12 @@ def cluster_table(summary: Summary) -> Table:
     if len(table) > _CLUSTERS:
         caption += f" {len(table) - _CLUSTERS:,} smaller ones are not listed."
     columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
-    return Table(caption, (*columns, "P(unchanged)", f"P(Jaccard ≥\u00a0{table.jaccard:g})"), rows)
+    return ReportTable(
+        caption, (*columns, "P(unchanged)", f"P(Jaccard ≥\u00a0{table.jaccard:g})"), rows
+    )
 
 
-def diagnostics_table(summary: Summary) -> Table:
+def diagnostics_table(summary: Summary) -> ReportTable:
     """Convergence of each functional."""
     found = summary.diagnostics
     rows = tuple(
@@ -106,10 +108,12 @@ def diagnostics_table(summary: Summary) -> Table:
         for j, name in enumerate(found.names)
     )
     columns = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
-    return Table("Quantities that do not depend on labels, and their convergence.", columns, rows)
+    return ReportTable(
+        "Quantities that do not depend on labels, and their convergence.", columns, rows
+    )
 
 
-def starts_table(summary: Summary) -> Table:
+def starts_table(summary: Summary) -> ReportTable:
     """Where the search began and ended, best first."""
     starts = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
     rows = tuple(
@@ -119,13 +123,13 @@ def starts_table(summary: Summary) -> Table:
     caption = "Starts of the search, best first."
     if len(starts) > _STARTS:
         caption = f"The {_STARTS} best of {counted(len(starts), 'start')} of the search."
-    return Table(caption, ("Began at", "Expected loss reached", "Clusters"), rows)
+    return ReportTable(caption, ("Began at", "Expected loss reached", "Clusters"), rows)
 
 
-def mapping_table(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> Table:
+def mapping_table(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> ReportTable:
     """Names and values: settings, versions."""
     rows = tuple((str(name), "default" if v is None else str(v)) for name, v in values.items())
-    return Table(caption, columns, rows)
+    return ReportTable(caption, columns, rows)
 
 
 def call_text(summary: Summary) -> str:

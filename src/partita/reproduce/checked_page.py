@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from partita.reproduce.pages import Page, Section, Table
+from partita.reproduce.pages import Page, PageTable, Section
 from partita.reproduce.paper_draws import Check, Searches
 
 
-def search_table(searches: Sequence[Searches]) -> Table:
+def search_table(searches: Sequence[Searches]) -> PageTable:
     """The paper's search and ours; both are shown, and where ours is better it is said."""
     rows = []
     for found in searches:
@@ -35,14 +35,14 @@ def search_table(searches: Sequence[Searches]) -> Table:
         "verdict",
         "gap at most",
     )
-    return Table("The paper's search and ours on the paper's draws", header, tuple(rows))
+    return PageTable("The paper's search and ours on the paper's draws", header, tuple(rows))
 
 
 def checked_page(checks: Sequence[Check], searches: Sequence[Searches]) -> Page:
     """Every number beside the paper's, then the two searches."""
     wrong = sum(not check.same for check in checks)
     rows = tuple((c.what, c.ours, c.printed, "ok" if c.same else "DIFFERS") for c in checks)
-    table = Table("Every printed number", ("what", "ours", "paper", ""), rows)
+    table = PageTable("Every printed number", ("what", "ours", "paper", ""), rows)
     section = Section(
         "Digits",
         (f"{len(checks) - wrong} of {len(checks)} agree with the paper.",),

@@ -18,7 +18,7 @@ from partita.plots.similarity import similarity
 from partita.reproduce import paper
 from partita.reproduce.digits import as_printed
 from partita.reproduce.experiments import Experiment
-from partita.reproduce.pages import Figure, Section, Table
+from partita.reproduce.pages import Figure, PageTable, Section
 from partita.reproduce.paper import LossName
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _plain_lattice() -> Drawing:
     return drawing
 
 
-def _heights_table() -> Table:
+def _heights_table() -> PageTable:
     """Scales of Figures 2 and 3: exact, so they must be the paper's."""
     rows = []
     for loss, printed in paper.LATTICE_HEIGHTS.items():
@@ -154,4 +154,4 @@ def _heights_table() -> Table:
         pairs = zip(heights, printed, strict=True)
         rows.append((_title(loss), *(f"{as_printed(h, text)} ({text})" for h, text in pairs)))
     shapes = ("{1,2,3,4}", "{1}{2,3,4}", "{1,2}{3,4}", "{1}{2}{3,4}", "{1}{2}{3}{4}")
-    return Table("Distance from one cluster, ours (paper's)", ("", *shapes), tuple(rows))
+    return PageTable("Distance from one cluster, ours (paper's)", ("", *shapes), tuple(rows))

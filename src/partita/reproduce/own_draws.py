@@ -18,7 +18,7 @@ from partita.reproduce.experiments import (
     simulated,
 )
 from partita.reproduce.measures import truth_table
-from partita.reproduce.pages import Page, Section, Table
+from partita.reproduce.pages import Page, PageTable, Section
 from partita.reproduce.paper import LossName
 from partita.reproduce.plan import Plan
 from partita.reproduce.tables import KIND_TITLES, cross_table_pair, layout_table, values_of
@@ -269,7 +269,7 @@ def _galaxy_section(galaxy: Study, plan: Plan, folder: Path) -> Section:
 
 
 def _supplement_section(examples: dict[int, Study], galaxy: Study) -> Section:
-    tables: list[Table] = []
+    tables: list[PageTable] = []
     for (example, loss, part), printed in paper.TRUTH_TABLES.items():
         found = examples[example].main
         labels = found.estimates[loss].labels

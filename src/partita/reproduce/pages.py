@@ -8,7 +8,7 @@ from unicodedata import combining
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Cells as text; the first column names the row."""
 
     title: str
@@ -31,7 +31,7 @@ class Section:
 
     title: str
     text: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     figures: tuple[Figure, ...] = ()
 
 
@@ -44,7 +44,7 @@ class Page:
     sections: tuple[Section, ...]
 
 
-def table_text(table: Table) -> str:
+def table_text(table: PageTable) -> str:
     """A table in Markdown with its columns aligned, to be read on a terminal too."""
     lines = [table.header, *table.rows]
     widths = [max(_width(line[j]) for line in lines) for j in range(len(table.header))]
@@ -113,7 +113,7 @@ def _paragraphs(text: tuple[str, ...]) -> list[str]:
     return [f"<p>{escape(paragraph)}</p>" for paragraph in text]
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: PageTable) -> str:
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     rows = "\n".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows

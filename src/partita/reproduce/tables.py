@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partita.reproduce import paper
 from partita.reproduce.digits import as_printed, short
 from partita.reproduce.experiments import MINIMISED, Kind
-from partita.reproduce.pages import Table
+from partita.reproduce.pages import PageTable
 from partita.reproduce.values import Source, Spread, Value
 
 KIND_TITLES: dict[Kind, str] = {
@@ -25,7 +25,7 @@ def layout_table(
     columns: Mapping[str, str],
     rows: Sequence[tuple[str, Mapping[str, float], paper.Row | None]],
     note: str = "",
-) -> Table:
+) -> PageTable:
     """One row per estimate; rows without a counterpart in the paper have no brackets."""
     body = []
     for name, ours, printed in rows:
@@ -37,7 +37,7 @@ def layout_table(
                 for column in columns
             ]
         body.append((name, *cells))
-    return Table(title, ("", *columns.values()), tuple(body), note)
+    return PageTable(title, ("", *columns.values()), tuple(body), note)
 
 
 def values_of(
@@ -69,7 +69,7 @@ def values_of(
 
 def cross_table_pair(
     title: str, rows_are: str, ours: NDArray[np.int64], printed: paper.CrossTable
-) -> tuple[Table, Table]:
+) -> tuple[PageTable, PageTable]:
     """Our cross tabulation and the paper's, one after the other."""
     return (
         _cross(f"{title}, ours: {ours.shape[1]} clusters", rows_are, ours.tolist()),
@@ -77,7 +77,7 @@ def cross_table_pair(
     )
 
 
-def _cross(title: str, rows_are: str, counts: Sequence[Sequence[int]]) -> Table:
+def _cross(title: str, rows_are: str, counts: Sequence[Sequence[int]]) -> PageTable:
     header = (rows_are, *(str(j + 1) for j in range(len(counts[0]))))
     rows = tuple((str(i + 1), *(str(n) for n in row)) for i, row in enumerate(counts))
-    return Table(title, header, rows)
+    return PageTable(title, header, rows)

@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.reproduce.experiments import Data, paper_kernel
 from partita.reproduce.measures import measure_estimate
-from partita.reproduce.pages import Table
+from partita.reproduce.pages import PageTable
 from partita.reproduce.plan import Plan
 from partita.samplers.sample import sample
 from partita.search.estimate import estimate
@@ -104,7 +104,7 @@ def _run_once(offset: float, plan: Plan, key: tuple[int, ...]) -> dict[str, dict
     return found
 
 
-def unbalanced_table(outcomes: list[Outcome]) -> Table:
+def unbalanced_table(outcomes: list[Outcome]) -> PageTable:
     """One row per overlap and loss."""
     repeats = outcomes[0].repeats
     sizes = ", ".join(str(n) for n in SIZES[:-1]) + f" and {SIZES[-1]}"
@@ -122,4 +122,6 @@ def unbalanced_table(outcomes: list[Outcome]) -> Table:
     )
     over = "one data set" if repeats == 1 else f"means over {repeats} data sets"
     title = f"Four clusters of {sizes} items: {over}"
-    return Table(title, header, rows, "There are 4 true clusters; smaller ±s means more overlap.")
+    return PageTable(
+        title, header, rows, "There are 4 true clusters; smaller ±s means more overlap."
+    )

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from partita.reproduce.digits import as_printed, printed_digits, same_digits, short
-from partita.reproduce.pages import Table
+from partita.reproduce.pages import PageTable
 
 Source = Literal["data", "Monte Carlo"]
 """Why two runs differ: another random data set, or other draws for the same data."""
@@ -111,7 +111,7 @@ class Value:
         )
 
 
-def value_table(title: str, values: Iterable[Value]) -> Table:
+def value_table(title: str, values: Iterable[Value]) -> PageTable:
     """One row per value, with everything that tells what the difference is."""
     shown = list(values)
     over = {"data": "other data sets", "Monte Carlo": "other runs, same data"}[shown[0].source]
@@ -125,4 +125,4 @@ def value_table(title: str, values: Iterable[Value]) -> Table:
         "paper's search, our draws",
         "what the difference is",
     )
-    return Table(title, header, tuple(value.cells() for value in shown))
+    return PageTable(title, header, tuple(value.cells() for value in shown))

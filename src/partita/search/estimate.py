@@ -129,7 +129,7 @@ def estimate(
     measure = as_loss(loss)
     search = as_method(method, measure)
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
-    posterior, matrix = _door(draws, similarity, measure, n_jobs)
+    posterior, matrix = _posterior_or_matrix(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
     near = _neighbours(neighbours, l)
     options = _clean_options(n_items, starts, n_starts, max_clusters, near, max_iter, n_jobs)
@@ -151,7 +151,7 @@ def estimate(
         return _result(task, candidates, posterior, method, bound)
 
 
-def _door(
+def _posterior_or_matrix(
     draws: DrawsLike | None, similarity: ArrayLike | None, loss: Loss, n_jobs: int | None
 ) -> tuple[Posterior | None, NDArray[np.float64]]:
     if (draws is None) == (similarity is None):
