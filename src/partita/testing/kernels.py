@@ -31,7 +31,7 @@ def check_kernel(
     log_marginal: Callable[[Floats], float] | None = None,
     prior: PartitionPrior | None = None,
     tol: float = 1e-8,
-    rng: int = 0,
+    rng: int | None = None,
 ) -> None:
     """Check a kernel's five functions, and the sampler that uses them.
 
@@ -53,7 +53,7 @@ def check_kernel(
         By default ``DirichletProcess(1.0)``.
     tol : float
         Allowed difference of log densities.
-    rng : int
+    rng : int, optional
         Seed of the run.
 
     Raises
@@ -76,6 +76,7 @@ def check_kernel(
     >>> kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
     >>> pt.testing.check_kernel(kernel, [[-1.2], [-0.7], [-1.1], [0.8], [1.9], [1.0]])
     """
+    rng = 0 if rng is None else rng
     table = as_table(data)
     if table.n_rows < _ITEMS:
         raise InvalidInputError(f"{table.n_rows} rows; expected at least {_ITEMS} to check on.")

@@ -18,7 +18,7 @@ from partita.search.estimate import estimate
 _PRICES = (0.5, 1.5)
 
 
-def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int = 0) -> None:
+def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int | None = None) -> None:
     """Check a loss by enumeration, and the search for its minimum.
 
     On all partitions: values are finite, not negative, 0 for equal partitions and free of
@@ -33,7 +33,7 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int = 0) 
     loss : str or Loss
     n_items : int, default 6
         From 2 to 6; fewer are faster for a loss that is measured by evaluation.
-    rng : int
+    rng : int, optional
         Seed of the draws.
 
     Raises
@@ -54,6 +54,7 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int = 0) 
     >>> import partita as pt
     >>> pt.testing.check_loss(pt.VI())
     """
+    rng = 0 if rng is None else rng
     measure = as_loss(loss)
     if not isinstance(n_items, int) or not 2 <= n_items <= CHECKED_ITEMS:
         raise InvalidInputError(

@@ -16,7 +16,7 @@ _LARGEST = 8
 """4,140 partitions."""
 
 
-def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int = 0) -> None:
+def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int | None = None) -> None:
     """Check a partition prior by enumeration, and the sampler under it.
 
     For every n up to ``n_items``: log probabilities depend on the sizes alone, probabilities of
@@ -29,7 +29,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int = 0) -> Non
     prior : PartitionPrior
     n_items : int
         Up to 8.
-    rng : int
+    rng : int, optional
         Seed of the run.
 
     Raises
@@ -52,6 +52,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int = 0) -> Non
     >>> uniform = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
     >>> pt.testing.check_prior(uniform, n_items=4)
     """
+    rng = 0 if rng is None else rng
     if not isinstance(prior, PartitionPrior):
         raise InvalidInputError(f"prior={prior!r}; expected a PartitionPrior.")
     n_items = whole(n_items, "n_items", least=2)
