@@ -57,6 +57,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "partita"
 html_static_path = ["_static"]
 html_css_files = ["partita.css"]
+html_extra_path = ["generated/extra"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_theme_options = {
@@ -96,5 +97,9 @@ def _draw(_: object) -> None:
     folder = HERE / "generated" / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
     pictures.draw_all(folder)
+    # Copied as it is to the root of the pages, where the first page links to it.
+    extra = HERE / "generated" / "extra"
+    extra.mkdir(exist_ok=True)
+    pictures.write_report(extra / "report_galaxies.html")
     architecture.draw(folder / "architecture.svg")
     (HERE / "generated" / "import_table.md").write_text(architecture.table(), encoding="utf-8")

@@ -45,6 +45,12 @@ def normals() -> Any:
     return pt.sample(simulated.data, draws=1_000, burn_in=500, chains=4, rng=0)
 
 
+def write_report(path: Path) -> None:
+    """The sample report that the first page links to."""
+    fit = galaxies()
+    pt.summarize(fit, data=fit.values).to_html(path)
+
+
 def ball() -> Any:
     """Estimate and bounds on the galaxies, two by two."""
     fit = galaxies()
