@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 import partita as pt
 from partita.testing.sampling import assert_exact, frequencies
 from reference import samplers_models as twins
+from samplers.test_own import forged
 
 N = 5
 PARTITIONS = np.array(list(pt.all_partitions(N)))
@@ -286,6 +287,23 @@ def test_learned_parameters_are_saved_resumed_and_extended(tmp_path, monkeypatch
     assert {"weight", "n_components", "rate of 0", "rate of 1"} < set(whole.trace)
     names = pt.diagnose(whole).names
     assert {"weight", "n_components", "rate of 0", "log_posterior"} < set(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("trace_weight", lambda a: -a),
+        ("trace_n_components", lambda a: 0 * a),
+        ("trace_rate of 0", lambda a: 0 * a),
+        ("rates_0", lambda a: -a),
+        ("rates_1", lambda a: a[:0]),
+    ],
+)
+def test_a_forged_file_is_refused(tmp_path, name, change):
+    learned_fit().save(tmp_path / "fit.npz")
+    path = forged(tmp_path / "fit.npz", tmp_path / "forged.npz", **{name: change})
+    with pytest.raises(pt.PartitaError, match="not a complete partita fit"):
+        pt.Fit.load(path)
 
 
 def test_log_posterior_is_complete():

@@ -108,7 +108,7 @@ class FiniteMixture(PartitionPrior):
         if self.components is not None:
             return len(self.components)
         rate = self.mean_components - 1
-        return int(rate + 12 * math.sqrt(rate)) + 60
+        return int(rate + 12 * math.sqrt(rate)) + 20
 
     def _log_components(self, numbers: Floats) -> Floats:
         """log p(K) of whole numbers K."""

@@ -74,7 +74,8 @@ def parameters_of(
     fixed = np.full(len(rates), tables.concentration)
     own = trace[tables.parameter] if tables.parameter else fixed
     number = trace.get("n_components", trace["n_clusters"])
-    return Parameters(np.ravel(own), np.ravel(number), rates)
+    # Copies, for which kernels are compiled: a fit's own arrays are read-only.
+    return Parameters(np.array(own).reshape(-1), np.array(number).reshape(-1), rates)
 
 
 @dataclass(frozen=True)
