@@ -23,6 +23,7 @@ from partita.partitions.similarity import similarity as similarity_of
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
+from partita.summary.uns import uns_of
 
 __all__ = ["attach", "summarize"]
 
@@ -39,6 +40,9 @@ def summarize(
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
     max_clusters: int | None = None,
+    n_clusters: int | None = None,
+    min_size: int = 1,
+    path: bool | None = None,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -58,7 +62,9 @@ def summarize(
         or the result of :func:`partita.sample`. Where the draws have names of items and some of
         them are names of cells, all must be, and the draws are put into the order of the cells.
     key_added : str, default "partita"
-    loss, prob, method, bound, max_clusters, time_limit, rng, n_jobs, progress
+    loss, prob, method, bound, max_clusters, n_clusters, min_size, path
+        As in :func:`partita.summarize`.
+    time_limit, rng, n_jobs, progress
         As in :func:`partita.summarize`.
     noise : (label, "singletons") or (label, "cluster"), optional
         A label that marks noise, such as −1, and what it means; see :func:`partita.as_draws`.
@@ -85,7 +91,11 @@ def summarize(
             first; their masses are in ``.uns[key_added]["rivals"]``.
         ``.uns[key_added]``
             "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
-            chains (R-hat by name, and warnings to heed), and "sentence", the one to write.
+            chains (R-hat by name, and warnings to heed), and "sentence", the one to write. Where
+            ``path`` asks for them or they are cheap: "clusters_curve" with its "plateau", and
+            "price_path" with its "breakpoints".
+        ``.obsm[f"{key_added}_path"]``
+            The labels of the price path, one column for each of its partitions.
         ``.obsp[f"{key_added}_similarity"]``
             On request, float32: the probability that two cells share a cluster.
 
@@ -114,6 +124,9 @@ def summarize(
         method=method,
         bound=bound,
         max_clusters=max_clusters,
+        n_clusters=n_clusters,
+        min_size=min_size,
+        path=path,
         time_limit=time_limit,
         rng=rng,
         n_jobs=n_jobs,
@@ -160,7 +173,8 @@ def attach(
     adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
     adata.obs[f"{key_added}_probability"] = summary.items.probability
     _keep_core(adata, summary, f"{key_added}_core")
-    adata.uns[key_added] = _record(summary)
+    adata.uns[key_added] = uns_of(summary)
+    _keep_path(adata, summary, f"{key_added}_path")
     _keep_rivals(adata, summary, key_added)
     matrix = f"{key_added}_similarity"
     if similarity:
@@ -178,6 +192,13 @@ def _keep_core(adata: Any, summary: Summary, column: str) -> None:
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     names = [str(label) for label in range(core.n_clusters)]
     adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
+
+
+def _keep_path(adata: Any, summary: Summary, name: str) -> None:
+    if summary.path is not None:
+        adata.obsm[name] = np.array(summary.path.labels.T)
+    elif name in adata.obsm:  # of other draws than those now summarised under the key
+        del adata.obsm[name]
 
 
 def _keep_rivals(adata: Any, summary: Summary, key: str) -> None:
@@ -276,50 +297,3 @@ def _in_order(draws: Draws, cells: list[str]) -> Draws:
             "no cells of the AnnData, while the others are. Give draws of the same cells."
         )
     return draws.select_items(cells)
-
-
-def _record(summary: Summary) -> dict[str, Any]:
-    """What goes into ``uns``: only kinds of values that an h5ad file keeps, hence no None."""
-    found, ball, checks = summary.estimate, summary.ball, summary.diagnostics
-    params = {
-        **summary.options,
-        "n_draws": summary.draws.n_draws,
-        "n_chains": summary.draws.n_chains,
-        "partita_version": summary.versions["partita"],
-    }
-    estimate = {
-        "n_clusters": found.n_clusters,
-        "expected_loss": found.expected_loss,
-        "lower_bound": found.lower_bound,
-        "gap": found.gap,
-        "method": found.method,
-    }
-    bounds = {
-        name: {
-            "labels": bound.labels,
-            "n_clusters": bound.n_clusters,
-            "distance": bound.distance,
-            "mass": bound.mass,
-        }
-        for name, bound in ball.bounds.items()
-    }
-    return {
-        "params": _without_none(params),
-        "estimate": _without_none(estimate),
-        "ball": {
-            "loss": repr(ball.loss),
-            "prob": ball.prob,
-            "radius": ball.radius,
-            "coverage": ball.coverage,
-            **bounds,
-        },
-        "diagnostics": {
-            "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
-            "warnings": np.array(checks.warnings, object),
-        },
-        "sentence": summary.sentence,
-    }
-
-
-def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entries.items() if value is not None}

@@ -154,6 +154,24 @@ def test_options_reach_the_summary(adata, labels):
     assert "bound" not in params
 
 
+def test_how_many_clusters_is_kept_and_constraints_are_obeyed(adata, labels, tmp_path):
+    pt.anndata.summarize(adata, draws=labels, path=True, n_clusters=2, min_size=4, bound=None)
+    assert adata.obs["partita"].value_counts().min() >= 4
+    assert len(adata.obs["partita"].cat.categories) == 2
+    path = pt.price_path(labels, bound=None, rng=0)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad")
+    np.testing.assert_array_equal(again.obsm["partita_path"].T, path.labels)
+    kept = again.uns["partita"]
+    np.testing.assert_array_equal(kept["price_path"]["breakpoints"], path.breakpoints)
+    curve = pt.clusters_curve(labels, rng=0)
+    np.testing.assert_array_equal(kept["clusters_curve"]["plateau"], curve.plateau)
+    assert kept["clusters_curve"]["sentences"] == curve.sentences
+    pt.anndata.summarize(adata, draws=labels, path=False, bound=None)
+    assert "partita_path" not in adata.obsm
+    assert "clusters_curve" not in adata.uns["partita"]
+
+
 def test_bad_draws(adata, labels):
     with pytest.raises(InvalidLabelsError, match=r"300 items, .* 30 cells.* pass its transpose"):
         pt.anndata.summarize(adata, draws=labels.T)

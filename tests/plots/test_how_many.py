@@ -70,6 +70,24 @@ def test_the_estimate_is_marked_with_its_interval(a):
     readable(ax.figure)
 
 
+def test_any_reported_estimate_is_marked_with_its_interval(path):
+    two = pt.plots.price_path(path, estimate=path.labels[3])
+    low, high = path.breakpoints[2:]
+    assert tuple(two.lines[0].get_xdata()) == (low, high)
+    title = f"How many clusters? 2, for prices from {low:.2f} to {high:.2f}"
+    assert two.get_title(loc="left") == title
+    readable(two.figure)
+    never = pt.plots.price_path(path, estimate=pt.estimate(FIVE, n_clusters=5))
+    assert len(never.lines) == 1  # the price alone
+    lost = path.stability(pt.estimate(FIVE, n_clusters=5).labels).excess(1.0)
+    assert never.get_title(loc="left").endswith(f"optimal at no price; it loses {lost:.3g} bits")
+    readable(never.figure)
+    part = pt.plots.price_path(pt.price_path(FIVE, low=1.2), estimate=path.labels[3])
+    assert tuple(part.lines[0].get_xdata()) == pytest.approx((1.2, high))
+    with pytest.raises(InvalidInputError, match="6"):
+        pt.plots.price_path(path, estimate=[0, 1])
+
+
 def test_a_path_without_the_own_price_marks_nothing():
     ax = pt.plots.price_path(pt.price_path(FIVE, low=1.2))
     assert len(ax.lines) == 0

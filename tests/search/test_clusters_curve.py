@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,8 @@ def test_the_plateau_holds_what_loses_less_than_the_tolerance():
     loose = pt.clusters_curve(draws, k=range(1, 8), tolerance=1e9)
     assert loose.plateau.tolist() == list(range(1, 8))
     assert loose.sentence == "1 to 7 clusters are as good within 1e+09 bits"
+    parted = replace(loose, excess=np.array([0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 0.0]), tolerance=1.0)
+    assert parted.sentence.startswith("1, 3 and 5 to 7 clusters are as good")
     strict = pt.clusters_curve(draws, k=range(1, 8), tolerance=0.0)
     assert strict.plateau.tolist() == [int(strict.estimate.max()) + 1]
     curve = pt.clusters_curve(draws, k=range(1, 8))

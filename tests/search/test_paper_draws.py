@@ -78,3 +78,21 @@ def test_the_surrogate_gives_the_paper_s_estimate(posteriors):
     found = pt.estimate(posteriors["example1"], loss="vi_lb")
     assert round(found.expected_loss, 3) == 0.426
     assert round(pt.expected_loss(found.labels, posteriors["example1"])[0], 2) == 0.77
+
+
+def test_the_galaxies_path_is_at_least_as_low_as_the_best_known(posteriors):
+    """Corners and prices as separate cold searches found them, to four digits, or lower."""
+    draws = posteriors["galaxy"]
+    path = pt.price_path(draws, bound=None)
+    assert len(path.breakpoints) >= 26
+    assert np.isin(np.arange(1, 9), path.n_clusters).all()
+    for k, low, high in ((3, 0.8086, 1.4810), (2, 1.4810, 1.6955), (1, 1.6955, 2.0)):
+        stable = path.stability(path.for_clusters(k))
+        assert (stable.low, stable.high) == pytest.approx((low, high), abs=5e-5)
+    edge = path.breakpoints[path.n_clusters[:-1] == 7]  # where seven clusters end
+    assert edge == pytest.approx([0.7681], abs=5e-5)
+    highest = path.expected(path.breakpoints).max()
+    assert highest <= 1.2089356 + 5e-8
+    assert path.breakpoints[path.expected(path.breakpoints).argmax()] == pytest.approx(
+        0.3393627, abs=5e-8
+    )

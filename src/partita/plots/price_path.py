@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from partita._wording import counted
 from partita.errors import InvalidInputError
+from partita.partitions.labels import as_labels
+from partita.partitions.types import LabelsLike
 from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
 from partita.plots.colours import colour_indices
 from partita.plots.palette import OTHER, colour
@@ -130,18 +132,24 @@ def _ribbons(
     return ribbons
 
 
-def price_path(source: PricePath, *, ax: Axes | None = None) -> Axes:
+def price_path(
+    source: PricePath, *, estimate: LabelsLike | None = None, ax: Axes | None = None
+) -> Axes:
     """Every optimal partition as a column, over the prices at which it is optimal.
 
     Bands are clusters, as high as they have items; between columns they split
-    and merge. The corner at the loss's own price, which :func:`estimate`
-    reports, has a bracket over its interval and a line at that price: a wide
-    one means that other tastes get the same clustering. Numbers of clusters
-    are above the columns that are wide enough. Single items are grey.
+    and merge. The reported estimate has a bracket under the prices at which it
+    is optimal, and a line at the loss's own price: a wide one means that other
+    tastes get the same clustering. Numbers of clusters are above the columns
+    that are wide enough. Single items are grey.
 
     Parameters
     ----------
     source : PricePath
+    estimate : PointEstimate, Summary or labels, optional
+        What is reported; by default the corner at the loss's own price, as
+        :func:`partita.estimate` finds it. One that is optimal at no price has
+        no bracket, and the title says what it loses.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -185,7 +193,7 @@ def price_path(source: PricePath, *, ax: Axes | None = None) -> Axes:
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("price a of splitting a true cluster (of merging two: 2 − a)")
     plain(axes)
-    title = _mark_estimate(axes, source)
+    title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
     note = f"{counted(len(source), 'optimal partition')} of {fewest:,} to {most:,} clusters under "
     note += f"{source.loss.title}; bands: clusters, by items; above: how many"
@@ -221,22 +229,29 @@ def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> Non
             axes.hlines(parted, column.left, column.right, color="white", linewidth=0.7)
 
 
-def _mark_estimate(axes: Axes, path: PricePath) -> str:
-    """A bracket under the corner of the loss's own price; what the title says of it."""
+def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> str:
+    """A bracket under the prices of the estimate; what the title says of it."""
     price = path.loss.price
-    if not path.low <= price <= path.high:
+    inside = path.low <= price <= path.high
+    if estimate is None and not inside:
         return "How many clusters? It depends on the price"
-    own = int(np.searchsorted(path.breakpoints, price, side="right"))
-    corner = list(path)[own]
     n_items = path.labels.shape[1]
+    labels = path.at(price) if estimate is None else as_labels(estimate, n_items=n_items)
+    k = int(labels.max()) + 1
+    stable = path.stability(labels)
     y = -0.035 * n_items
-    axes.plot([corner.low, corner.high], [y, y], color=INK, linewidth=1.6, marker="|")
-    axes.plot([price, price], [y, n_items], color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+    if stable.is_optimal:
+        axes.plot([stable.low, stable.high], [y, y], color=INK, linewidth=1.6, marker="|")
+    if inside:
+        axes.plot([price, price], [y, n_items], color=INK, linewidth=0.9, linestyle=(0, (3, 2)))
+    if not stable.is_optimal:
+        lost = f"; it loses {stable.excess(price):.3g} {path.loss.unit}".rstrip() if inside else ""
+        return f"How many clusters? The estimate's {k:,} are optimal at no price{lost}"
     middle = (path.low + path.high) / 2
-    late = (corner.low + corner.high) / 2 > middle
+    late = (stable.low + stable.high) / 2 > middle
     axes.annotate(
-        f"the estimate, a = {price:g}",
-        (corner.low if late else corner.high, y),
+        f"the estimate, a = {price:g}" if inside else "the estimate",
+        (stable.low if late else stable.high, y),
         (-5.0 if late else 5.0, 0.0),
         textcoords="offset points",
         ha="right" if late else "left",
@@ -244,5 +259,5 @@ def _mark_estimate(axes: Axes, path: PricePath) -> str:
         fontsize=SMALL,
         color=GREY,
     )
-    prices = f"{corner.low:.2f} to {corner.high:.2f}"
-    return f"How many clusters? {corner.n_clusters:,}, for prices from {prices}"
+    prices = f"{stable.low:.2f} to {stable.high:.2f}"
+    return f"How many clusters? {k:,}, for prices from {prices}"

@@ -26,9 +26,6 @@ from partita.search.task import Candidate, Task, run_until, window
 ENUMERATED_ITEMS = 8
 """Up to so many items every partition that keeps the rules is tried."""
 
-ROUNDS = 8
-"""Most alternations of moves of clusters and sweeps in one walk."""
-
 IDLE = 2
 """After so many walks from the disturbed best without a gain the search ends, once it has read as
 many cells as make a search without rules end."""
@@ -52,10 +49,14 @@ class Effort(NamedTuple):
     """After so many of these without a gain the search ends."""
     draws: int
     """Draws to start from."""
+    rounds: int
+    """Most alternations of moves of clusters and sweeps in one walk."""
+    links: bool
+    """Whether a cut of average linkage is a start."""
 
 
-FULL = Effort(walks=3, disturbed=12, patience=6, draws=3)
-BRIEF = Effort(walks=1, disturbed=0, patience=0, draws=0)
+FULL = Effort(walks=3, disturbed=12, patience=6, draws=3, rounds=8, links=True)
+BRIEF = Effort(walks=1, disturbed=0, patience=0, draws=0, rounds=1, links=False)
 
 
 def clean_rules(
@@ -162,7 +163,7 @@ class RuledSearch:
         task = self.task
         places = [(c.labels, c.origin) for c in _distinct(starts)[:FREE]]
         wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
-        if self._tree is not None:
+        if effort.links and self._tree is not None:
             places.append((self._tree.cut_into(wanted), "average linkage"))
         if task.draws is not None and effort.draws:
             size = min(effort.draws, task.draws.n_draws)
@@ -185,7 +186,7 @@ class RuledSearch:
         sweep = partial(self._walk, self._problem, rules, 0)
         swept = run_until(self.task, sweep, begun, "keeping the rules")
         lowest = distinct(swept)[: effort.walks]
-        walk = partial(self._walk, self._problem, rules, ROUNDS)
+        walk = partial(self._walk, self._problem, rules, effort.rounds)
         best = [(r.labels, r.origin, self._rng()) for r in lowest]
         moved = run_until(self.task, walk, best, "moving clusters")
         self.task.looks += sum(r.looks for r in (*swept, *moved))
@@ -201,7 +202,7 @@ class RuledSearch:
             if self.task.clock.is_up() or idle >= tired:
                 break
             start = kept(self._problem, disturbed(best.labels, rng), rules, rng)
-            end = self._walk(self._problem, rules, ROUNDS, (start, "disturbed best", rng))
+            end = self._walk(self._problem, rules, effort.rounds, (start, "disturbed best", rng))
             idle = 0 if window(end.loss) < best.loss else idle + 1
             best = min(best, end, key=lambda r: r.loss)
             ends.append(end)
@@ -218,7 +219,7 @@ class RuledSearch:
     ) -> Reached:
         labels, origin, rng = begin
         walker = RuledWalker(problem, labels, rng, rules, stop=self.task.clock.is_up)
-        walker.descend(rounds)
+        walker.descend(rounds, brief=rounds == 1)
         return Reached(walker.labels, walker.loss, origin, walker.looks)
 
     def _polish(

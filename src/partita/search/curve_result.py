@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._wording import in_list
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
@@ -90,9 +91,7 @@ class ClustersCurve(Result):
             why = f"within {self.tolerance:g} {self.loss.unit}".rstrip()
         if good.size <= 1:
             return f"no other number of clusters is as good as {best} {why}"
-        whole_range = good[-1] - good[0] == good.size - 1
-        text = f"{good[0]} to {good[-1]}" if whole_range else ", ".join(map(str, good))
-        return f"{text} clusters are as good {why}"
+        return f"{_ranges(good.tolist())} clusters are as good {why}"
 
     @property
     def fewest_near(self) -> int | None:
@@ -149,3 +148,11 @@ class ClustersCurve(Result):
         cells += ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._rows()]
         rows = "".join(f"<tr>{row}</tr>" for row in cells)
         return f"<table><caption>{escape(self.sentence)}</caption>{rows}</table>"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Ascending numbers as one reads them: 2, 4 to 6."""
+    breaks = [j for j in range(1, len(numbers)) if numbers[j] != numbers[j - 1] + 1]
+    ends = zip([0, *breaks], [*breaks, len(numbers)], strict=True)
+    runs = [(numbers[a], numbers[b - 1]) for a, b in ends]
+    return in_list([str(low) if low == high else f"{low} to {high}" for low, high in runs])

@@ -21,8 +21,9 @@ from partita.search.task import Candidate, Task
 FEW_DRAWS = 4
 """Draws per chain below which no effective number of draws can be estimated."""
 
-BELOW, ABOVE = 40, 4
-"""Numbers of clusters below and above that of the estimate, at most, that are looked at briefly."""
+ABOVE, STRIDE = 4, 8
+"""Numbers of clusters above that of the estimate, at most, that are looked at briefly; below the
+plateau every step is by this part of the number."""
 
 Rows = dict[int, Labels]
 
@@ -69,25 +70,24 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
 
     Downwards while a number costs no more than its Monte Carlo standard error
     or a percent, upwards while it costs no more than that error, and one
-    number further on both sides. Each walk begins where the last one ended.
+    number further on both sides; below the plateau in strides. Each walk
+    begins where the last one ended.
     """
     own, given = int(best.max()) + 1, posterior.draws
     rows: Rows = {own: best}
     search = RuledSearch(task)
     lowest = posterior.distances(task.loss, best)
     allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
-    for side, share in (
-        (range(own - 1, max(0, own - BELOW - 1), -1), allowed),
-        (range(own + 1, min(task.n_items, own + ABOVE) + 1), 0.0),
-    ):
-        last = own
-        for k in side:
+    for step, share in ((-1, allowed), (1, 0.0)):
+        last, k = own, own + step
+        while 1 <= k <= min(task.n_items, own + ABOVE):
             rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
-            last = k
             difference = posterior.distances(task.loss, rows[k]) - lowest
             excess, error = float(difference @ given.probabilities), _error(difference, given)
             if task.clock.is_up() or excess > max(share, np.nan_to_num(error)):
                 break
+            last = k
+            k += step if excess <= np.nan_to_num(error) else -max(1, k // STRIDE)
     return measured(given, task.loss, dict(sorted(rows.items())), best, None, task.clock.seconds)
 
 

@@ -30,6 +30,9 @@ EXPLORED = (0.6, 1.0, 1.4)
 NEAR = 0.02
 """How far above the path on a sample, relative to it, a partition may be to be put to all draws."""
 
+DISSOLVED = 6
+"""Clusters of several items, at most, of a corner whose clusters are dissolved one by one."""
+
 Pool = dict[bytes, Point]
 
 
@@ -133,6 +136,7 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
         found: list[Labels] = []
         for corner in fresh:
             done.add(corner.labels.tobytes())
+            found += _dissolved(corner.labels)
             below, above = single_moves(task, corner.labels, losses)
             splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
             for a, lowest in zip(prices, best, strict=True):
@@ -143,6 +147,19 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
                     labels[item] = slot
                     found.append(canonical(labels))
         _add(pool, task.draws, task.loss, found)
+
+
+def _dissolved(labels: Labels) -> list[Labels]:
+    """The partition with one of its few clusters of several items dissolved into single items.
+
+    At low prices of splitting such a cluster gains only when all of its items leave.
+    """
+    sizes = np.bincount(labels)
+    large = np.flatnonzero(sizes > 1)
+    if large.size > DISSOLVED:
+        return []
+    alone = sizes.size + np.arange(labels.size)
+    return [canonical(np.where(labels == slot, alone, labels)) for slot in large]
 
 
 def _walked(
