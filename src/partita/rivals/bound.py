@@ -12,26 +12,25 @@ from partita.partitions.draws import Draws
 from partita.rivals.group_bound import Grouping, group_bound
 from partita.rivals.spectral_bound import spectral_bound
 
-_FEW = 1_000
-"""Up to so many draws both bounds are cheap."""
-
-_PER_PARTITION = 4
-"""With more draws, groups are tried where they hold so many draws for each partition: with fewer,
-each partition serves hardly two of a group, and the eigenvalues prove more."""
-
 
 @dataclass(frozen=True)
 class Effort:
     """How hard the two bounds try."""
 
     grouping: Grouping
+    grouped: int
+    """Draws up to which groups are divided. With more the eigenvalues prove about as much."""
     stratum: int
     """Draws whose eigenvalues are taken together."""
 
 
 EFFORTS = {
-    "fast": Effort(Grouping(operations=4e5, largest=12, groups=8, passes=2), stratum=96),
-    "tight": Effort(Grouping(operations=1e7, largest=14, groups=24, passes=8), stratum=384),
+    "fast": Effort(
+        Grouping(operations=4e5, largest=12, groups=8, passes=2), grouped=1_000, stratum=96
+    ),
+    "tight": Effort(
+        Grouping(operations=1e7, largest=14, groups=24, passes=8), grouped=20_000, stratum=384
+    ),
 }
 
 
@@ -49,7 +48,7 @@ def lower_bound(
     """
     region, to_nearest = nearest
     proven = spectral_bound(draws, n, loss, region, to_nearest, effort.stratum, n_jobs)
-    if draws.n_draws <= _FEW or effort.grouping.size(n) >= _PER_PARTITION * n:
+    if draws.n_draws <= effort.grouped:
         groups = group_bound(draws, n, loss, to_nearest, effort.grouping, n_jobs)
         proven = max(proven, groups)
     return proven
