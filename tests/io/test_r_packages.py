@@ -152,3 +152,67 @@ def test_items_in_rows(read):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read(wide, transpose=True).item_names == tuple("abcdef")
+
+
+class S4:
+    """An object of class ``stanfit``: its slots are attributes."""
+
+    def __init__(self, **slots):
+        self.slots = slots
+
+
+def _s4(data, converter):
+    from rdata.conversion import to_r
+    from rdata.parser import RObjectType
+
+    attributes = converter.convert_to_r_attributes({**data.slots, "class": np.array(["stanfit"])})
+    return to_r.build_r_object(RObjectType.S4, value=None, is_object=True, attributes=attributes)
+
+
+@pytest.fixture
+def stanfit(monkeypatch):
+    import io_r
+    from rdata.parser import RObjectType
+    from rdata.unparser import _unparser
+
+    monkeypatch.setitem(io_r.CONSTRUCTORS, S4, _s4)
+    usual = _unparser.Unparser.unparse_r_object
+
+    def with_s4(self, obj):
+        """R writes an S4 object as its flags and its attributes; rdata's writer knows none."""
+        if obj.info.type is not RObjectType.S4:
+            return usual(self, obj)
+        self.unparse_int(_unparser.pack_r_object_info(obj.info))
+        return self.unparse_r_object(obj.attributes)
+
+    monkeypatch.setattr(_unparser.Unparser, "unparse_r_object", with_s4)
+
+    def made(warmup):
+        chains = []
+        for rows in (Z[:2], Z[2:]):
+            whole = np.concatenate([np.full((warmup, 3), 9), rows])
+            columns = {f"z[{i + 1}]": Atom(whole[:, i].astype(float)) for i in range(3)}
+            columns["lp__"] = Atom(np.linspace(-3.0, -2.5, len(whole)))
+            chains.append(Listed(columns))
+        sim = Listed({"samples": Listed(chains), "warmup2": Atom([warmup, warmup])})
+        return S4(model_name=np.array(["mixture"]), sim=sim, mode=Atom([0]))
+
+    return made
+
+
+@pytest.mark.parametrize("warmup", [0, 3])
+def test_a_whole_stanfit(read, stanfit, warmup, tmp_path):
+    """saveRDS(fit): draws of the chains in slot sim, less the warm-up that it counts."""
+    assert read(stanfit(warmup)) == CHAINS
+    assert read(stanfit(warmup), var_name="z") == CHAINS
+    file = write_rda(tmp_path / "a.RData", fit=stanfit(warmup), y=Atom([0.1, 0.2, 0.3]))
+    assert pt.read_draws(file) == CHAINS
+    with pytest.raises(InvalidInputError, match="not an indexed variable"):
+        read(stanfit(warmup), var_name="theta")
+
+
+def test_a_stanfit_without_samples(read, stanfit):
+    empty = stanfit(0)
+    empty.slots["sim"] = Listed({"samples": Listed([])})
+    with pytest.raises(InvalidLabelsError, match=r"saveRDS\(rstan::extract\("):
+        read(empty)

@@ -19,6 +19,7 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.r_objects import RList, RVector, at_path, from_parsed
 from partita.io.r_shapes import LABELS_OF_CLASS, draws_of, looks_like_draws
+from partita.io.r_stanfit import CLASS, draws_of_stanfit
 from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 
@@ -126,6 +127,8 @@ def _draws(root: Any, options: ReadOptions, name: str) -> Draws:
 
 def _draws_at(node: Any, options: ReadOptions, name: str) -> Draws:
     if isinstance(node, RList):
+        if CLASS in node.classes:
+            return draws_of_stanfit(node, options, name)
         for each in node.classes:
             inner = LABELS_OF_CLASS.get(each)
             if inner is not None and at_path(node, inner) is not None:
@@ -158,7 +161,7 @@ def _candidates(node: RList, prefix: str = "", depth: int = 0) -> Iterator[tuple
     """Every object below that could hold draws, by its path."""
     for step, part in node.items():
         path = f"{prefix}{step}" if step.startswith("[[") or not prefix else f"{prefix}${step}"
-        inner = set(part.classes) & set(LABELS_OF_CLASS) if isinstance(part, RList) else set()
+        inner = set(part.classes) & {CLASS, *LABELS_OF_CLASS} if isinstance(part, RList) else set()
         if looks_like_draws(part) or inner:
             yield path, part
         elif isinstance(part, RList) and depth < _DEEP:

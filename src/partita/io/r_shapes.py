@@ -103,7 +103,7 @@ def _joined(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
     )
 
 
-class _Table:
+class Columns:
     """Columns of equal length under names, as ``draws_from_table`` wants them."""
 
     def __init__(
@@ -156,7 +156,7 @@ def _from_frame(node: RList, options: ReadOptions) -> Draws:
     texts = None
     if isinstance(rows, RVector) and rows.values.dtype.kind == "O":
         texts = tuple(map(str, rows.values))
-    return draws_from_table(_Table(columns, names, texts), var_name=options.var_name)
+    return draws_from_table(Columns(columns, names, texts), var_name=options.var_name)
 
 
 def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
@@ -179,7 +179,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
                 "columns have no names."
             )
         return _with_chains(draws_from_array(values), node)
-    table = _Table([values[:, i] for i in range(values.shape[1])], list(columns), rows)
+    table = Columns([values[:, i] for i in range(values.shape[1])], list(columns), rows)
     return _with_chains(draws_from_table(table, var_name=options.var_name), node)
 
 
