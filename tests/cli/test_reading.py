@@ -8,6 +8,7 @@ import shlex
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import partita as pt
@@ -129,3 +130,35 @@ def test_a_closed_output_is_no_fault_of_ours(place, words):
     done = subprocess.run(program, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "fault" not in done.stderr
+
+
+def test_labels_of_arrays_and_tables_are_compared_to_the_last_digit(place, partita):
+    big = np.array([2**53, 2**53 + 1, 2**53])
+    np.save("big.npy", big)
+    pd.DataFrame({"cluster": big}).to_parquet("big.parquet")
+    texts = pd.DataFrame({"cluster": ["01", "1", "01"]}, index=["a", "b", "c"])
+    texts.to_parquet("texts.parquet")
+    (place / "same.csv").write_text("item,cluster\nc,0\nb,1\na,0\n")
+    (place / "one.csv").write_text("0\n0\n0\n")
+    for source in ("big.npy", "big.parquet", "texts.parquet"):
+        assert "the same clustering" in partita("compare", source, "same.csv").stdout
+        assert "the same clustering" not in partita("compare", source, "one.csv").stdout
+
+
+def test_labels_that_are_missing_in_arrays_and_tables(place, partita):
+    np.save("nan.npy", np.array([0.0, np.nan, 1.0]))
+    pd.DataFrame({"cluster": pd.array([0, None, 1], "Int64")}).to_parquet("null.parquet")
+    np.save("cube.npy", np.zeros((2, 2, 2), int))
+    np.save("none.npy", np.zeros((0, 2), int))
+    (place / "cut.parquet").write_bytes((place / "null.parquet").read_bytes()[:-20])
+    for source, message in (
+        ("nan.npy", "row 2: no label"),
+        ("null.parquet", "row 2: no label"),
+        ("cube.npy", "has shape (2, 2, 2)"),
+        ("none.npy", "is empty"),
+        ("cut.parquet", "cannot be read"),
+        ("draws.npz", "from text, npy or parquet"),
+    ):
+        result = partita("compare", source, "labels.csv")
+        assert result.exit_code == 1
+        assert message in " ".join(result.stderr.split()), result.stderr

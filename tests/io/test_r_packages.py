@@ -171,9 +171,10 @@ def _s4(data, converter):
 
 @pytest.fixture
 def stanfit(monkeypatch):
-    import io_r
     from rdata.parser import RObjectType
     from rdata.unparser import _unparser
+
+    import io_r
 
     monkeypatch.setitem(io_r.CONSTRUCTORS, S4, _s4)
     usual = _unparser.Unparser.unparse_r_object

@@ -125,8 +125,7 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
 
     sep = "," if path == STDIN else separator_of(path)
     if sep is None:
-        table = read_table(path)
-        return list(table.names), [column.tolist() for column in table.columns]
+        return _exact_columns(path)
     rows = read_cells(path, sep)
     width = len(rows[-1])
     headings = [str(i) for i in range(width)]
@@ -141,6 +140,44 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
                     f"{path}, row {number}: {cell.text!r} in column {heading!r} is no label."
                 )
     return headings, [[row[i].text for row in rows] for i in range(width)]
+
+
+def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
+    """Headings and columns of a file that is no text, whole numbers to the last digit."""
+    from partita.io.files import reading
+    from partita.io.registry import find_format
+    from partita.io.source import check_file
+
+    kind = find_format(None, path).name
+    if kind not in ("npy", "parquet"):
+        raise InvalidLabelsError(
+            f"{path}: one clustering is read from text, npy or parquet, not from {kind}. Write it "
+            "as a column of a csv file."
+        )
+    place = check_file(path)
+    with reading(path, kind):
+        if kind == "parquet":
+            from partita.io.parquet import read_columns
+
+            headings, columns = read_columns(place)
+        else:
+            from partita.io.numpy_files import read_array
+
+            array = read_array(place)
+            array = array[:, None] if array.ndim == 1 else array
+            if array.ndim != 2:
+                raise InvalidLabelsError(
+                    f"{path} has shape {array.shape}; expected one label for each item."
+                )
+            headings = [str(i) for i in range(array.shape[1])]
+            columns = [array[:, i].tolist() for i in range(array.shape[1])]
+    for heading, column in zip(headings, columns, strict=True):
+        for number, value in enumerate(column, start=1):
+            if heading not in ITEM_COLUMNS and (value is None or value != value):
+                raise InvalidLabelsError(f"{path}, row {number}: no label in column {heading!r}.")
+    if not columns or not columns[0]:
+        raise InvalidLabelsError(f"{path} is empty; expected one label for each item.")
+    return headings, columns
 
 
 def _split_source(source: str) -> tuple[str, str | None]:

@@ -130,13 +130,13 @@ def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
         path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    with _boundary(path, chosen.name):
+    with reading(path, chosen.name):
         draws: Draws = chosen.reader()(path, options)
     return draws
 
 
 @contextmanager
-def _boundary(path: Source, format: str) -> Iterator[None]:
+def reading(path: Source, format: str) -> Iterator[None]:
     """Any failure of a reading library as an error of ours that names the file."""
     try:
         yield

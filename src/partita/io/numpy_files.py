@@ -36,6 +36,14 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     return draws_from_array(values, transpose=options.transpose)
 
 
+def read_array(path: Path) -> NDArray[Any]:
+    """The array of an npy file as it stands."""
+    with _explained(path, "npy"), path.open("rb") as stream:
+        shape, _, dtype = _read_header(stream, path.name)
+        _check_size(path.name, shape, dtype, path.stat().st_size - stream.tell())
+        return np.asarray(np.load(path, allow_pickle=False))
+
+
 def write_npy(draws: Draws, path: Path) -> None:
     """Write the labels alone."""
     np.save(path, draws.labels, allow_pickle=False)

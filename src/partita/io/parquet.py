@@ -60,6 +60,19 @@ def read_feather(path: Path, options: ReadOptions) -> Draws:
         ) from error
 
 
+def read_columns(path: Path) -> tuple[list[str], list[list[Any]]]:
+    """Headings and columns of a parquet file, no digit of a whole number lost.
+
+    Pandas' index, where it is text, comes first under an empty heading.
+    """
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        table = _ParquetTable(file)
+        columns = [file.read(columns=[name]).column(name).to_pylist() for name in table.names]
+        rows = table.row_names()
+        return (["", *table.names], [rows, *columns]) if rows else (table.names, columns)
+
+
 def write(draws: Draws, path: Path) -> None:
     """Write one column per item, in row groups."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing .parquet files")
