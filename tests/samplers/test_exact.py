@@ -46,9 +46,16 @@ def run(case, prior, **options) -> pt.Fit:
     )
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("case", CASES)
-def test_every_prior_with_every_kernel(case, prior):
+PAIRS = [
+    (case, list(PRIORS)[(i + shift) % len(PRIORS)])
+    for i, case in enumerate(CASES)
+    for shift in (0, 3)
+]
+"""Every kernel with two priors and every prior with two kernels: they meet in one sum of logs."""
+
+
+@pytest.mark.parametrize(("case", "prior"), PAIRS)
+def test_every_prior_and_every_kernel(case, prior):
     fit = run(CASES[case], PRIORS[prior])
     assert_exact(frequencies(fit.draws, PARTITIONS), exact_of(case, prior))
 

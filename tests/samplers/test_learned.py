@@ -103,6 +103,25 @@ def test_finite_mixtures(law, dynamic):
         assert_distribution(fit.trace["weight"], GRID, p.sum(axis=(0, 1)))
 
 
+def test_a_wrong_sampler_would_be_caught():
+    fit = pt.sample(DATA, kernel=KERNEL, prior=prior_of("gamma", True), **RUN)
+    wrong = exact("gamma", False)
+    with pytest.raises(AssertionError):
+        assert_exact(frequencies(fit.draws, PARTITIONS), wrong.sum(axis=(1, 2)))
+    with pytest.raises(AssertionError):
+        assert_distribution(fit.trace["weight"], GRID, wrong.sum(axis=(0, 1)))
+
+
+@pytest.mark.parametrize("x", [1e-9, 0.3, 7.0, 9.9e4, 1.1e5, 1e9, 1e14])
+def test_rising_factorials_keep_their_digits(x):
+    from partita.kernels.gibbs.components import log_rising
+    from partita.samplers.finite_mixture import _log_rising
+
+    expected = np.log(x + np.arange(60.0)).sum()
+    assert log_rising(x, 60.0) == pytest.approx(expected, rel=1e-10, abs=1e-8)
+    assert _log_rising(np.array([x, 1.0]), 60)[0] == pytest.approx(expected, rel=1e-10, abs=1e-8)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_learned_weight_is_integrated_out_of_the_prior(dynamic):
     """Sums of all partitions, expected clusters, and the sampler without information."""
