@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
+from partita.partitions.mcmc import mcse_mean, mcse_quantile
 
 _MIN_DRAWS = 4
 """Draws per chain below which an effective sample size cannot be estimated."""
@@ -26,9 +27,7 @@ def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> fl
         return float("nan")
     if np.ptp(chains) == 0.0:
         return 0.0
-    from arviz_stats.base import array_stats
-
-    return float(array_stats.mcse(chains, method="quantile", prob=prob))
+    return mcse_quantile(chains, prob)
 
 
 def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob: float) -> float:
@@ -59,6 +58,4 @@ def probability_mcse(holds: NDArray[np.bool_], draws: Draws) -> float:
         return float("nan")
     if np.ptp(chains) == 0.0:
         return 0.0
-    from arviz_stats.base import array_stats
-
-    return float(array_stats.mcse(chains, method="mean"))
+    return mcse_mean(chains)

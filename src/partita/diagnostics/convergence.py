@@ -22,6 +22,7 @@ from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
 from partita.partitions.labels import as_labels
+from partita.partitions.mcmc import ess_bulk, ess_tail, mcse_mean, rhat
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -254,8 +255,6 @@ def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
         return mean, sd, nothing, nothing, nothing, nothing
     if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
         return mean, 0.0, 0.0, float(column.size), float(column.size), nothing
-    from arviz_stats.base import array_stats
-
     pieces = chains
     if chains.shape[0] == 1:
         half = chains.shape[1] // 2
@@ -264,10 +263,10 @@ def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
         return (
             mean,
             sd,
-            float(array_stats.mcse(chains, method="mean")),
-            float(array_stats.ess(chains, method="bulk")),
-            float(array_stats.ess(chains, method="tail", prob=(0.05, 0.95))),
-            float(array_stats.rhat(pieces, method="rank")),
+            mcse_mean(chains),
+            ess_bulk(chains),
+            ess_tail(chains),
+            rhat(pieces),
         )
 
 

@@ -16,6 +16,7 @@ from partita.losses.vi import VI
 from partita.losses.vi_lower_bound import VILowerBound
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, cross_table
+from partita.partitions.mcmc import mcse_mean
 
 EXPECTED: dict[str, Loss] = {
     "expected_binder": Binder(),
@@ -73,14 +74,12 @@ def measure_bounds(ball: CredibleBall) -> dict[str, float]:
 
 def monte_carlo_errors(labels: Labels, draws: Draws, n_jobs: int | None) -> dict[str, float]:
     """Standard errors of the expected losses of a fixed partition, from its chains."""
-    from arviz_stats.base import array_stats
-
     chains = max(draws.n_chains, 1)
     found: dict[str, float] = {}
     for name in ("expected_binder", "expected_vi"):
         around = EXPECTED[name].distances(labels, draws, n_jobs).reshape(chains, -1)
         if np.ptp(around) > 0:
-            found[name] = float(array_stats.mcse(around, method="mean"))
+            found[name] = mcse_mean(around)
     return found
 
 

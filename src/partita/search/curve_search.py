@@ -13,6 +13,7 @@ from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
 from partita.partitions.labels import Labels, by_size
+from partita.partitions.mcmc import mcse_mean
 from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
 from partita.search.curve_result import NEAR, ClustersCurve
 from partita.search.ruled_walk import Rules
@@ -129,6 +130,4 @@ def _error(difference: NDArray[np.float64], draws: Draws) -> float:
     chains = by_chain(draws, difference)
     if chains.shape[1] < FEW_DRAWS:
         return float("nan")
-    from arviz_stats.base import array_stats
-
-    return float(array_stats.mcse(chains, method="mean"))
+    return mcse_mean(chains)
