@@ -35,55 +35,32 @@ class Walk(NamedTuple):
     merge: NDArray[np.int64]  # (n_items − 1,)
 
 
-@kernel
-def _fill_walk(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    size: NDArray[np.int64],
-    order: NDArray[np.int64],
-    steps: NDArray[np.int64],
-    tops: NDArray[np.int64],
-) -> None:
-    """Fill the order and the steps; ``tops`` are heavy paths to be walked, and their beginnings."""
-    n = left.size + 1
-    tops[0, 0], tops[1, 0] = 2 * n - 2, 0
-    waiting = 1
-    written = 0
-    while waiting > 0:
-        waiting -= 1
-        node, begin = tops[0, waiting], tops[1, waiting]
-        foot = written
-        while node >= n:
-            t = node - n
-            heavy, light = left[t], right[t]
-            if size[light] > size[heavy]:
-                heavy, light = light, heavy
-            steps[0, written] = begin
-            steps[1, written] = begin + size[heavy]
-            steps[2, written] = begin + size[node]
-            steps[3, written] = t
-            written += 1
-            tops[0, waiting], tops[1, waiting] = light, begin + size[heavy]
-            waiting += 1
-            node = heavy
-        order[begin] = node
-        # Written from the top, walked from the foot.
-        for step in range((written - foot) // 2):
-            low, high = foot + step, written - 1 - step
-            for f in range(4):
-                steps[f, low], steps[f, high] = steps[f, high], steps[f, low]
-
-
 def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[np.int64]) -> Walk:
     """Steps of the tree whose merge t joins nodes left[t] and right[t].
 
-    Nodes 0 … n − 1 are items, node n + t is merge t; ``size`` counts the items of each.
+    Nodes 0 … n − 1 are items, node n + t is merge t; ``size`` counts the items of each. O(n), in
+    Python: compiling it would take longer than a hundred thousand items do.
     """
     n = left.size + 1
-    order = np.empty(n, np.int64)
-    steps = np.empty((4, n - 1), np.int64)
-    _fill_walk(left, right, size, order, steps, np.empty((2, n), np.int64))
-    return Walk(order, *steps)
+    lefts, rights, sizes = left.tolist(), right.tolist(), size.tolist()
+    order = [0] * n
+    steps: list[tuple[int, int, int, int]] = []
+    waiting = [(2 * n - 2, 0)]  # tops of heavy paths to be walked, and where their items begin
+    while waiting:
+        node, begin = waiting.pop()
+        path = []
+        while node >= n:
+            heavy, light = lefts[node - n], rights[node - n]
+            if sizes[light] > sizes[heavy]:
+                heavy, light = light, heavy
+            middle = begin + sizes[heavy]
+            path.append((begin, middle, begin + sizes[node], node - n))
+            waiting.append((light, middle))
+            node = heavy
+        order[begin] = node
+        steps.extend(reversed(path))  # written from the top, walked from the foot
+    columns = np.array(steps, np.int64).reshape(-1, 4).T
+    return Walk(np.array(order, np.int64), *np.ascontiguousarray(columns))
 
 
 @part_of_kernel
