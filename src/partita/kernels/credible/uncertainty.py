@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 from partita.kernels._jit import kernel
 from partita.kernels.credible.assignment import match_clusters
 
+_BATCH, _CELLS = 16, 1 << 18
+"""Rows that are compared together, and most cells of their tables; one row where that is more."""
+
+_TILE = 256
+"""Items whose sums are filled together."""
+
 
 @kernel
 def compare_with_estimate(
@@ -41,45 +47,51 @@ def compare_with_estimate(
     k_most = 1
     for r in range(k_rows.size):
         k_most = max(k_most, k_rows[r])
-    # Never more cells than ``companions`` has; a row of cells is added to an item's at once.
-    shared = np.zeros((k_most, k_estimate), np.int32)
-    size_of = np.zeros(k_most, np.int32)
-    match = np.zeros(k_most, np.int64)
+    # Several rows at a time, and their items in tiles: the sums of a tile stay in cache.
+    batch = max(1, min(_BATCH, _CELLS // (k_most * k_estimate), rows.shape[0]))
+    shared = np.zeros((batch, k_most, k_estimate), np.int32)
+    size_of = np.zeros((batch, k_most), np.int32)
+    match = np.zeros((batch, k_most), np.int64)
     closest = np.zeros(k_estimate)
-    for r in range(rows.shape[0]):
-        row = rows[r]
-        weight = weights[r]
-        shared[: k_rows[r]] = 0
-        size_of[: k_rows[r]] = 0
-        for i in range(n):
-            shared[row[i], estimate[i]] += 1
-            size_of[row[i]] += 1
-        match_clusters(shared, k_rows[r], match)
-        for t in range(k_rows[r]):
-            if match[t] < 0:
-                match[t] = k_estimate
-        for i in range(n):
-            t = row[i]
-            k = estimate[i]
-            placed[i, match[t]] += weight
-            for other in range(k_estimate):
-                companions[i, other] += weight * shared[t, other]
-            information[i] += weight * (
-                logs[size_of[t]] + logs[sizes[k]] - 2.0 * logs[shared[t, k]]
-            )
-            if size_of[t] == 1:
-                alone[i] += weight
-        closest[:] = 0.0
-        for t in range(k_rows[r]):
+    for start in range(0, rows.shape[0], batch):
+        stop = min(start + batch, rows.shape[0])
+        for r in range(start, stop):
+            b = r - start
+            shared[b, : k_rows[r]] = 0
+            size_of[b, : k_rows[r]] = 0
+            for i in range(n):
+                shared[b, rows[r, i], estimate[i]] += 1
+                size_of[b, rows[r, i]] += 1
+            match_clusters(shared[b], k_rows[r], match[b])
+            for t in range(k_rows[r]):
+                if match[b, t] < 0:
+                    match[b, t] = k_estimate
+            closest[:] = 0.0
+            for t in range(k_rows[r]):
+                for k in range(k_estimate):
+                    cell = shared[b, t, k]
+                    if cell > 0:
+                        closest[k] = max(closest[k], cell / (sizes[k] + size_of[b, t] - cell))
             for k in range(k_estimate):
-                cell = shared[t, k]
-                if cell > 0:
-                    closest[k] = max(closest[k], cell / (sizes[k] + size_of[t] - cell))
-        for k in range(k_estimate):
-            if closest[k] == 1.0:
-                unchanged[k] += weight
-            if closest[k] >= jaccard:
-                similar[k] += weight
+                if closest[k] == 1.0:
+                    unchanged[k] += weights[r]
+                if closest[k] >= jaccard:
+                    similar[k] += weights[r]
+        for first in range(0, n, _TILE):
+            for r in range(start, stop):
+                b = r - start
+                weight = weights[r]
+                for i in range(first, min(first + _TILE, n)):
+                    t = rows[r, i]
+                    k = estimate[i]
+                    placed[i, match[b, t]] += weight
+                    for other in range(k_estimate):
+                        companions[i, other] += weight * shared[b, t, other]
+                    information[i] += weight * (
+                        logs[size_of[b, t]] + logs[sizes[k]] - 2.0 * logs[shared[b, t, k]]
+                    )
+                    if size_of[b, t] == 1:
+                        alone[i] += weight
 
 
 @kernel
