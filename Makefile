@@ -32,7 +32,7 @@ test-lowest:
 # arithmetic wraps around on purpose there, of which NumPy warns.
 PLAIN := $(addprefix tests/,partitions/test_lattice.py partitions/test_hasse.py credible/test_kernels.py)
 plain: $(STAMP)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms" --cov=partita --cov-config=tests/plain.cfg $(PLAIN)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms" --cov=partita.kernels --cov-config=tests/plain.cfg $(PLAIN)
 
 # Every class of attack with fixed seeds, as a table; some twenty minutes.
 fuzz: $(STAMP)

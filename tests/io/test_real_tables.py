@@ -320,3 +320,20 @@ def test_placeholders_stand_for_all_items_or_for_none():
         read(".cha n,.item1,.item2\n1,1,1\n1,1,2\n")
     with pytest.raises(pt.PartitaError, match="A column was lost, moved or renamed"):
         read(".item1,.item3\n1,1\n1,2\n")
+
+
+@pytest.mark.parametrize("ids", [["draw"], ["chain", "iteration"], ["Iteration"]])
+def test_other_long_tables_are_refused_with_advice(ids):
+    rows, items = np.divmod(np.arange(12), 3)
+    columns = dict.fromkeys(ids, rows) | {"item": items, "cluster": rows % 2 + items}
+    columns |= {"chain": rows // 2} if "chain" in ids else {}
+    for value in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        with pytest.raises(InvalidInputError, match="so this is a long table"):
+            pt.as_draws(value)
+    with pytest.raises(InvalidInputError, match="so this is a long table"):
+        read(pd.DataFrame(columns).to_csv(index=False))
+
+
+def test_two_items_beside_numbered_draws_are_no_long_table():
+    frame = pd.DataFrame({"draw": [1, 2, 3], "a": [1, 1, 2], "b": [1, 2, 2]})
+    assert both_ways(frame) == pt.Draws([[0, 0], [0, 1], [0, 0]], item_names=["a", "b"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from partita.errors import InvalidInputError, InvalidLabelsError
 
@@ -45,6 +46,22 @@ def long_columns(names: Sequence[str]) -> tuple[int, int] | None:
     rest = [i for i, name in enumerate(names) if name not in _LONG]
     is_long = {".chain", ".iteration", ".draw"} <= set(names) and len(rest) == 2
     return (rest[0], rest[1]) if is_long else None
+
+
+def draw_number(names: Sequence[str]) -> int | None:
+    """Position of the last column that numbers draws, where but two others are no ids."""
+    ids = [i for i, name in enumerate(names) if name.lower() in _DRAWS]
+    rest = [name for name in names if name.lower() not in _DRAWS | _CHAINS]
+    return ids[-1] if ids and len(rest) == 2 else None
+
+
+def refuse_long(name: str) -> NoReturn:
+    """Refuse a table whose numbers of draws repeat from row to row: one row per draw and item."""
+    raise InvalidInputError(
+        f"the column {name!r} repeats its number from row to row, so this is a long table, with "
+        "one row per draw and item. Name its columns .chain, .iteration, .draw, item and label as "
+        "tidybayes does, or pivot it to one row per draw and one column per item."
+    )
 
 
 def choose_columns(

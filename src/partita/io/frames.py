@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.io.collect import collect, rows_per_block
-from partita.io.columns import choose_columns, long_columns, placeholder_names
+from partita.io.columns import (
+    choose_columns,
+    draw_number,
+    long_columns,
+    placeholder_names,
+    refuse_long,
+)
 from partita.io.ids import clean_ids
 from partita.io.long_format import draws_from_long
 from partita.partitions.convert import draws_from_array
@@ -47,6 +53,9 @@ def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Dra
     if (place := long_columns(table.names)) and _same(table, ".draw"):
         ids = (table.column(table.names.index(name)) for name in (".chain", ".draw"))
         return draws_from_long(*ids, *(_values(table, position) for position in place))
+    number = draw_number(table.names)
+    if number is not None and _same(table, table.names[number]):
+        refuse_long(table.names[number])
     columns = choose_columns(
         table.names,
         var_name=var_name,

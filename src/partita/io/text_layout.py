@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, InvalidInputError
-from partita.io.columns import CHAIN, WEIGHT, Columns, choose_columns, long_columns
+from partita.io.columns import (
+    CHAIN,
+    WEIGHT,
+    Columns,
+    choose_columns,
+    draw_number,
+    long_columns,
+    refuse_long,
+)
 from partita.io.header import Cell, is_header, split_line
 from partita.io.registry import ReadOptions
 from partita.io.text_rows import ROW_NAMES, Layout
@@ -56,6 +64,9 @@ def find_layout(
     offset = int(row_names)
     if not options.transpose and _is_long(names, following):
         return _long_layout(names, offset, stop, others[0][1] - others[0][0])
+    number = None if options.transpose else draw_number(names)
+    if number is not None and _repeats(following, number - len(names)):
+        refuse_long(names[number])
     columns = (
         Columns(list(range(len(names))), None, None, None)
         if options.transpose
@@ -140,9 +151,14 @@ def _is_long(names: list[str], rows: list[list[Cell]]) -> bool:
     """Whether the columns are those of the long format and the first two rows are one draw."""
     if long_columns(names) is None or len(rows) < 2:
         return False
-    first, second = rows
-    place = names.index(".draw") - len(names)  # from the end: row names may come first
-    return min(len(first), len(second)) >= -place and first[place].text == second[place].text
+    return _repeats(rows, names.index(".draw") - len(names))
+
+
+def _repeats(rows: list[list[Cell]], place: int) -> bool:
+    """Whether the first two rows agree in a column, counted from the end: row names come first."""
+    if len(rows) < 2 or min(len(rows[0]), len(rows[1])) < -place:
+        return False
+    return rows[0][place].text == rows[1][place].text
 
 
 def _long_layout(names: list[str], offset: int, body: int, row_bytes: int) -> Layout:
