@@ -18,16 +18,16 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 import partita as pt
+from benchmarks.old_faithful import ERUPTIONS, WAITING
 
 Data = tuple[str, NDArray[np.float64], NDArray[np.int64]]
 RUN = {"draws": 300, "burn_in": 300, "chains": 2, "rng": 0, "progress": False}
 
 
-def eruptions(rng: np.random.Generator) -> Data:
-    """Two correlated groups, of the sizes and places of the geyser's short and long eruptions."""
-    short = rng.multivariate_normal([2.04, 54.5], [[0.07, 0.44], [0.44, 33.7]], 97)
-    long = rng.multivariate_normal([4.29, 80.0], [[0.17, 0.94], [0.94, 36.0]], 175)
-    return "geyser-like", np.concatenate([short, long]), np.repeat([0, 1], [97, 175])
+def geyser() -> Data:
+    """Old Faithful; the classes are eruptions below and above three minutes, where few are."""
+    rows = np.column_stack([ERUPTIONS, WAITING]).astype(np.float64)
+    return "Old Faithful", rows, (rows[:, 0] > 3).astype(np.int64)
 
 
 def thyroid(rng: np.random.Generator) -> Data:
@@ -47,7 +47,7 @@ def sets() -> Iterator[Data]:
     rows, classes = load_breast_cancer(return_X_y=True)
     yield "breast cancer, means", rows[:, :10], classes
     rng = np.random.default_rng(0)
-    yield eruptions(rng)
+    yield geyser()
     yield thyroid(rng)
     rows, classes = make_blobs(300, 2, centers=5, cluster_std=1.0, random_state=3)
     yield "five blobs", rows, classes
