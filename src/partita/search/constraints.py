@@ -148,7 +148,8 @@ class RuledSearch:
         """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
         assert self._whole is not None
         on_all = min(reached[: 4 * effort.walks], key=lambda r: self.task.evaluate(r.labels))
-        work = [(r.labels, r.origin, self._rng()) for r in distinct([reached[0], on_all])]
+        chosen = [on_all] if effort.walks == 1 else distinct([reached[0], on_all])
+        work = [(r.labels, r.origin, self._rng()) for r in chosen]
         ends = run_until(self.task, partial(self._polish, rules, effort), work, "polishing")
         self.task.looks += sum(r.looks for r in ends)
         return ends

@@ -99,7 +99,8 @@ def summarize(
     -----
     Two estimates (three when the loss is neither VI nor Binder's), one pass for
     the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
-    The short curve takes about half as long again.
+    The short curve takes half as long again where clusters are few, and up to
+    three times as long where they are many.
     Where chains disagree, :func:`representatives` says what each of them holds.
 
     References
