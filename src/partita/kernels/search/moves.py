@@ -78,9 +78,20 @@ def objective_of(problem: Problem, state: State) -> float:
     return loss_of(problem, state, own_sum(problem, state))
 
 
+_NO_ITEMS, _NO_SLOTS = np.empty(0, np.int64), np.empty(0, np.int32)
+
+
 @fast_kernel
-def _evaluate(problem: Problem, state: State, from_slots: bool) -> float:
-    if from_slots:
+def _arrange(
+    problem: Problem,
+    state: State,
+    items: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    filling: bool,
+    closing: bool,
+) -> float:
+    """All that is done to a state at once, and its loss: one kernel, because each takes long."""
+    if filling:
         highest = 0
         for i in range(state.slot_of.size):
             slot = state.slot_of[i]
@@ -89,17 +100,27 @@ def _evaluate(problem: Problem, state: State, from_slots: bool) -> float:
             state.sizes[slot] += 1
         state.k[0] = highest + 1
         fill(problem, state)
+    for p in range(items.size):
+        if state.slot_of[items[p]] >= 0:
+            take(problem, state, items[p])
+    for p in range(items.size):
+        if slots[p] >= 0:
+            put(problem, state, items[p], np.int64(slots[p]))
+    if closing:
+        for empty in range(state.k[0] - 1, -1, -1):
+            if state.sizes[empty] == 0:
+                close_gap(problem, state, empty)
     return objective_of(problem, state)
 
 
 def fill_state(problem: Problem, state: State) -> None:
     """Compute everything from ``slot_of``, which holds canonical labels; the rest is zero."""
-    _evaluate(problem, state, True)
+    _arrange(problem, state, _NO_ITEMS, _NO_SLOTS, True, False)
 
 
 def objective(problem: Problem, state: State) -> float:
     """Expected loss of the state, from its running sums."""
-    return _evaluate(problem, state, False)
+    return _arrange(problem, state, _NO_ITEMS, _NO_SLOTS, False, False)
 
 
 @part_of_kernel
@@ -235,36 +256,16 @@ def move_losses(
     return losses
 
 
-@fast_kernel
-def _assign(
-    problem: Problem,
-    state: State,
-    items: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    closing: bool,
-) -> None:
-    for p in range(items.size):
-        if state.slot_of[items[p]] >= 0:
-            take(problem, state, items[p])
-    for p in range(items.size):
-        if slots[p] >= 0:
-            put(problem, state, items[p], np.int64(slots[p]))
-    if closing:
-        for slot in range(state.k[0] - 1, -1, -1):
-            if state.sizes[slot] == 0:
-                close_gap(problem, state, slot)
-
-
 def assign(
     problem: Problem, state: State, items: NDArray[np.int64], slots: NDArray[np.int32]
 ) -> None:
     """Put items into given slots, wherever they are; slot −1 takes an item out."""
-    _assign(problem, state, items, slots, False)
+    _arrange(problem, state, items, slots, False, False)
 
 
 def close_gaps(problem: Problem, state: State) -> None:
     """Close every slot that moves have emptied."""
-    _assign(problem, state, np.empty(0, np.int64), np.empty(0, np.int32), True)
+    _arrange(problem, state, _NO_ITEMS, _NO_SLOTS, False, True)
 
 
 @fast_kernel
