@@ -203,9 +203,9 @@ def test_checkpoints_that_cannot_be(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"draws": 0}, "draws=0; expected a whole number of at least 1"),
+        ({"draws": 0}, "draws=0; expected a whole number from 1"),
         ({"draws": 2.5}, "draws=2.5"),
-        ({"burn_in": -1}, "burn_in=-1; expected a whole number of at least 0"),
+        ({"burn_in": -1}, "burn_in=-1; expected a whole number from 0"),
         ({"thin": 0}, "thin=0"),
         ({"chains": 0}, "chains=0"),
         ({"sweeps": 0, "split_merge": 0}, "leave nothing to do"),

@@ -113,8 +113,7 @@ class Fit(Simulations, Result):
         Given a partition, f(x) = Σ_j w_j f_j(x) + w_0 f_0(x): the predictive density of each
         cluster and that of the kernel's prior, weighted by the predictive probabilities of the
         partition prior. ``mean`` averages over draws; ``lower`` and ``upper`` hold the central
-        ``prob`` of the draws' values at each point, which is the uncertainty that comes from
-        the clustering.
+        ``prob`` of the draws' values at each point: the uncertainty that comes from the clustering.
 
         Parameters
         ----------
@@ -168,12 +167,11 @@ class Fit(Simulations, Result):
     ) -> Profiles:
         """What each cluster of a partition is like: its parameters, column by column.
 
-        In two ways. *Given* the partition: the exact conjugate posterior of the
-        parameters of its clusters. *Averaged*: θ_C is the mean over the items i of C
-        of θ of i's cluster in the draw, so that the uncertainty of the clustering is
-        in it; its mean is the mean of the conjugate means, its interval comes from
-        one draw of the parameters for each draw of the partition. Label switching
-        cannot enter.
+        In two ways. *Given* the partition: the exact conjugate posterior of the parameters of its
+        clusters. *Averaged*: θ_C is the mean over the items i of C of θ of i's cluster in the draw,
+        so that the uncertainty of the clustering is in it; its mean is that of the conjugate means,
+        its interval comes from one draw of the parameters for each draw of the partition. Label
+        switching cannot enter.
 
         Parameters
         ----------
@@ -193,9 +191,8 @@ class Fit(Simulations, Result):
 
         Notes
         -----
-        One ``Kernel.moments`` per draw, O(N·d) each. Intervals given the partition are
-        NaN where the posterior of a variance has no variance of its own; with a learned rate they
-        are those of the conjugate law with the same mean and variance.
+        One ``Kernel.moments`` per draw, O(N·d) each. Intervals given the partition are NaN where a
+        variance has none itself; with a learned rate they are matched by mean and variance.
 
         Examples
         --------
@@ -249,8 +246,7 @@ class Fit(Simulations, Result):
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 
-        Group ``posterior`` holds ``labels``, ``n_clusters``, ``concentration`` and all else that
-        was learned;
+        Group ``posterior`` holds ``labels``, ``n_clusters`` and all that was learned,
         ``sample_stats`` holds ``lp``, the log posterior density.
 
         Returns
