@@ -12,6 +12,7 @@ import pytest
 
 import partita as pt
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
+from partita.io import source, text_layout
 
 CMDSTAN = Path(__file__).parent / "data" / "cmdstan_output.csv"
 EXPECTED = pt.Draws([[0, 0, 1, 1], [0, 1, 1, 1]])
@@ -182,3 +183,11 @@ def test_saved_warmup_is_pointed_out():
     comments = "# num_warmup = 3\n# save_warmup = 1\n# thin = 2\n"
     with pytest.warns(UserWarning, match="first 2 draws are warm-up and were left out"):
         read(comments + "lp__,z.1\n" + "0.1,1\n" * 5)
+
+
+def test_blank_lines_without_end_are_no_table(monkeypatch):
+    monkeypatch.setattr(text_layout, "_LONGEST_PREFACE", 10)
+    monkeypatch.setattr(source, "_BLOCK_BYTES", 4)
+    with pytest.raises(pt.PartitaError, match="blank lines and comments"):
+        pt.read_draws(io.StringIO("\n" * 30 + "1,1\n1,2\n"))
+    assert pt.read_draws(io.StringIO("\n" * 6 + "1,1\n1,2\n")).n_draws == 2

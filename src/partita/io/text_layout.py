@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +23,27 @@ from partita.io.header import Cell, is_header, split_line
 from partita.io.registry import ReadOptions
 from partita.io.text_rows import ROW_NAMES, Layout
 
+_LONGEST_PREFACE = 1 << 26
+"""Bytes of blank lines and comments before the first row; more are no table."""
+
 
 def read_head(blocks: Iterable[bytes], name: str) -> bytes:
     """The beginning of the file, far enough to hold its first three rows if it has them."""
-    head = b""
+    pieces: list[bytes] = []
+    rows = 0
     for block in blocks:
-        head += block
-        lines = _content_lines(head)
-        if all(next(lines, None) for _ in range(3)):
+        pieces.append(block)
+        rows += sum(1 for _ in islice(_content_lines(block), 3))
+        if rows >= 3:
             break
-    if not any(True for _ in _content_lines(head)):
+        if not rows and sum(map(len, pieces)) > _LONGEST_PREFACE:
+            raise FileFormatError(
+                f"{name} begins with more than {_LONGEST_PREFACE >> 20} MiB of blank lines and "
+                "comments; expected draws, one row each."
+            )
+    if not rows:
         raise FileFormatError(f"{name} is empty; expected draws, one row each.")
-    return head
+    return b"".join(pieces)
 
 
 def find_layout(
