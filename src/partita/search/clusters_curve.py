@@ -10,7 +10,7 @@ from partita._progress import Status
 from partita._validate import Rng, generator, number, seconds, shown, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior
+from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import Labels, canonical
@@ -22,6 +22,10 @@ from partita.search.task import Clock, Options, Task
 
 MORE = 4
 """Numbers of clusters above that of the estimate that are tried by default."""
+
+
+MOST_DRAWS = 1_000
+"""Draws on which the short curve searches; all of them measure what it found."""
 
 
 def clusters_curve(
@@ -116,7 +120,9 @@ def clusters_curve(
         most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
         numbers = list(range(1, most + 1)) if wanted is None else wanted
         rows = best_for_each(task, numbers, best.labels, free)
-        return measured(given, measure, rows, best.labels, tolerance, task.clock.seconds)
+        return measured(
+            as_posterior(given, n_jobs), measure, rows, best.labels, tolerance, task.clock.seconds
+        )
 
 
 def plateau(
@@ -144,19 +150,20 @@ def plateau(
     Returns
     -------
     ClustersCurve
-        For consecutive numbers of clusters around that of the estimate.
+        For numbers of clusters around that of the estimate. Partitions are
+        searched for on every so many-th draw and measured on all.
     """
     draws = posterior.draws
+    sample = draws[:: -(-draws.n_draws // MOST_DRAWS)]
     with Status("clusters curve", progress) as status:
         task = Task(
-            draws=posterior.distinct,
+            draws=sample.unique(),
             given_similarity=None,
             loss=loss,
             options=Options(1, np.empty((0, draws.n_items), np.int32), None, None, 1, n_jobs),
             rng=generator(rng),
             clock=Clock(time_limit),
             report=status.say,
-            posterior=posterior,
         )
         return plateau_around(task, posterior, canonical(labels))
 

@@ -89,11 +89,12 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
                 break
             last = k
             k += step if excess <= np.nan_to_num(error) else -max(1, k // STRIDE)
-    return measured(given, task.loss, dict(sorted(rows.items())), best, None, task.clock.seconds)
+    ordered = dict(sorted(rows.items()))
+    return measured(posterior, task.loss, ordered, best, None, task.clock.seconds)
 
 
 def measured(
-    draws: Draws,
+    posterior: Posterior,
     loss: Loss,
     rows: Rows,
     best: Labels,
@@ -101,9 +102,10 @@ def measured(
     seconds: float,
 ) -> ClustersCurve:
     """The curve of given partitions."""
+    draws = posterior.draws
     weights = draws.probabilities
-    lowest = loss.distances(best, draws)
-    losses = np.array([loss.distances(row, draws) for row in rows.values()])
+    lowest = posterior.distances(loss, best)
+    losses = np.array([posterior.distances(loss, row) for row in rows.values()])
     arrays = (
         np.array(list(rows), np.int64),
         by_size(np.stack(list(rows.values()))),
