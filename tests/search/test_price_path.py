@@ -61,6 +61,31 @@ def test_the_path_is_that_of_all_partitions(loss, seed, way):
     assert path.gap >= 0.0
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        pt.Additive(lambda x: x**3, scale=lambda n: n**3),
+        pt.Additive([0.0, 0.0, 2.0, 5.0, 9.0, 14.0, 20.0], a=1.3),
+        pt.Entropy(1.5),
+    ],
+    ids=["cubes", "table", "entropy"],
+)
+def test_every_loss_with_a_price_has_a_path(loss, way):
+    draws = random_posterior(6, 20, 3, weighted=True)
+    path = pt.price_path(draws, loss=loss, bound=None)
+    assert len(path) > 4
+    everywhere = [loss.with_price(a) for a in np.linspace(0.02, 1.98, 23)]
+    for priced in (*everywhere, *map(loss.with_price, path.breakpoints)):
+        losses = all_losses(draws, priced)[1]
+        assert path.expected(priced.price) == pytest.approx(losses.min(), abs=1e-10)
+        own = pt.expected_loss(path.at(priced.price), draws, loss=priced)[0]
+        assert own == pytest.approx(losses.min(), abs=1e-10)
+        other = path.stability(path.at(1.0))
+        here = pt.expected_loss(path.at(1.0), draws, loss=priced)[0]
+        assert other.excess(priced.price) == pytest.approx(here - losses.min(), abs=1e-10)
+        assert (other.low <= priced.price <= other.high) == (here <= losses.min() + 1e-10)
+
+
 def test_bounds_hold_along_a_searched_path(monkeypatch):
     monkeypatch.setattr("partita.search.price_path.ENUMERATED_ITEMS", 0)
     for loss, measure in (("vi", pt.VI), ("binder", pt.Binder)):

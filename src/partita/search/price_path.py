@@ -59,7 +59,8 @@ def price_path(
     draws : Draws, array_like or path
         Anything :func:`as_draws` accepts. Equal draws are merged first.
     loss : str or Loss, default "vi"
-        A loss with a price: "vi", "binder". Its own price does not matter.
+        A loss with a price: "vi", "binder", :class:`Entropy`, :class:`Additive`.
+        Its own price does not matter.
     low, high : float
         Prices between which the path is sought; all of 0 to 2 by default.
     n_starts : int, default 16
@@ -106,7 +107,7 @@ def price_path(
     if not measure.has_price:
         raise NotSupportedError(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
-            "'vi', 'binder'."
+            "'vi', 'binder', Entropy(…), Additive(…)."
         )
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     low, high = number(low, "low"), number(high, "high")
