@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
-from partita.search.methods import draws, enumerate_all, evaluation, hasse, ilp, linkage, sweep
+from partita.search.methods import (
+    draws,
+    enumerate_all,
+    evaluation,
+    few_items,
+    hasse,
+    ilp,
+    linkage,
+    sweep,
+)
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
@@ -16,14 +25,18 @@ ENUMERATED_ITEMS = 8
 """Up to so many items all partitions (at most 4,140) are tried, which is instant and exact."""
 
 MORE_ITEMS, FEW_DRAWS = 10, 1_000
-"""Up to so many items (115,975 partitions) too, where few draws or none must be looked at."""
+"""Up to so many items (115,975 partitions) too, where few draws or none must be looked at; by
+tables of sets of items where draws are many."""
 
 
 def search_auto(task: Task) -> Sequence[Candidate]:
-    """Enumerate tiny problems; sweep the others from many starts until they agree."""
+    """The exact minimum of tiny problems; the others are swept from many starts that agree."""
     n_draws = 0 if task.draws is None or task.loss.uses_similarity else task.draws.n_draws
     most = MORE_ITEMS if n_draws <= FEW_DRAWS else ENUMERATED_ITEMS
-    return enumerate_all.search(task) if task.n_items <= most else sweep.search(task)
+    if task.n_items <= most:
+        return enumerate_all.search(task)
+    exact = few_items.search(task) if task.n_items <= MORE_ITEMS else None
+    return sweep.search(task) if exact is None else exact
 
 
 METHODS: dict[str, Method] = {
