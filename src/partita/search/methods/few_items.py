@@ -90,14 +90,15 @@ def _terms_of_meets(n_items: int, terms: Floats) -> Floats:
     count = np.zeros(every.size, np.int64)
     for item in range(n_items):
         count += every >> item & 1
-    return terms[count[every[:, None] & every]]
+    meets: Floats = terms[count[every[:, None] & every]]
+    return meets
 
 
 def _of_mean_sums(draws: Draws, loss: Loss, listed: Listed) -> Floats:
     """Expected losses that are the form at the means of the sums."""
     n = draws.n_items
     terms, form = np.array(loss.terms(n)), loss.form(n)
-    sets = _sets_of(draws.labels)
+    sets = _sets_of(draws.rows(0, draws.n_draws))
     meets = _terms_of_meets(n, terms)
     own = meets.diagonal()
     mass = np.bincount(sets.ravel(), np.repeat(draws.probabilities, n), minlength=1 << n)
@@ -113,8 +114,9 @@ def _bounds(draws: Draws, loss: Loss, listed: Listed) -> Floats:
     n = draws.n_items
     terms, form = np.array(loss.terms(n)), loss.form(n)
     meets = _terms_of_meets(n, terms)
-    sets = _sets_of(draws.labels)
-    truths, of_draw = _by_sizes(draws.labels)
+    rows = draws.rows(0, draws.n_draws)
+    sets = _sets_of(rows)
+    truths, of_draw = _by_sizes(rows)
     weights = np.bincount(of_draw, draws.probabilities)
     place = sets + of_draw[:, None] * (1 << n)
     shape = (len(truths), 1 << n)
@@ -183,6 +185,7 @@ def _evaluated(task: Task, labels: Labels, bounds: Floats) -> Labels | None:
     draws = task.draws
     assert draws is not None
     measure, mass = task.loss.against(task.n_items), draws.probabilities
+    rows = draws.rows(0, draws.n_draws)
     order = np.argsort(bounds, kind="stable")
     losses = np.full(len(labels), np.inf)
     best = np.inf
@@ -191,7 +194,7 @@ def _evaluated(task: Task, labels: Labels, bounds: Floats) -> Labels | None:
             break
         if done * draws.n_draws > PAIRS or task.clock.is_up():
             return None
-        distances = measure(np.ascontiguousarray(labels[row]), draws.labels, draws.n_clusters)
+        distances = measure(np.ascontiguousarray(labels[row]), rows, draws.n_clusters)
         losses[row] = float((distances * mass).sum())
         best = min(best, losses[row])
     return labels[losses <= window(best)]
