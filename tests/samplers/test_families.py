@@ -108,6 +108,16 @@ def test_many_columns_do_not_overflow():
     assert found == pytest.approx(twins.log_marginal(twin, rows[:3]), rel=1e-10)
 
 
+def test_many_columns_of_levels():
+    rows = np.random.default_rng(0).integers(0, 3, (9, 19))
+    rows[:3] = np.arange(3)[:, None]
+    twin = twins.dirichlet_categorical(0.6, [3] * 19)
+    case = Case("wide", pt.DirichletCategorical(weight=0.6), rows, rows.astype(float), twin)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 1, 1], np.int32)
+    found = family.log_marginal(*filled(case, labels), 0)
+    assert found == pytest.approx(twins.log_marginal(twin, rows[:3].astype(float)), rel=1e-10)
+
+
 def test_data_far_from_zero_keep_their_precision():
     rows = 1e7 + np.array([[0.1], [0.2], [0.4], [1.0]])
     kernel = pt.NormalInverseGamma(1e7, 0.5, 2, 0.1)

@@ -1,0 +1,164 @@
+"""Constants that are no size thresholds, by reason, and those that a test elsewhere crosses."""
+
+from __future__ import annotations
+
+ELSEWHERE = {
+    "diagnostics.convergence._MIN_DRAWS": "diagnostics/test_convergence.py::"
+    "test_constants_and_few_draws_give_no_warnings_of_numpy",
+    "diagnostics.warnings.MIN_ESS": "diagnostics/test_convergence.py::"
+    "test_too_few_effective_draws_are_named",
+    "io.collect.BLOCK_LABELS": "io/test_parquet.py::test_row_groups",
+    "io.collect._ENOUGH_TO_COUNT": "io/test_real_tables.py::test_a_column_that_counts_is_no_item",
+    "io.memberships._CELLS": "io/test_memberships.py::test_blocks_of_draws_change_nothing",
+    "io.source._BLOCK_BYTES": "io/test_text.py::test_blocks_of_any_size",
+    "io.text_layout._LONGEST_PREFACE": "io/test_text.py::test_blank_lines_without_end_are_no_table",
+    "kernels.credible.growth._FEW": "test_thresholds.py::test_cores_of_many_clusters",
+    "kernels.credible.uncertainty._BATCH": "test_thresholds.py::test_comparison_in_batches",
+    "kernels.credible.uncertainty._CELLS": "test_thresholds.py::test_comparison_in_batches",
+    "kernels.credible.uncertainty._TILE": "test_thresholds.py::test_comparison_in_batches",
+    "kernels.gibbs.categorical._FLUSH": "samplers/test_families.py::test_many_columns_of_levels",
+    "kernels.gibbs.components._LARGE": "samplers/test_learned.py::"
+    "test_rising_factorials_keep_their_digits",
+    "kernels.gibbs.normal._FLUSH": "samplers/test_families.py::test_many_columns_do_not_overflow",
+    "kernels.gibbs.poisson._SHORT": "samplers/test_families.py::test_gamma_poisson_integrates",
+    "kernels.io.text._MOST_DIGITS": "io/test_text_kernels.py::"
+    "test_read_whole_agrees_with_exact_decimals",
+    "kernels.partitions.similarity._COLUMNS": "partitions/test_similarity.py::"
+    "test_every_number_of_items",
+    "kernels.partitions.similarity._DRAWS": "partitions/test_similarity.py::"
+    "test_counts_survive_every_boundary_of_the_passes_over_draws",
+    "kernels.search.single_moves.CELLS": "test_thresholds.py::test_single_moves_in_batches",
+    "losses.evaluate._BLOCK_CELLS": "losses/test_expected_loss.py::"
+    "test_pairwise_distances_in_small_blocks",
+    "partitions.cleaning.BLOCK_LABELS": "partitions/test_draws.py::"
+    "test_the_dtype_grows_in_a_later_block",
+    "partitions.enumeration.MAX_ENUMERATED": "partitions/test_enumeration.py::"
+    "test_listing_is_lazy_and_bounded",
+    "partitions.hasse._MAX_DRAWN": "partitions/test_hasse.py::test_what_cannot_be_drawn_is_refused",
+    "partitions.passes._MOST_DRAWS": "partitions/test_passes.py::"
+    "test_blocks_do_not_depend_on_threads",
+    "partitions.similarity._BATCH_CELLS": "partitions/test_similarity.py::"
+    "test_batches_of_rows_add_up",
+    "partitions.similarity._CHUNK_LABELS": "partitions/test_similarity.py::"
+    "test_chunks_of_draws_add_up",
+    "partitions.similarity._CODES": "partitions/test_similarity.py::"
+    "test_labels_too_many_for_the_kernels_are_renamed_in_groups",
+    "plots.posterior_map._LANDMARKS": "plots/test_lattice_and_map.py::"
+    "test_partitions_in_a_chain_come_to_lie_on_a_line",
+    "plots.representatives.MOST_BLOCKS": "plots/test_rivals.py::test_many_items_are_shown_as_bars",
+    "plots.similarity_map._LINKED": "plots/test_similarity.py::"
+    "test_a_large_cluster_is_ordered_by_some_of_its_items",
+    "samplers.display._FEW": "samplers/test_sample.py::test_r_hat_so_far_is_that_of_the_chains",
+    "samplers.guard._MANY": "samplers/test_door.py::"
+    "test_doubtful_columns_are_refused_with_the_way_out",
+    "samplers.guard._WIDE": "samplers/test_door.py::"
+    "test_columns_with_nothing_in_them_and_wide_ones",
+    "samplers.predictive._CELLS": "samplers/test_fit.py::"
+    "test_density_in_blocks_of_points_is_the_same",
+    "search.methods.draws.BATCH": "search/test_draws_method.py::"
+    "test_many_pieces_without_the_matrix",
+    "search.methods.draws.PIECE_LABELS": "search/test_draws_method.py::"
+    "test_many_pieces_without_the_matrix",
+    "search.methods.enumerate_all.MAX_TIES": "search/test_enumerate.py::"
+    "test_more_ties_than_are_listed",
+    "search.methods.hasse.CHUNK_CELLS": "search/test_hasse.py::"
+    "test_time_that_is_up_still_gives_partitions",
+    "search.methods.linkage.BLOCK_LABELS": "search/test_linkage.py::"
+    "test_the_same_for_every_number_of_threads",
+    "search.methods.polish.WIDE_CELLS": "search/test_tables.py::"
+    "test_looking_at_all_draws_gives_the_loss_after_each_move",
+    "search.problem.FEW_CLUSTERS": "search/test_lists.py::"
+    "test_lists_are_chosen_for_many_small_clusters_and_find_the_same",
+    "summary.how_many.CHEAP_CELLS": "summary/test_how_many.py::test_what_is_cheap_is_said_unasked",
+}
+
+NO_THRESHOLD = {
+    "how much is shown, and how large": (
+        "cli.compare._UNLIMITED",
+        "cli.show._WIDE",
+        "credible.core_result._SHOWN",
+        "partitions.profile_table._SHOWN",
+        "plots.canvas.SMALL",
+        "plots.distances._MOST_BINS",
+        "plots.on_data._GRID",
+        "plots.palette._PER_SHAPE",
+        "plots.persistence.MOST_PEAKS",
+        "plots.price_path._EDGED",
+        "plots.profiles._MOST_PANELS",
+        "plots.thumbnail._CELLS",
+        "plots.traces._MOST_POINTS",
+        "report.figures.HEAT_STEPS",
+        "report.holds.HEIGHT",
+        "report.holds.WIDTH",
+        "report.holds._PANELS",
+        "report.holds._ROWS",
+        "report.how_many.HEIGHT",
+        "report.how_many.WIDTH",
+        "report.how_many._BOTTOM",
+        "report.how_many._LABELLED",
+        "report.how_many._SIDE",
+        "report.how_many._TOP",
+        "report.partitions._WIDEST",
+        "report.prepare._DISTANCE_BINS",
+        "report.prepare._TRACE_POINTS",
+        "report.tables._CLUSTERS",
+        "report.tables._STARTS",
+        "report.wording._SIZES",
+        "summary.notebook._SHOWN",
+        "summary.text.WIDTH",
+        "summary.text._NARROWEST",
+    ),
+    "the default of an argument, which tests give": (
+        "diagnostics.agreement.MAX_PAIRS",
+        "partitions.passes._AT_ONCE",
+        "plots.posterior_map.MOST_DRAWS",
+        "plots.ranks._BINS",
+        "plots.similarity_map.MOST_CELLS",
+        "rivals.conformal.MAX_DRAWS",
+        "search.ruled_walk._SWAPPED",
+    ),
+    "the most that an argument or a cell may be": (
+        "io.ids._LARGEST",
+        "partitions.enumeration._LARGEST",
+        "samplers.poisson._LARGEST",
+        "samplers.sample._MOST",
+        "samplers.storage._MOST",
+        "testing.priors._LARGEST",
+    ),
+    "how often or how finely, the same for every size": (
+        "cli.demo.BURN_IN",
+        "cli.demo.DRAWS",
+        "diagnostics.drift.ENOUGH",
+        "diagnostics.drift.SEEN",
+        "diagnostics.drift.SHUFFLES",
+        "kernels.rivals.spectrum._HALVINGS",
+        "plots.embedding._ROUNDS",
+        "rivals.centres._STEPS",
+        "rivals.curve.BLOCKS",
+        "rivals.exchangeable._MIN_DRAWS",
+        "samplers.learned_rates.N_VALUES",
+        "search.curve_search.STRIDE",
+    ),
+    "bits, bytes, places in an array, an exit code, a time": (
+        "_files._DAY",
+        "_own_files._HEAD",
+        "cli.failures.INTERRUPTED",
+        "io.arviz_files._OVERHEAD",
+        "io.zarr_stores._BLOSC_HEAD",
+        "kernels.gibbs.math.LANES",
+        "kernels.gibbs.math._MANTISSA",
+        "kernels.gibbs.math._MANTISSA_BITS",
+        "kernels.gibbs.math._ONE_BITS",
+        "kernels.gibbs.math._ROUND",
+        "kernels.gibbs.split_merge._LARGEST_ODDS",
+        "kernels.gibbs.types.ADDRESS",
+        "kernels.gibbs.types.HYPER",
+        "kernels.gibbs.types.N_HYPER",
+        "kernels.gibbs.types.N_TABLES",
+        "kernels.gibbs.types.TABLES",
+        "kernels.gibbs.types.WIDTH",
+        "kernels.gibbs.views._BYTES",
+        "kernels.search.types.LANES",
+        "search.methods.polish.LABEL_BYTES",
+    ),
+}
