@@ -1,11 +1,11 @@
 """Both sides of every size threshold: few items are done as many are, and the answers agree.
 
-A constant that decides how something is done, from a size, is in one of three
-lists, and so are all other whole numbers from 8 on. ``CROSSED`` runs a small case as it is, checks that the case reads the
-constant at all, sets it so that the other way is taken, and compares. Each case
-also checks its own answer, against all partitions where it can.
-``ELSEWHERE`` names the test that crosses a constant; ``NO_THRESHOLD`` has the
-numbers that decide nothing of the kind, by reason.
+Every whole number from 8 on that a module names is in one of four lists.
+``CROSSED`` runs a small case as it is, checks that the case reads the constant at
+all, sets it so that the other way is taken, and compares; each case also checks
+its own answer, against all partitions where it can. ``REFUSED`` are limits on
+what is read. ``ELSEWHERE`` names the test that crosses a constant, and
+``NO_THRESHOLD`` has the numbers that decide nothing of the kind, by reason.
 """
 
 from __future__ import annotations
