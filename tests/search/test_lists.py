@@ -15,6 +15,7 @@ from partita.search.problem import (
     new_state,
     problem_from_draws,
     tables_from_draws,
+    walk_bytes,
 )
 from search.posteriors import random_posterior
 
@@ -79,3 +80,27 @@ def test_labels_that_would_not_fit_are_sampled_and_said(monkeypatch):
     found = pt.estimate(draws, bound=None)
     assert "memory: the search saw" in found.search.limits[0]
     assert found.expected_loss == pt.expected_loss(found.labels, draws)[0]
+
+
+@pytest.mark.parametrize("n_items", [60, 300])  # tables of counts, and lists
+def test_a_walk_takes_no_more_than_is_reckoned(n_items):
+    labels = np.random.default_rng(1).integers(0, n_items // 3, (40, n_items))
+    problem = problem_from_draws(pt.Draws(labels), pt.VI())
+    state = new_state(problem, pt.canonical(labels[:1])[0])
+    taken = sum(part.nbytes for part in state)
+    assert taken <= walk_bytes(problem) + 8 * n_items  # and the sizes of the clusters
+
+
+def test_threads_that_would_not_fit_are_fewer_and_that_is_said(monkeypatch):
+    draws = random_posterior(60, 200, 5)
+    free = pt.estimate(draws, bound=None, n_jobs=4)
+    each = walk_bytes(problem_from_draws(draws.unique(), pt.VI()))
+    monkeypatch.setattr("partita.search.task.LITTLE_MEMORY", 0)
+    monkeypatch.setattr("partita.search.task.available_memory", lambda: 5 * each)
+    few = pt.estimate(draws, bound=None, n_jobs=4)
+    (said,) = few.search.limits
+    assert said.startswith("memory: threads were 2 instead of ")
+    assert free.search.limits == ()
+    np.testing.assert_array_equal(few.labels, free.labels)
+    monkeypatch.setattr("partita.search.task.available_memory", lambda: None)
+    assert pt.estimate(draws, bound=None, n_jobs=4).search.limits == ()

@@ -236,6 +236,17 @@ def table_bytes(clusters_of_draw: float, clusters: int) -> int:
     return int(12 * clusters_of_draw * padded(clusters + 2))
 
 
+def walk_bytes(problem: Problem) -> int:
+    """Bytes of one walk's tables, while they are copied to grow."""
+    n_items = n_items_of(problem)
+    if has_counts(problem):
+        clusters = problem.row_draw.size / problem.weights.size
+        return 2 * problem.weights.size * table_bytes(clusters, 2 * int(clusters))
+    if has_lists(problem):
+        return 8 * (problem.weights.size + n_items)
+    return 8 * n_items * n_items
+
+
 def padded(slots: int) -> int:
     """The number of slots rounded up to full vectors."""
     return (slots + LANES - 1) // LANES * LANES

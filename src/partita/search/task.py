@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._memory import available_memory, readable_size
 from partita._parallel import count_jobs
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
@@ -25,6 +26,12 @@ R = TypeVar("R")
 
 TIE, TIE_AT_0 = 1e-10, 1e-13
 """Running sums of a search this close, relative to the lower one, are one; and near 0."""
+
+MEMORY_OF_THREADS, LITTLE_MEMORY = 0.5, 1 << 26
+"""Share of the free memory that threads may take together, and bytes that are always there."""
+
+FEWER_THREADS = "memory: threads were"
+"""How a limit begins that says so."""
 
 
 class Candidate(NamedTuple):
@@ -113,6 +120,24 @@ class Task:
         """Threads to use."""
         return count_jobs(self.options.n_jobs)
 
+    def threads_for(self, work: int, each: int) -> int:
+        """Threads for so many pieces of work, as many as have room for ``each`` bytes."""
+        wanted = max(1, min(self.threads, work))
+        if wanted * each <= LITTLE_MEMORY:
+            return wanted
+        free = available_memory()
+        if free is None or wanted * each <= MEMORY_OF_THREADS * free:
+            return wanted
+        fitting = max(1, int(MEMORY_OF_THREADS * free / each))
+        if fitting < wanted and not any(
+            limit.startswith("memory: threads") for limit in self.limits
+        ):
+            self.limits.append(
+                f"memory: threads were {fitting} instead of {wanted}, each with "
+                f"{readable_size(each)} of {readable_size(free)} that are free"
+            )
+        return fitting
+
     @property
     def has_similarity(self) -> bool:
         """Whether the similarity matrix was given or has been computed."""
@@ -156,15 +181,20 @@ class Task:
         self.found.extend(candidates)
 
 
-def run_until(task: Task, function: Callable[[T], R], work: Sequence[T], say: str) -> list[R]:
+def run_until(
+    task: Task, function: Callable[[T], R], work: Sequence[T], say: str, each: int = 0
+) -> list[R]:
     """Results in the order of the work, whatever the number of threads.
+
+    Where a piece of work takes ``each`` bytes there are only as many threads as
+    memory holds, which is said in the limits.
 
     The work runs in worker threads even when there is one: Ctrl-C reaches the
     main thread, which tells the clock; every piece of work watches the clock
     and returns what it has.
     """
     futures: list[Future[R]] = []
-    with ThreadPoolExecutor(max(1, min(task.threads, len(work)))) as pool:
+    with ThreadPoolExecutor(task.threads_for(len(work), each)) as pool:
         while True:
             try:  # around everything: Ctrl-C may come while work is handed out, too
                 while len(futures) < len(work):

@@ -24,6 +24,7 @@ from partita.search.problem import (
     padded,
     problem_from_draws,
     terms_and_steps,
+    walk_bytes,
 )
 from partita.search.task import Task, run_until, window
 
@@ -74,7 +75,8 @@ def polish(task: Task, reached: list[Reached], agreed: bool) -> list[Reached]:
     problem = problem_from_draws(affordable(task, task.draws), task.loss)
     generators = task.rng.spawn(len(best))
     work = [Beginning(r.labels, r.origin, None, g) for r, g in zip(best, generators, strict=True)]
-    ended = run_until(task, partial(_sweep_and_kick, task, problem, sure), work, "polishing")
+    walk = partial(_sweep_and_kick, task, problem, sure)
+    ended = run_until(task, walk, work, "polishing", walk_bytes(problem))
     task.looks += sum(r.looks for r in ended)
     where = {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]

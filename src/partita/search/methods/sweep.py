@@ -25,6 +25,7 @@ from partita.search.problem import (
     problem_from_draws,
     problem_of,
     reads_of,
+    walk_bytes,
 )
 from partita.search.task import Candidate, Task, run_until, window
 
@@ -91,9 +92,9 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
     reached: list[Reached] = []
     best: list[Labels] = []
     sizes = [0]
-    n_draws = reads_of(problem)
+    n_draws, each = reads_of(problem), walk_bytes(problem)
     for batch in Starts(task, problem, sample).batches(best):
-        swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping")
+        swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping", each)
         reached.extend(_move_clusters(task, problem, swept, MOVED if not reached else len(batch)))
         best[:] = [distinct(reached)[0].labels]
         slots = int(best[0].max()) + 1 + LANES
@@ -156,7 +157,7 @@ def _move_clusters(task: Task, problem: Problem, swept: list[Reached], most: int
         Beginning(r.labels, r.origin, None, g) for r, g in zip(different, generators, strict=True)
     ]
     walk = partial(descend_from, task, problem, ROUNDS, brief=met)
-    moved = run_until(task, walk, work, "moving clusters")
+    moved = run_until(task, walk, work, "moving clusters", walk_bytes(problem))
     task.looks += sum(r.looks for r in (*swept, *moved))
     where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]
