@@ -129,12 +129,11 @@ class Task:
         if free is None or wanted * each <= MEMORY_OF_THREADS * free:
             return wanted
         fitting = max(1, int(MEMORY_OF_THREADS * free / each))
-        if fitting < wanted and not any(
-            limit.startswith("memory: threads") for limit in self.limits
-        ):
+        told = any(limit.startswith(FEWER_THREADS) for limit in self.limits)
+        if fitting < wanted and not told:
             self.limits.append(
-                f"memory: threads were {fitting} instead of {wanted}, each with "
-                f"{readable_size(each)} of {readable_size(free)} that are free"
+                f"{FEWER_THREADS} {fitting} instead of {wanted}, each with "
+                f"{readable_size(each)} of the {readable_size(free)} that were free"
             )
         return fitting
 
