@@ -20,13 +20,14 @@ def test_numbers_are_arvizs(seed):
     if seed % 3 == 0:
         chains = np.round(chains)  # ties
     ours = [mcmc.mcse_mean(chains), mcmc.ess_bulk(chains), mcmc.ess_tail(chains)]
-    ours += [mcmc.rhat(chains), mcmc.mcse_quantile(chains, 0.9)]
+    ours += [mcmc.rhat(chains), mcmc.mcse_quantile(chains, 0.9), mcmc.ess_mean(chains)]
     theirs = [
         array_stats.mcse(chains, method="mean"),
         array_stats.ess(chains, method="bulk"),
         array_stats.ess(chains, method="tail", prob=(0.05, 0.95)),
         array_stats.rhat(chains, method="rank"),
         array_stats.mcse(chains, method="quantile", prob=0.9),
+        array_stats.ess(chains, method="mean"),
     ]
     assert ours == pytest.approx(np.array(theirs, np.float64), rel=1e-9)
 

@@ -53,6 +53,11 @@ def ess_bulk(chains: Chains) -> float:
     return _ess(rank_normalised(split(chains)))
 
 
+def ess_mean(chains: Chains) -> float:
+    """Effective sample size for the mean."""
+    return _ess(split(chains))
+
+
 def ess_tail(chains: Chains) -> float:
     """Effective sample size for the 5% and 95% quantiles, the smaller one."""
     sizes = []
@@ -64,7 +69,7 @@ def ess_tail(chains: Chains) -> float:
 
 def mcse_mean(chains: Chains) -> float:
     """Monte Carlo standard error of the mean."""
-    return float(chains.std(ddof=1)) / math.sqrt(_ess(split(chains)))
+    return float(chains.std(ddof=1)) / math.sqrt(ess_mean(chains))
 
 
 def mcse_quantile(chains: Chains, prob: float) -> float:

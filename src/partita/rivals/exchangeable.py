@@ -10,6 +10,7 @@ from partita.diagnostics.functionals import functionals
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
+from partita.partitions.mcmc import ess_mean
 from partita.rivals.parts import systematic
 
 _MIN_DRAWS = 8
@@ -63,15 +64,13 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
 
 def effective_draws(draws: Draws) -> float:
     """The least effective number of draws over label-invariant functionals, at most all of them."""
-    from arviz_stats.base import array_stats
-
     least = float(draws.n_draws)
     for column in functionals(as_posterior(draws)).values():
         chains = by_chain(draws, column)
         if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = float(array_stats.ess(chains, method="mean"))
+            found = ess_mean(chains)
         if np.isfinite(found):
             least = min(least, found)
     return max(1.0, least)

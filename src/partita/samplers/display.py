@@ -10,6 +10,7 @@ import numpy as np
 
 from partita._progress import NotebookLine, in_notebook, is_shown
 from partita._wording import counted
+from partita.partitions.mcmc import rhat
 from partita.samplers.chains import Progress, Settings
 
 _FEW = 20
@@ -23,11 +24,10 @@ def rhat_so_far(reached: Progress) -> float | None:
     """The larger R-hat of number of clusters and log posterior; None while there are few draws."""
     if len(reached.states) < 2 or reached.n_draws < _FEW:
         return None
-    from arviz_stats.base import array_stats
-
     scalars = np.stack([record.scalars for record in reached.joined()])
     traces = (scalars[:, :, 1], scalars[:, :, 2] + scalars[:, :, 3])
-    moving = [float(array_stats.rhat(trace)) for trace in traces if np.ptp(trace) > 0]
+    with np.errstate(invalid="ignore", divide="ignore"):  # chains that stand still, each elsewhere
+        moving = [rhat(trace) for trace in traces if np.ptp(trace) > 0]
     return max(moving, default=None)
 
 
