@@ -30,7 +30,7 @@ test-lowest:
 
 # The kernels' tests without compilation, so that coverage sees inside them. Fixed-width
 # arithmetic wraps around on purpose there, of which NumPy warns.
-PLAIN := $(addprefix tests/,partitions/test_lattice.py partitions/test_hasse.py credible/test_kernels.py)
+PLAIN := $(addprefix tests/,partitions/test_lattice.py partitions/test_hasse.py credible/test_kernels.py io/test_text_kernels.py)
 plain: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W ignore::RuntimeWarning -k "not axioms" --cov=partita.kernels --cov-config=tests/plain.cfg $(PLAIN)
 

@@ -29,7 +29,7 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
     value = 0
     start = i
     while 48 <= text[i] <= 57:
-        value = value * 10 + (text[i] - 48)
+        value = value * 10 + (int(text[i]) - 48)
         i += 1
     digits = i - start
     if digits == 0 or digits > _MOST_DIGITS:
@@ -48,7 +48,7 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
                         return 0, i, False
                     for _ in range(zeros + 1):
                         value *= 10
-                    value += text[i] - 48
+                    value += int(text[i]) - 48
                     shift -= zeros + 1
                     zeros = 0
                 i += 1
@@ -61,7 +61,7 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
                 return 0, i, False
             exponent = 0
             while 48 <= text[i] <= 57:
-                exponent = min(exponent * 10 + (text[i] - 48), 10_000)
+                exponent = min(exponent * 10 + (int(text[i]) - 48), 10_000)
                 i += 1
             shift += -exponent if minus else exponent
         while value != 0 and shift > 0:
@@ -144,7 +144,7 @@ def parse_rows(
                 byte = text[i]
                 value = 0
                 while 48 <= byte <= 57 and i - cell < _MOST_DIGITS:
-                    value = value * 10 + (byte - 48)
+                    value = value * 10 + (int(byte) - 48)
                     i += 1
                     byte = text[i]
                 if byte == sep and i > cell:
