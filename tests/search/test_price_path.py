@@ -7,6 +7,8 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.search.hull import possible_gains
+from partita.search.path_search import costs
 from search.posteriors import all_losses, random_posterior
 
 SIX = pt.Draws(
@@ -84,6 +86,35 @@ def test_every_loss_with_a_price_has_a_path(loss, way):
         here = pt.expected_loss(path.at(1.0), draws, loss=priced)[0]
         assert other.excess(priced.price) == pytest.approx(here - losses.min(), abs=1e-10)
         assert (other.low <= priced.price <= other.high) == (here <= losses.min() + 1e-10)
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(), pt.Additive(lambda x: x**3)])
+def test_one_expected_loss_tells_both_costs(loss):
+    draws = random_posterior(6, 20, 4, weighted=True)
+    rows = [np.arange(6), np.zeros(6), [0, 0, 1, 2, 1, 0]]
+    rows = [np.array(row, np.int32) for row in rows]
+    for labels, (splitting, merging) in zip(rows, costs(draws, loss, rows), strict=True):
+        for a in (0.3, 1.0, 1.6):
+            wanted = pt.expected_loss(labels, draws, loss=loss.with_price(a))[0]
+            assert a * splitting + (2.0 - a) * merging == pytest.approx(wanted, abs=1e-12)
+
+
+def test_what_can_be_won_at_a_breakpoint_is_above_the_chord():
+    edges, best = np.array([0.0, 0.5, 2.0]), np.array([0.0, 1.0, 0.0])
+    assert possible_gains(edges, best) == pytest.approx([1.0])
+    assert possible_gains(edges, np.array([1.0, 1.25, 2.0])) == pytest.approx([0.0])
+    assert possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
+
+
+def test_a_path_of_corners_that_are_not_looked_at_on_all_draws(monkeypatch):
+    monkeypatch.setattr("partita.search.path_search.CHECKED_CELLS", 0)
+    draws = random_posterior(12, 700, 5)
+    path = pt.price_path(draws, bound=None)
+    for a in path.breakpoints:
+        own = pt.expected_loss(path.at(a), draws, loss=pt.VI(float(a)))[0]
+        assert path.expected(a) == pytest.approx(own, abs=1e-10)
+    best = pt.estimate(draws).expected_loss
+    assert best - 1e-10 <= path.expected(1.0) <= best * 1.01
 
 
 def test_bounds_hold_along_a_searched_path(monkeypatch):

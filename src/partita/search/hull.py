@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from partita.partitions.labels import Labels
 
 CORNER = 1e-10
@@ -46,6 +49,18 @@ def crossing(p: Point, q: Point) -> float:
     """The price at which two neighbours cost the same."""
     up, down = q.merging - p.merging, p.splitting - q.splitting
     return 2.0 * up / (up + down)
+
+
+def possible_gains(edges: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What could be won at each breakpoint, relative to the loss, if its neighbours stay.
+
+    The optimum is concave in the price, so it is nowhere below the chord between
+    two of its values. ``edges`` are the breakpoints and both ends of the path,
+    ``best`` the loss there.
+    """
+    share = (edges[1:-1] - edges[:-2]) / (edges[2:] - edges[:-2])
+    chord = (1.0 - share) * best[:-2] + share * best[2:]
+    return np.asarray((best[1:-1] - chord) / np.maximum(best[1:-1], 1e-300))
 
 
 def _bends(p: Point, q: Point, r: Point) -> bool:

@@ -183,7 +183,7 @@ class PricePath(Result):
         if self._draws is None:
             raise InvalidInputError("this path was made without draws, so it can measure nothing.")
         mine = as_labels(labels, n_items=self.labels.shape[1])
-        splitting, merging = costs(self._draws, self.loss, mine)
+        ((splitting, merging),) = costs(self._draws, self.loss, [mine])
         edges = np.concatenate(([self.low], self.breakpoints, [self.high]))
         own = edges * splitting + (2.0 - edges) * merging
         best = self.expected(edges)

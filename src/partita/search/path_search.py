@@ -7,17 +7,18 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.losses.base import Loss
 from partita.losses.evaluate import expected_loss
 from partita.partitions.draws import Draws
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels, canonical
-from partita.search.hull import Point, hull
+from partita.search.hull import Point, hull, possible_gains
 from partita.search.methods.linkage import priced_cuts
 from partita.search.methods.polish import single_moves
 from partita.search.methods.sweep import ROUNDS, explore, explored
-from partita.search.methods.walks import Beginning, descend_from
+from partita.search.methods.walks import Beginning, descend_from, sample_draws
 from partita.search.problem import Problem, by_similarity
 from partita.search.task import Task, run_until, window
 
@@ -33,13 +34,36 @@ NEAR = 0.02
 DISSOLVED = 6
 """Clusters of several items, at most, of a corner whose clusters are dissolved one by one."""
 
+CHECKED_CELLS = 80_000_000
+"""Draws × items × clusters, at most, of a corner that is looked at on all draws."""
+
+DISSOLVED_DRAWS, NEARLY = 1_000, 1e-4
+"""Draws on which dissolved clusters are tried, and how far above the path, relative to it, they
+may come there to be put to all draws."""
+
+MANY, WORTH = 32, 1e-4
+"""With more clusters walks move single items only, and only from a crossing where so much of the
+loss could be won."""
+
 Pool = dict[bytes, Point]
 
 
-def costs(draws: Draws, loss: Loss, labels: Labels) -> tuple[float, float]:
-    """A and B of one partition, from its expected losses at two prices."""
-    below, above = (loss.with_price(a).expected(labels, draws) for a in PRICES)
-    return _solved(below, above)
+def costs(draws: Draws, loss: Loss, rows: Sequence[Labels]) -> list[tuple[float, float]]:
+    """A and B of each partition, from one expected loss.
+
+    At price 1 that is A + B. A − B needs no intersections: it is what the
+    partition is away from a single cluster, less what the draws are on average.
+    """
+    fair = loss.with_price(1.0)
+    whole = np.zeros(draws.n_items, np.int32)
+    single = Draws(whole[None])
+    away = fair.expected(whole, draws) if len(rows) else 0.0
+    found = []
+    for labels in rows:
+        total, less = fair.expected(labels, draws), fair.expected(labels, single) - away
+        # Neither cost is negative; rounding might be.
+        found.append((max(0.0, (total + less) / 2.0), max(0.0, (total - less) / 2.0)))
+    return found
 
 
 def _solved(below: float, above: float) -> tuple[float, float]:
@@ -87,28 +111,33 @@ def _priced(problem: Problem, task: Task, a: float) -> Problem:
     return problem._replace(form=task.loss.with_price(a).form(task.n_items))
 
 
-def _add(pool: Pool, draws: Draws, loss: Loss, rows: Sequence[Labels]) -> bool:
-    """Put partitions into the pool; whether any was new."""
-    size = len(pool)
-    for labels in rows:
-        if labels.tobytes() not in pool:
-            pool[labels.tobytes()] = Point(labels, *costs(draws, loss, labels))
-    return len(pool) > size
+def _add(pool: Pool, draws: Draws, loss: Loss, rows: Sequence[Labels]) -> None:
+    """Put partitions into the pool."""
+    new = {labels.tobytes(): labels for labels in rows if labels.tobytes() not in pool}
+    measured = costs(draws, loss, list(new.values()))
+    for (key, labels), both in zip(new.items(), measured, strict=True):
+        pool[key] = Point(labels, *both)
 
 
 def _complete(
     task: Task, pool: Pool, problem: Problem, draws: Draws, low: float, high: float
 ) -> None:
-    """Walk from both sides of every crossing until none leads lower."""
+    """Walk from both sides of every crossing until none leads lower.
+
+    From one side where clusters are many: there walks are long and crossings close.
+    """
     done: set[tuple[bytes, bytes]] = set()
     while not task.clock.is_up():
         corners, breaks = hull(list(pool.values()), low, high)
+        edges, best = _lowest(corners, breaks, low, high)
+        gains = possible_gains(edges, best)
         work = []
-        for p, q, a in zip(corners[:-1], corners[1:], breaks, strict=True):
+        for p, q, a, gain in zip(corners[:-1], corners[1:], breaks, gains, strict=True):
             pair = (p.labels.tobytes(), q.labels.tobytes())
-            if pair not in done:
+            few = q.labels.max() < MANY
+            if pair not in done and (few or gain > WORTH):
                 done.add(pair)
-                work += [(a, p), (a, q)]
+                work += [(a, p), (a, q)] if few else [(a, p)]
         if not work:
             return
         generators = task.rng.spawn(len(work))
@@ -119,47 +148,82 @@ def _complete(
 
 
 def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
-    """Move single items of every corner on all draws while that leads below the path.
+    """Change single items and clusters of the corners while that leads below the path.
 
-    The costs of a move do not depend on the price, so a corner is looked at once.
+    The costs of a change do not depend on the price, so a corner is looked at once.
     """
     assert task.draws is not None
-    losses = [task.loss.with_price(a) for a in PRICES]
+    some = sample_draws(task.draws, DISSOLVED_DRAWS, task.rng)
+    room = CHECKED_CELLS / (task.draws.n_draws * task.n_items) - 1.0
     done: set[bytes] = set()
     while not task.clock.is_up():
         corners, breaks = hull(list(pool.values()), low, high)
-        fresh = [c for c in corners if c.labels.tobytes() not in done]
+        fresh = [c for c in corners if c.labels.max() < room and c.labels.tobytes() not in done]
         if not fresh:
             return
-        prices = np.array([low, *breaks, high])
-        best = np.min([[c.at(a) for a in prices] for c in corners], axis=0)
+        edges, best = _lowest(corners, breaks, low, high)
         found: list[Labels] = []
         for corner in fresh:
             done.add(corner.labels.tobytes())
-            found += _dissolved(corner.labels)
-            below, above = single_moves(task, corner.labels, losses)
-            splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
-            for a, lowest in zip(prices, best, strict=True):
-                after = a * splitting + (2.0 - a) * merging
-                item, slot = np.unravel_index(int(after.argmin()), after.shape)
-                if window(after[item, slot]) < lowest:
-                    labels = corner.labels.copy()
-                    labels[item] = slot
-                    found.append(canonical(labels))
+            for moved in _moved(task, corner, edges, best):
+                pool.setdefault(moved.labels.tobytes(), moved)
+            found += _dissolved(some, task.loss, corner, edges, best)
         _add(pool, task.draws, task.loss, found)
 
 
-def _dissolved(labels: Labels) -> list[Labels]:
-    """The partition with one of its few clusters of several items dissolved into single items.
+def _lowest(
+    corners: list[Point], breaks: list[float], low: float, high: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The breakpoints with both ends of the path, and the lowest loss there."""
+    edges = np.array([low, *breaks, high])
+    splitting, merging = (np.array([c[j] for c in corners]) for j in (1, 2))
+    losses = np.multiply.outer(edges, splitting) + np.multiply.outer(2.0 - edges, merging)
+    return edges, losses.min(axis=1)
 
-    At low prices of splitting such a cluster gains only when all of its items leave.
+
+def _moved(
+    task: Task, corner: Point, prices: NDArray[np.float64], best: NDArray[np.float64]
+) -> list[Point]:
+    """The move of a single item that is lowest at each price, where it leads below the path."""
+    below, above = single_moves(task, corner.labels, [task.loss.with_price(a) for a in PRICES])
+    splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
+    found = []
+    for a, lowest in zip(prices, best, strict=True):
+        after = a * splitting + (2.0 - a) * merging
+        place = np.unravel_index(int(after.argmin()), after.shape)
+        if window(after[place]) < lowest:
+            labels = corner.labels.copy()
+            labels[place[0]] = place[1]
+            both = max(0.0, float(splitting[place])), max(0.0, float(merging[place]))
+            found.append(Point(canonical(labels), *both))
+    return found
+
+
+def _dissolved(
+    sample: Draws,
+    loss: Loss,
+    corner: Point,
+    prices: NDArray[np.float64],
+    best: NDArray[np.float64],
+) -> list[Labels]:
+    """The corner with one of its few clusters of several items dissolved into single items.
+
+    At low prices of splitting such a cluster gains only when all of its items
+    leave. What that changes is measured on a sample, and partitions are kept
+    that seem to come below the path, or nearly so.
     """
-    sizes = np.bincount(labels)
+    sizes = np.bincount(corner.labels)
     large = np.flatnonzero(sizes > 1)
     if large.size > DISSOLVED:
         return []
-    alone = sizes.size + np.arange(labels.size)
-    return [canonical(np.where(labels == slot, alone, labels)) for slot in large]
+    alone = sizes.size + np.arange(corner.labels.size)
+    rows = [canonical(np.where(corner.labels == k, alone, corner.labels)) for k in large]
+    (a, b), *others = costs(sample, loss, [corner.labels, *rows])
+    splitting = np.array([x for x, _ in others]) + corner.splitting - a
+    merging = np.array([y for _, y in others]) + corner.merging - b
+    losses = np.multiply.outer(splitting, prices) + np.multiply.outer(merging, 2.0 - prices)
+    near = (losses < best * (1.0 + NEARLY)).any(axis=1)
+    return [row for row, keep in zip(rows, near, strict=True) if keep]
 
 
 def _walked(
@@ -167,7 +231,8 @@ def _walked(
 ) -> Labels:
     a, point, rng = piece
     start = Beginning(point.labels, "corner", None, rng)
-    return descend_from(task, _priced(problem, task, a), ROUNDS, start, brief=True).labels
+    rounds = ROUNDS if point.labels.max() < MANY else 0
+    return descend_from(task, _priced(problem, task, a), rounds, start, brief=True).labels
 
 
 def _ends(draws: Draws) -> list[Labels]:

@@ -82,9 +82,13 @@ def price_path(
 
     Notes
     -----
-    About two walks for each breakpoint, first on a sample of the draws, then
-    on all of them; a walk costs a few sweeps of O(M N K). Up to 8 items all
-    partitions are compared, and the path is proven. k along Binder's path need not fall with a.
+    About two walks for each breakpoint on a sample of the draws, each a few
+    sweeps of O(M N K); then all single moves of every corner on all draws. Where
+    draws × items × clusters exceed 80 million, corners are only measured on all
+    draws: with thousands of draws the corners of very low prices, mostly single
+    items, may then be missed or lie a percent above the optimum. Up to 8 items
+    all partitions are compared, and the path is proven. k along Binder's path
+    need not fall with a.
 
     References
     ----------
