@@ -222,8 +222,8 @@ def _dissolved(
     splitting = np.array([x for x, _ in others]) + corner.splitting - a
     merging = np.array([y for _, y in others]) + corner.merging - b
     losses = np.multiply.outer(splitting, prices) + np.multiply.outer(merging, 2.0 - prices)
-    near = (losses < best * (1.0 + NEARLY)).any(axis=1)
-    return [row for row, keep in zip(rows, near, strict=True) if keep]
+    kept = np.flatnonzero((losses < best * (1.0 + NEARLY)).any(axis=1))
+    return [rows[j] for j in kept]
 
 
 def _walked(
