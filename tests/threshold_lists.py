@@ -69,6 +69,10 @@ ELSEWHERE = {
     "test_looking_at_all_draws_gives_the_loss_after_each_move",
     "search.problem.FEW_CLUSTERS": "search/test_lists.py::"
     "test_lists_are_chosen_for_many_small_clusters_and_find_the_same",
+    "search.path_search.CHECKED_CELLS": "search/test_price_path.py::"
+    "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.path_search.DISSOLVED_DRAWS": "search/test_price_path.py::"
+    "test_corners_that_are_looked_at_on_fewer_draws",
     "summary.how_many.CHEAP_CELLS": "summary/test_how_many.py::test_what_is_cheap_is_said_unasked",
 }
 

@@ -106,14 +106,16 @@ def test_what_can_be_won_at_a_breakpoint_is_above_the_chord():
     assert possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
 
 
-def test_a_path_of_corners_that_are_not_looked_at_on_all_draws(monkeypatch):
-    monkeypatch.setattr("partita.search.path_search.CHECKED_CELLS", 0)
+@pytest.mark.parametrize(("name", "value"), [("CHECKED_CELLS", 0), ("DISSOLVED_DRAWS", 10)])
+def test_corners_that_are_looked_at_on_fewer_draws(monkeypatch, name, value):
+    monkeypatch.setattr(f"partita.search.path_search.{name}", value)
     draws = random_posterior(12, 700, 5)
+    assert draws.unique().n_draws > 600  # more than a sample
     path = pt.price_path(draws, bound=None)
     for a in path.breakpoints:
         own = pt.expected_loss(path.at(a), draws, loss=pt.VI(float(a)))[0]
         assert path.expected(a) == pytest.approx(own, abs=1e-10)
-    best = pt.estimate(draws).expected_loss
+    best = pt.estimate(draws, bound=None).expected_loss
     assert best - 1e-10 <= path.expected(1.0) <= best * 1.01
 
 
