@@ -61,6 +61,8 @@ ELSEWHERE = {
     "test_many_pieces_without_the_matrix",
     "search.methods.enumerate_all.MAX_TIES": "search/test_enumerate.py::"
     "test_more_ties_than_are_listed",
+    "search.methods.few_items.PAIRS": "search/test_few_items.py::"
+    "test_too_many_in_doubt_are_swept_and_it_is_said",
     "search.methods.hasse.CHUNK_CELLS": "search/test_hasse.py::"
     "test_time_that_is_up_still_gives_partitions",
     "search.methods.linkage.BLOCK_LABELS": "search/test_linkage.py::"
@@ -73,6 +75,8 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.path_search.DISSOLVED_DRAWS": "search/test_price_path.py::"
     "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.task.LITTLE_MEMORY": "search/test_lists.py::"
+    "test_threads_that_would_not_fit_are_fewer_and_that_is_said",
     "summary.how_many.CHEAP_CELLS": "summary/test_how_many.py::test_what_is_cheap_is_said_unasked",
 }
 
