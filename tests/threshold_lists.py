@@ -75,6 +75,8 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.path_search.DISSOLVED_DRAWS": "search/test_price_path.py::"
     "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.path_search.MANY": "search/test_price_path.py::"
+    "test_corners_that_are_looked_at_on_fewer_draws",
     "search.task.LITTLE_MEMORY": "search/test_lists.py::"
     "test_threads_that_would_not_fit_are_fewer_and_that_is_said",
     "summary.how_many.CHEAP_CELLS": "summary/test_how_many.py::test_what_is_cheap_is_said_unasked",

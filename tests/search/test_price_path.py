@@ -106,7 +106,9 @@ def test_what_can_be_won_at_a_breakpoint_is_above_the_chord():
     assert possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("CHECKED_CELLS", 0), ("DISSOLVED_DRAWS", 10)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("CHECKED_CELLS", 0), ("DISSOLVED_DRAWS", 10), ("MANY", 0)]
+)
 def test_corners_that_are_looked_at_on_fewer_draws(monkeypatch, name, value):
     monkeypatch.setattr(f"partita.search.path_search.{name}", value)
     draws = random_posterior(12, 700, 5)

@@ -42,8 +42,8 @@ DISSOLVED_DRAWS, NEARLY = 1_000, 1e-4
 may come there to be put to all draws."""
 
 MANY, WORTH = 32, 1e-4
-"""With more clusters walks move single items only, and only from a crossing where so much of the
-loss could be won."""
+"""With more clusters walks on a sample move single items only, and only from a crossing where so
+much of the loss could be won."""
 
 Pool = dict[bytes, Point]
 
@@ -124,7 +124,8 @@ def _complete(
 ) -> None:
     """Walk from both sides of every crossing until none leads lower.
 
-    From one side where clusters are many: there walks are long and crossings close.
+    On a sample, from one side where clusters are many: there walks are long and
+    crossings close, and what is lowest on a sample is not what is lowest on all draws.
     """
     done: set[tuple[bytes, bytes]] = set()
     while not task.clock.is_up():
@@ -134,14 +135,14 @@ def _complete(
         work = []
         for p, q, a, gain in zip(corners[:-1], corners[1:], breaks, gains, strict=True):
             pair = (p.labels.tobytes(), q.labels.tobytes())
-            few = q.labels.max() < MANY
+            few = draws is task.draws or q.labels.max() < MANY
             if pair not in done and (few or gain > WORTH):
                 done.add(pair)
-                work += [(a, p), (a, q)] if few else [(a, p)]
+                work += [(a, p, ROUNDS), (a, q, ROUNDS)] if few else [(a, p, 0)]
         if not work:
             return
         generators = task.rng.spawn(len(work))
-        pieces = [(a, p, g) for (a, p), g in zip(work, generators, strict=True)]
+        pieces = [(*piece, rng) for piece, rng in zip(work, generators, strict=True)]
         walk = partial(_walked, task, problem)
         ends = run_until(task, walk, pieces, f"price path, {len(corners)} corners")
         _add(pool, draws, task.loss, ends)
@@ -227,11 +228,10 @@ def _dissolved(
 
 
 def _walked(
-    task: Task, problem: Problem, piece: tuple[float, Point, np.random.Generator]
+    task: Task, problem: Problem, piece: tuple[float, Point, int, np.random.Generator]
 ) -> Labels:
-    a, point, rng = piece
+    a, point, rounds, rng = piece
     start = Beginning(point.labels, "corner", None, rng)
-    rounds = ROUNDS if point.labels.max() < MANY else 0
     return descend_from(task, _priced(problem, task, a), rounds, start, brief=True).labels
 
 
