@@ -134,7 +134,7 @@ def test_false_claims_are_refused_with_what_breaks_them():
         pt.loss("shifted")(lambda j, e, t, n: 1.0)
     with pytest.raises(pt.PartitaError, match="is negative"):
         pt.loss("negative")(lambda j, e, t, n: j - e)
-    with pytest.raises(pt.PartitaError, match="expected 'entropy' or 'pairs'"):
+    with pytest.raises(pt.PartitaError, match="expected one of 'entropy', 'pairs'"):
         pt.loss("x", term="triples")
 
 

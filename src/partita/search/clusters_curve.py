@@ -154,10 +154,10 @@ def plateau(
         searched for on every so many-th draw and measured on all.
     """
     draws = posterior.draws
-    sample = draws[:: -(-draws.n_draws // MOST_DRAWS)]
+    step = -(-draws.n_draws // MOST_DRAWS)
     with Status("clusters curve", progress) as status:
         task = Task(
-            draws=sample.unique(),
+            draws=posterior.distinct if step == 1 else draws[::step].unique(),
             given_similarity=None,
             loss=loss,
             options=Options(1, np.empty((0, draws.n_items), np.int32), None, None, 1, n_jobs),
