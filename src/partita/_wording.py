@@ -46,7 +46,7 @@ def roughly(part: float) -> str:
     Examples
     --------
     >>> from partita._wording import roughly
-    >>> roughly(0.0123), roughly(1.0), roughly(2.345)
+    >>> roughly(0.0123), roughly(1.0), roughly(2.34)
     ('1.2%', '100%', '234%')
     """
     return f"{100.0 * part:.2g}%" if part < 0.995 else f"{100.0 * part:.0f}%"

@@ -77,7 +77,7 @@ def test_no_color(place):
 def test_progress_is_shown_on_a_terminal(place):
     arguments = ["fit", "data.csv", "--columns", "x", "--draws", "2000", "--out", "f"]
     text = on_terminal(arguments, 100, stderr=None)
-    assert "iterations" in text
+    assert re.search(r"4 chains .* [\d,]+/[\d,]+ .*clusters", text)
 
 
 def test_progress_is_not_shown_in_pipes(place):

@@ -92,11 +92,11 @@ def test_page_and_figures_are_written(quick):
     assert "A quick run" in markdown
 
 
-def test_nothing_is_overwritten_unasked(quick):
-    _, folder = quick
-    done = CliRunner().invoke(cli, ["reproduce", "--quick", "--out", str(folder)])
+def test_nothing_is_overwritten_unasked(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    done = CliRunner().invoke(cli, ["reproduce", "--quick", "--out", str(tmp_path)])
     assert done.exit_code == 1
-    assert "--force" in done.stderr
+    assert "did not write" in done.stderr
 
 
 def test_ctrl_c_keeps_the_finished_sections(monkeypatch, tmp_path):

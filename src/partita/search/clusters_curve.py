@@ -154,16 +154,18 @@ def plateau(
         searched for on every so many-th draw and measured on all.
     """
     draws = posterior.draws
-    step = -(-draws.n_draws // MOST_DRAWS)
+    many = draws.n_draws > MOST_DRAWS
+    sample = draws[:: -(-draws.n_draws // MOST_DRAWS)].unique() if many else posterior.distinct
     with Status("clusters curve", progress) as status:
         task = Task(
-            draws=posterior.distinct if step == 1 else draws[::step].unique(),
+            draws=sample,
             given_similarity=None,
             loss=loss,
             options=Options(1, np.empty((0, draws.n_items), np.int32), None, None, 1, n_jobs),
             rng=generator(rng),
             clock=Clock(time_limit),
             report=status.say,
+            posterior=None if many else posterior,
         )
         return plateau_around(task, posterior, canonical(labels))
 
