@@ -58,6 +58,7 @@ html_title = "partita"
 html_static_path = ["_static"]
 html_css_files = ["partita.css"]
 html_extra_path = ["generated/extra"]
+(HERE / "generated" / "extra").mkdir(parents=True, exist_ok=True)  # Sphinx looks before we draw
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_theme_options = {
@@ -98,8 +99,6 @@ def _draw(_: object) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pictures.draw_all(folder)
     # Copied as it is to the root of the pages, where the first page links to it.
-    extra = HERE / "generated" / "extra"
-    extra.mkdir(exist_ok=True)
-    pictures.write_report(extra / "report_galaxies.html")
+    pictures.write_report(HERE / "generated" / "extra" / "report_galaxies.html")
     architecture.draw(folder / "architecture.svg")
     (HERE / "generated" / "import_table.md").write_text(architecture.table(), encoding="utf-8")

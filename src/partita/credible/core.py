@@ -45,7 +45,7 @@ def credible_core(
 
     .. math:: P(\rho) = \sum_m w_m \, 1[\text{draw } m \text{ restricted to } A \text{ is } \rho]
 
-    and the core maximises |A| subject to :math:`P(\rho) \ge prob`; among sets of
+    and the core maximises :math:`|A|` subject to :math:`P(\rho) \ge prob`; among sets of
     one size the larger P counts. It is what may be stated as fact: with that
     probability these items are grouped exactly so, all at once. A ball says where
     the clustering could be; the core says what all of it has in common.

@@ -46,7 +46,7 @@ def representatives(
 ) -> Representatives:
     r"""Find n partitions that together lie nearest to the draws, and prove how near any n can be.
 
-    .. math:: W_n = \min_{\rho_1, \dots, \rho_n} \sum_m w_m \min_l d(c_m, \rho_l)
+    .. math:: W_n = \min_{\rho_1, \ldots, \rho_n} \sum_m w_m \min_l d(c_m, \rho_l)
 
     With n = 1 this is :func:`estimate`. Choose it when one estimate may hide
     a rival: chains that disagree, several modes, a wide ball. Each draw

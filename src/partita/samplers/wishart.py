@@ -153,7 +153,7 @@ class NormalInverseWishart(Kernel):
     def hellinger(
         self, values: Floats, labels: NDArray[np.int32], rng: np.random.Generator
     ) -> Floats:
-        """√(1 − |ΣΣ'|^{1/4} |(Σ + Σ')/2|^{−1/2} e^{−δᵀ(Σ + Σ')⁻¹δ/4}), δ = μ − μ'."""
+        """``√(1 − |ΣΣ'|^{1/4} |(Σ + Σ')/2|^{−1/2} e^{−δᵀ(Σ + Σ')⁻¹δ/4})``, δ = μ − μ'."""
         parameters = [
             self._draw_parameters(values[labels == j], rng) for j in range(int(labels.max()) + 1)
         ]
