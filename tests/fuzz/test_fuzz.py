@@ -55,11 +55,5 @@ def test_killed_runs_resume_to_the_same_bits(tmp_path):
 
 @needs_fork
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_interrupted_work_is_true_or_nothing(tmp_path):
-    outcomes(processes.interrupt, 76, 6, tmp_path)
-
-
-@needs_fork
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_full_disks(tmp_path):
     assert REFUSED in outcomes(processes.full_disk, 150, 15, tmp_path)
