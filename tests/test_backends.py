@@ -43,7 +43,7 @@ def test_a_cluster_does_the_work():
     alone = answers()
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config("dask"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from partita._validate import shown
@@ -47,8 +50,48 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
     threads = min(count_jobs(n_jobs), len(work))
     if threads <= 1:
         return [function(task) for task in work]
-    with ThreadPoolExecutor(threads) as pool:
+    with pool_of(threads, "blocks") as pool:
         return list(pool.map(function, work))
+
+
+_kept: dict[tuple[int, tuple[str, ...]], ThreadPoolExecutor] = {}
+_lock = threading.Lock()
+_current = threading.local()
+
+
+@contextmanager
+def pool_of(threads: int, purpose: str) -> Iterator[ThreadPoolExecutor]:
+    """A pool of that many threads, kept for the next time: to start one takes milliseconds.
+
+    Work that itself needs a pool for the same purpose gets one of its own: it
+    would wait for threads that wait for it.
+    """
+    outside: tuple[str, ...] = getattr(_current, "purposes", ())
+    if purpose in outside:
+        with ThreadPoolExecutor(threads, initializer=partial(_begin, outside)) as pool:
+            yield pool
+        return
+    inside = (*outside, purpose)
+    key = (threads, inside)
+    with _lock:
+        if key not in _kept:
+            _kept[key] = ThreadPoolExecutor(threads, initializer=partial(_begin, inside))
+    yield _kept[key]
+
+
+def _begin(purposes: tuple[str, ...]) -> None:
+    _current.purposes = purposes
+
+
+def _forget() -> None:
+    """In a process that was forked: its pools have no threads."""
+    global _lock
+    _lock = threading.Lock()
+    _kept.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def _joblib_is_configured() -> bool:

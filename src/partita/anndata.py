@@ -231,7 +231,8 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
         raise InvalidInputError(
             f"draws={given!r} is neither a key of adata.obsm ({keys}), nor a pattern for columns "
-            "of adata.obs, nor a file."
+            "of adata.obs, nor a file.",
+            argument="draws",
         )
     clean = as_draws(given, noise=noise)
     if clean.n_items != adata.n_obs:

@@ -16,9 +16,12 @@ class PartitaError(Exception):
         The argument that the error is about, where it is about one.
     """
 
+    argument: str | None = None
+
     def __init__(self, *args: object, argument: str | None = None, **options: Any) -> None:
         super().__init__(*args, **options)  # some built-ins, such as ImportError, take options
-        self.argument = argument
+        if argument is not None:
+            self.argument = argument
 
 
 class InvalidInputError(PartitaError, ValueError):
@@ -32,9 +35,13 @@ class InvalidLabelsError(InvalidInputError):
 class InvalidWeightsError(InvalidInputError):
     """Weights of draws are negative, zero, missing, or of the wrong length."""
 
+    argument = "weights"
+
 
 class InvalidDataError(InvalidInputError):
     """Observations given to a sampler cannot be used by the chosen kernel."""
+
+    argument = "data"
 
 
 class UnknownNameError(InvalidInputError):

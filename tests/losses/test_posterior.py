@@ -37,9 +37,11 @@ def test_shared_answers_are_those_of_each_function(draws):
 
 def test_labels_of_the_same_partition_share_distances(draws):
     posterior = Posterior(draws)
-    first = posterior.distinct_distances(pt.VI(), TRUTH)
-    assert posterior.distinct_distances(pt.VI(), 2 - TRUTH) is first
-    posterior.distinct_distances(pt.VI(), LABELS[0])
+    first = posterior.distances(pt.VI(), TRUTH)
+    assert posterior.distances(pt.VI(), 2 - TRUTH) is first
+    apart = posterior.distinct_distances(pt.VI(), TRUTH)
+    assert np.array_equal(apart[posterior.index], first)
+    posterior.distances(pt.VI(), LABELS[0])
     posterior.keep_distances(TRUTH)
     assert len(posterior._distances) == 1
 

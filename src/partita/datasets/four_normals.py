@@ -66,7 +66,7 @@ def four_normals(
     ((100, 2), (100,))
     """
     if example not in _DEVIATIONS:
-        raise InvalidInputError(f"example={example!r}; expected 1 or 2.")
+        raise InvalidInputError(f"example={example!r}; expected 1 or 2.", argument="example")
     n, generator = whole(n, "n", least=1), generator_from(rng, default=None)
     labels = generator.integers(0, 4, size=n).astype(np.int32)
     deviation = np.array(_DEVIATIONS[example])[labels, None]

@@ -84,7 +84,8 @@ def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -
     if options.transpose:
         raise InvalidInputError(
             "transpose=True has no meaning for files with named dimensions: chain, draw and item "
-            "are found by name."
+            "are found by name.",
+            argument="transpose",
         )
     purpose = f"reading {path.suffix or path.name} files"
     xarray = require("xarray", extra="arviz", purpose=purpose)

@@ -32,7 +32,9 @@ def index_of(path: Path) -> Path | None:
 def read(path: Path, options: ReadOptions) -> Draws:
     """Draws of one variable of a chain, as JAGS, OpenBUGS and coda's ``write.coda`` keep them."""
     if options.transpose:
-        raise InvalidInputError("transpose=True has no meaning for CODA's files.")
+        raise InvalidInputError(
+            "transpose=True has no meaning for CODA's files.", argument="transpose"
+        )
     index = index_of(path)
     if index is None:
         raise FileMissingError(

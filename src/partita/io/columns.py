@@ -167,7 +167,8 @@ def _named(variables: dict[str, list[int]], var_name: str) -> list[int]:
     if var_name not in variables:
         raise InvalidInputError(
             f"var_name={var_name!r} is not an indexed variable of this table; "
-            f"the indexed variables are {_listed(variables)}."
+            f"the indexed variables are {_listed(variables)}.",
+            argument="var_name",
         )
     return variables[var_name]
 

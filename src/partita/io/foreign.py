@@ -38,7 +38,8 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
         if transpose:
             raise InvalidInputError(
                 "transpose=True has no meaning for arrays with named dimensions: chain, draw and "
-                "item are found by name."
+                "item are found by name.",
+                argument="transpose",
             )
         return draws_from_named(obj, var_name=var_name)
     if isinstance(obj, dict):
@@ -47,7 +48,8 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
         )
     if var_name is not None:
         raise InvalidInputError(
-            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables."
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
+            argument="var_name",
         )
     if "dask" in libraries and not transpose and getattr(obj, "ndim", 0) in (2, 3):
         return _draws_from_dask(obj)

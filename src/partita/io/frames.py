@@ -123,7 +123,9 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
         table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
     else:
         if var_name is not None:
-            raise InvalidInputError("var_name=... names columns; it has no meaning transposed.")
+            raise InvalidInputError(
+                "var_name=... names columns; it has no meaning transposed.", argument="var_name"
+            )
         table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
         return draws_from_items(table)
     return draws_from_table(table, var_name=var_name)

@@ -191,11 +191,14 @@ def _array_of(obj: Any, var_name: str | None) -> Any:
             var_name = names[0]
         if var_name not in names:
             raise InvalidInputError(
-                f"var_name={var_name!r}; expected one of {', '.join(map(str, names[:12]))}."
+                f"var_name={var_name!r}; expected one of {', '.join(map(str, names[:12]))}.",
+                argument="var_name",
             )
         obj = obj[var_name]
     elif var_name is not None:
-        raise InvalidInputError(f"var_name={var_name!r} was given for an object without variables.")
+        raise InvalidInputError(
+            f"var_name={var_name!r} was given for an object without variables.", argument="var_name"
+        )
     dims = getattr(obj, "dims", None)
     if isinstance(dims, tuple) and hasattr(obj, "transpose") and "draw" in dims:
         first = [name for name in ("chain", "draw") if name in dims]

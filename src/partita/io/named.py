@@ -30,7 +30,8 @@ def draws_from_named(
         if var_name is not None and var_name != obj.name:
             raise InvalidInputError(
                 f"var_name={var_name!r} was given for a DataArray named {obj.name!r}; a DataArray "
-                "is a single variable."
+                "is a single variable.",
+                argument="var_name",
             )
         return _draws_from_array(obj)
     if "Dataset" in kinds:

@@ -28,7 +28,9 @@ _FIELDS = ("weights", "chain", "item_names")
 def read_npy(path: Path, options: ReadOptions) -> Draws:
     """Draws from a memory-mapped npy file."""
     if options.var_name is not None:
-        raise InvalidInputError("var_name=... was given, but an npy file holds a single array.")
+        raise InvalidInputError(
+            "var_name=... was given, but an npy file holds a single array.", argument="var_name"
+        )
     with _explained(path, "npy"), path.open("rb") as stream:
         shape, _, dtype = _read_header(stream, path.name)
         _check_size(path.name, shape, dtype, path.stat().st_size - stream.tell())

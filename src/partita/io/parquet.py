@@ -33,7 +33,9 @@ def read(path: Path, options: ReadOptions) -> Draws:
             if not options.transpose:
                 return draws_from_table(table, var_name=options.var_name)
             if options.var_name is not None:
-                raise InvalidInputError("var_name=... names columns; it has no meaning transposed.")
+                raise InvalidInputError(
+                    "var_name=... names columns; it has no meaning transposed.", argument="var_name"
+                )
             return draws_from_items(table)
     except (arrow.ArrowException, OSError) as error:
         raise FileFormatError(

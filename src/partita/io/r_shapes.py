@@ -176,7 +176,8 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
         if options.var_name is not None:
             raise InvalidInputError(
                 f"var_name={options.var_name!r} was given, but {name} holds a single array whose "
-                "columns have no names."
+                "columns have no names.",
+                argument="var_name",
             )
         return _with_chains(draws_from_array(values), node)
     table = Columns([values[:, i] for i in range(values.shape[1])], list(columns), rows)

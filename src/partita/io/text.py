@@ -62,7 +62,8 @@ def _read(source: Source, options: ReadOptions, sep: str, *, one_variable: bool 
     if options.strings and options.header is None:
         raise InvalidInputError(
             "strings=True was given without header=...: where labels are text, a header cannot "
-            "be recognised. Pass header=True or header=False."
+            "be recognised. Pass header=True or header=False.",
+            argument="strings",
         )
     with open_bytes(source) as stream:
         blocks = line_blocks(stream, name)
@@ -85,7 +86,8 @@ def _check_sep(sep: str) -> str:
     if len(sep.encode()) > 1 or sep in ('"', "\n", "\r", "#", ".", "-", "+") or sep.isalnum():
         raise InvalidInputError(
             f"sep={sep!r}; expected one ASCII character that is no part of a number, such as ';', "
-            "or '' for runs of blanks."
+            "or '' for runs of blanks.",
+            argument="sep",
         )
     return sep
 

@@ -129,7 +129,8 @@ def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
     if options.transpose and (special or options.var_name):
         raise InvalidInputError(
             f"transpose=True was given for a table with {special or 'var_name=...'}; a table of "
-            "named variables has one row per draw."
+            "named variables has one row per draw.",
+            argument="transpose",
         )
 
 

@@ -239,7 +239,8 @@ def clean_price(a: float) -> float:
     if not isinstance(a, (int, float, np.integer, np.floating)) or not 0.0 < float(a) < 2.0:
         raise InvalidInputError(
             f"a={a!r}; expected a number strictly between 0 and 2. a = 1 prices splitting and "
-            "merging alike, a > 1 makes splitting a true cluster dearer."
+            "merging alike, a > 1 makes splitting a true cluster dearer.",
+            argument="a",
         )
     return float(a)
 

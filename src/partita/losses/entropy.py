@@ -59,7 +59,8 @@ class Entropy(PricedLoss):
         if not number or not 0.0 < float(beta) < np.inf:
             raise InvalidInputError(
                 f"beta={beta!r}; expected a positive number. beta = 1 is VI, beta = 2 is twice "
-                "Binder's loss."
+                "Binder's loss.",
+                argument="beta",
             )
         object.__setattr__(self, "beta", float(beta))
         object.__setattr__(self, "a", a)

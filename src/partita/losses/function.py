@@ -184,7 +184,8 @@ class CallableLoss(Loss):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InvalidInputError(
-                f"function={self.function!r}; expected a function of two label vectors."
+                f"function={self.function!r}; expected a function of two label vectors.",
+                argument="function",
             )
         flag(self.metric, "metric")
         flag(self.symmetric, "symmetric")

@@ -54,6 +54,12 @@ class Posterior:
         index, mass = self.draws.unique_index()
         return index, self.draws.merged(index, mass)
 
+    @cached_property
+    def _first(self) -> NDArray[np.int64]:
+        """Position of each distinct partition's first draw."""
+        first = np.unique(self.index, return_index=True)[1]
+        return np.asarray(first, np.int64)
+
     @property
     def index(self) -> NDArray[np.int64]:
         """Number of each draw's partition among the distinct ones."""
@@ -76,20 +82,24 @@ class Posterior:
         """Whether the similarity matrix has been computed."""
         return "similarity" in self.__dict__
 
-    def distinct_distances(self, loss: Loss, labels: Labels) -> Floats:
-        """Loss of an estimate against each distinct draw."""
+    def distances(self, loss: Loss, labels: Labels) -> Floats:
+        """Loss of an estimate against each draw, shape (n_draws,)."""
         # Canonical, as everywhere: sums in another order would differ in their last bits.
         estimate = as_labels(labels)
         key = loss, estimate.tobytes()
         if key not in self._distances:
-            found = loss.distances(estimate, self.distinct, self.n_jobs)
+            # Equal draws are looked for only by who needs them: that takes longer than one pass.
+            if "_merged" in self.__dict__:
+                found = loss.distances(estimate, self.distinct, self.n_jobs)[self.index]
+            else:
+                found = loss.distances(estimate, self.draws, self.n_jobs)
             found.flags.writeable = False
             self._distances[key] = found
         return self._distances[key]
 
-    def distances(self, loss: Loss, labels: Labels) -> Floats:
-        """Loss of an estimate against each draw, shape (n_draws,)."""
-        found: Floats = self.distinct_distances(loss, labels)[self.index]
+    def distinct_distances(self, loss: Loss, labels: Labels) -> Floats:
+        """Loss of an estimate against each distinct draw."""
+        found: Floats = self.distances(loss, labels)[self._first]
         return found
 
     def expected(self, loss: Loss, labels: Labels) -> float:

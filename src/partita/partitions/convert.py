@@ -88,7 +88,8 @@ def as_draws(
         if hasattr(type(obj), "__draws__"):
             raise InvalidInputError(
                 f"noise={noise!r} was given for a {type(obj).__name__}, whose labels are numbered "
-                "already; give it where the labels are first read."
+                "already; give it where the labels are first read.",
+                argument="noise",
             )
         with reading_noise(noise):
             return as_draws(obj, var_name=var_name, transpose=transpose, **fields)
@@ -106,7 +107,8 @@ def as_draws(
         return with_fields(found, **fields)
     if var_name is not None:
         raise InvalidInputError(
-            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables."
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
+            argument="var_name",
         )
     return draws_from_array(obj, transpose=transpose, **fields)
 
@@ -138,7 +140,8 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
     if fields.get("chain") is not None:
         raise InvalidInputError(
             f"chain=... was given for labels of shape {values.shape}, whose first axis is the "
-            "chain already."
+            "chain already.",
+            argument="chain",
         )
     n_chains, n_draws, n_items = values.shape
     fields["chain"] = np.repeat(np.arange(n_chains), n_draws)

@@ -113,7 +113,8 @@ def _aligned(loss: object) -> str:
     if not fair or name not in ("vi", "binder"):
         raise UnknownNameError(
             f"loss={loss!r}; the Hasse diagram is stretched by 'vi' or 'binder' (with a=1), the "
-            "losses that are aligned with the lattice."
+            "losses that are aligned with the lattice.",
+            argument="loss",
         )
     return name
 

@@ -53,7 +53,8 @@ def _clean(noise: Any) -> _Noise:
     if not pair or noise[1] not in ("singletons", "cluster"):
         raise InvalidInputError(
             f"noise={noise!r}; expected a label and what it means, as in (-1, 'singletons') "
-            "(each such item is alone) or (-1, 'cluster') (they form one cluster)."
+            "(each such item is alone) or (-1, 'cluster') (they form one cluster).",
+            argument="noise",
         )
     return _Noise(noise[0], noise[1])
 

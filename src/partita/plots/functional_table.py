@@ -74,7 +74,8 @@ def prepare_functionals(
     if unknown:
         raise UnknownNameError(
             f"names={names!r}: no functional {unknown[0]!r}; expected some of "
-            f"{', '.join(map(repr, values))}."
+            f"{', '.join(map(repr, values))}.",
+            argument="names",
         )
     found = diagnose_values({name: values[name] for name in chosen}, draws, n_jobs=n_jobs)
     return tuple(

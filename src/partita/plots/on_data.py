@@ -160,11 +160,14 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
             known = ", ".join(observations.titles[:12])
             raise InvalidInputError(
                 f"dims={dims!r}: there is no column {column!r}; expected positions 0 to "
-                f"{count - 1} or names ({known})."
+                f"{count - 1} or names ({known}).",
+                argument="dims",
             )
         found.append(int(position) % count)
     if len(found) not in (1, 2) or len(set(found)) != len(found):
-        raise InvalidInputError(f"dims={dims!r}; expected one column or two different ones.")
+        raise InvalidInputError(
+            f"dims={dims!r}; expected one column or two different ones.", argument="dims"
+        )
     return tuple(found)
 
 

@@ -172,7 +172,9 @@ def conformal_set(
     if method == "ball":
         return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:
-        raise InvalidInputError("estimate=... is the centre of a ball; give method='ball' with it.")
+        raise InvalidInputError(
+            "estimate=... is the centre of a ball; give method='ball' with it.", argument="estimate"
+        )
     apart = pairwise_distances(ready.draws, loss=measure, n_jobs=n_jobs)
     rates, quoted = clean_rates(rate, apart)
     scores = np.array([np.exp(-r * apart).sum(axis=1) - 1.0 for r in rates])
@@ -184,7 +186,9 @@ def clean_rates(rate: float | None, apart: NDArray[np.float64]) -> tuple[NDArray
     if rate is not None:
         number = isinstance(rate, (int, float, np.integer, np.floating))
         if not number or isinstance(rate, bool) or not 0.0 < float(rate) < np.inf:
-            raise InvalidInputError(f"rate={rate!r}; expected a positive number, such as 0.5.")
+            raise InvalidInputError(
+                f"rate={rate!r}; expected a positive number, such as 0.5.", argument="rate"
+            )
         return np.array([float(rate)]), 0
     between = apart[np.triu_indices(len(apart), 1)]
     usual = float(np.median(between)) if between.size else 0.0
@@ -205,7 +209,9 @@ def _around(
     from partita.search.estimate import estimate
 
     if rate is not None:
-        raise InvalidInputError("rate=... is of the kernel; leave it out with method='ball'.")
+        raise InvalidInputError(
+            "rate=... is of the kernel; leave it out with method='ball'.", argument="rate"
+        )
     ranked = draws
     if given is not None:
         center = as_labels(given, n_items=draws.n_items, what="estimate")

@@ -216,7 +216,8 @@ def _number(n: int, distinct: int) -> int:
     number = whole(n, "n", least=1)
     if number > distinct:
         raise InvalidInputError(
-            f"n={n}, but there are only {distinct} different draws; give at most {distinct}."
+            f"n={n}, but there are only {distinct} different draws; give at most {distinct}.",
+            argument="n",
         )
     return number
 

@@ -19,14 +19,16 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise InvalidInputError(f"{name}={value!r}; expected a number or one per column.") from None
+        raise InvalidInputError(
+            f"{name}={value!r}; expected a number or one per column.", argument=name
+        ) from None
     if array.ndim > 1 or array.size == 0:
         raise InvalidInputError(
-            f"{name} has shape {array.shape}; expected a number or one per column."
+            f"{name} has shape {array.shape}; expected a number or one per column.", argument=name
         )
     if not np.isfinite(array).all() or (above is not None and not (array > above).all()):
         limit = "finite" if above is None else f"finite and above {above:g}"
-        raise InvalidInputError(f"{name}={value!r}; expected {limit} numbers.")
+        raise InvalidInputError(f"{name}={value!r}; expected {limit} numbers.", argument=name)
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 
@@ -36,7 +38,8 @@ def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
     if array.ndim == 1 and array.size != n_columns:
         raise InvalidInputError(
             f"{name} has {array.size} entries for {n_columns} columns of data; expected one number "
-            "for all columns or one per column."
+            "for all columns or one per column.",
+            argument=name,
         )
     return np.broadcast_to(array, (n_columns,)).copy()
 

@@ -50,10 +50,13 @@ def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0)
     n_items = whole(n_items, "n_items", least=2)
     discount, n_clusters = number(discount, "discount"), number(n_clusters, "n_clusters")
     if not 0 <= discount < 1:
-        raise InvalidInputError(f"discount={discount!r}; expected a number in [0, 1).")
+        raise InvalidInputError(
+            f"discount={discount!r}; expected a number in [0, 1).", argument="discount"
+        )
     if not 1 < n_clusters < n_items:
         raise InvalidInputError(
-            f"n_clusters={n_clusters!r}; expected a number above 1 and below n_items={n_items}."
+            f"n_clusters={n_clusters!r}; expected a number above 1 and below n_items={n_items}.",
+            argument="n_clusters",
         )
     from scipy.optimize import brentq
 

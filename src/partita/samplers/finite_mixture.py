@@ -85,7 +85,9 @@ class FiniteMixture(PartitionPrior):
             object.__setattr__(self, "weight", positive(self.weight, "weight"))
         mean = positive(self.mean_components, "mean_components")
         if mean <= 1:
-            raise InvalidInputError(f"mean_components={mean!r}; expected a number above 1.")
+            raise InvalidInputError(
+                f"mean_components={mean!r}; expected a number above 1.", argument="mean_components"
+            )
         object.__setattr__(self, "mean_components", mean)
         object.__setattr__(self, "dynamic", flag(self.dynamic, "dynamic"))
         if self.components is not None:
@@ -269,7 +271,8 @@ def _clean_components(components: Sequence[float]) -> tuple[float, ...]:
     if values.ndim != 1 or not values.size or not np.isfinite(values).all() or values.min() < 0:
         raise InvalidInputError(
             f"components={components!r}; expected the probabilities of 1, 2, … components. For a "
-            "fixed number use FiniteMixture.exactly."
+            "fixed number use FiniteMixture.exactly.",
+            argument="components",
         )
     if not values.sum() > 0:
         raise InvalidInputError("components are all zero; expected probabilities.")

@@ -33,7 +33,8 @@ def starting_partitions(
         return _given(initial, n_items, len(generators), most)
     if initial is not None and initial not in NAMES:
         raise UnknownNameError(
-            f"initial={initial!r} is unknown; expected one of {', '.join(NAMES)}, or labels."
+            f"initial={initial!r} is unknown; expected one of {', '.join(NAMES)}, or labels.",
+            argument="initial",
         )
     starts = []
     for chain, generator in enumerate(generators):

@@ -30,7 +30,9 @@ def clean_rate(rate: Any) -> Rate:
     for each in rate:
         number = each if isinstance(each, Gamma) else per_column(each, "rate", above=0.0)
         if isinstance(number, tuple):
-            raise InvalidInputError(f"rate={rate!r}; expected one number or Gamma per column.")
+            raise InvalidInputError(
+                f"rate={rate!r}; expected one number or Gamma per column.", argument="rate"
+            )
         cleaned.append(number)
     return tuple(cleaned)
 

@@ -115,7 +115,8 @@ class NormalInverseGamma(Kernel):
             j = int(wrong[0])
             raise InvalidDataError(
                 f"mean={mean[j]:g} and rate={rate[j]:g} are out of proportion to column "
-                f"{table.names[j]!r}, whose values are up to {away[j]:.2g} away from that mean."
+                f"{table.names[j]!r}, whose values are up to {away[j]:.2g} away from that mean.",
+                argument="mean",
             )
         return self
 

@@ -58,7 +58,9 @@ class PitmanYor(PartitionPrior):
     def __post_init__(self) -> None:
         discount = self.discount
         if not (isinstance(discount, (int, float, np.number)) and 0 <= discount < 1):
-            raise InvalidInputError(f"discount={discount!r}; expected a number in [0, 1).")
+            raise InvalidInputError(
+                f"discount={discount!r}; expected a number in [0, 1).", argument="discount"
+            )
         object.__setattr__(self, "discount", float(discount))
         object.__setattr__(self, "concentration", _clean(self.concentration, float(discount)))
 
@@ -154,7 +156,8 @@ def _clean(concentration: Any, discount: float) -> float | Gamma:
     if not number or isinstance(concentration, bool) or not concentration > -discount:
         raise InvalidInputError(
             f"concentration={concentration!r}; expected a number above {0.0 - discount:g} or a "
-            "Gamma(shape, rate) prior."
+            "Gamma(shape, rate) prior.",
+            argument="concentration",
         )
     return float(concentration)
 

@@ -167,7 +167,8 @@ def _numbers(values: Any, name: str) -> tuple[float, ...]:
         array = np.empty((0, 0))
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
         raise InvalidInputError(
-            f"{name}={values!r}; expected a function, or a sequence of finite numbers."
+            f"{name}={values!r}; expected a function, or a sequence of finite numbers.",
+            argument=name,
         )
     return tuple(array.tolist())
 

@@ -196,7 +196,9 @@ def _check_settings(
         1 if split_merge is None else whole(split_merge, "split_merge", least=0, most=_MOST),
     )
     if settings.sweeps == settings.split_merge == 0:
-        raise InvalidInputError("sweeps=0 and split_merge=0 leave nothing to do in an iteration.")
+        raise InvalidInputError(
+            "sweeps=0 and split_merge=0 leave nothing to do in an iteration.", argument="sweeps"
+        )
     return settings
 
 
@@ -206,7 +208,8 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     if not isinstance(prior, PartitionPrior):
         raise InvalidInputError(
             f"prior={prior!r}; expected DirichletProcess, PitmanYor, FiniteMixture or another "
-            "PartitionPrior."
+            "PartitionPrior.",
+            argument="prior",
         )
     return prior
 
@@ -225,7 +228,8 @@ class _Prepared:
 def _prepare(data: Any, kernel: Kernel | None) -> _Prepared:
     if kernel is not None and not isinstance(kernel, Kernel):
         raise InvalidInputError(
-            f"kernel={kernel!r}; expected a kernel such as NormalInverseGamma(...), or None."
+            f"kernel={kernel!r}; expected a kernel such as NormalInverseGamma(...), or None.",
+            argument="kernel",
         )
     table = as_table(data)
     if table.n_rows < 2:

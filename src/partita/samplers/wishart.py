@@ -120,7 +120,8 @@ class NormalInverseWishart(Kernel):
             )
         if not self.degrees > d - 1:
             raise InvalidInputError(
-                f"degrees={self.degrees:g} for {d} columns of data; expected more than {d - 1}."
+                f"degrees={self.degrees:g} for {d} columns of data; expected more than {d - 1}.",
+                argument="degrees",
             )
         return spread(self.mean, d, "mean"), scale
 
@@ -220,7 +221,9 @@ def _clean_scale(scale: Any) -> float | tuple[tuple[float, ...], ...]:
     try:
         matrix = np.asarray(scale, np.float64)
     except (TypeError, ValueError):
-        raise InvalidInputError(f"scale={scale!r}; expected a number or a matrix.") from None
+        raise InvalidInputError(
+            f"scale={scale!r}; expected a number or a matrix.", argument="scale"
+        ) from None
     if matrix.ndim == 0:
         return positive(scale, "scale")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

@@ -99,7 +99,9 @@ def clusters_curve(
             f"the expected {measure.title} is no mean over draws, so it has no Monte Carlo error."
         )
     if tolerance is not None and not number(tolerance, "tolerance") >= 0:
-        raise InvalidInputError(f"tolerance={tolerance!r}; expected a number of at least 0.")
+        raise InvalidInputError(
+            f"tolerance={tolerance!r}; expected a number of at least 0.", argument="tolerance"
+        )
     time_limit = seconds(time_limit)
     given = as_draws(draws)
     wanted = None if k is None else _clean_numbers(k, given.n_items)

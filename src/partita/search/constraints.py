@@ -76,7 +76,8 @@ def clean_rules(
     if (k or 1) * least > n_items:
         raise InvalidInputError(
             f"n_clusters={k}, min_size={least}: {(k or 1) * least:,} items would be needed, but "
-            f"there are {n_items:,}."
+            f"there are {n_items:,}.",
+            argument="n_clusters",
         )
     return Rules(k, least)
 

@@ -171,7 +171,8 @@ def _posterior_or_matrix(
 def _neighbours(neighbours: int | None, paper_name: int | None) -> int | None:
     if neighbours is not None and paper_name is not None:
         raise InvalidInputError(
-            f"neighbours={neighbours} and l={paper_name} are two names of one setting; give one."
+            f"neighbours={neighbours} and l={paper_name} are two names of one setting; give one.",
+            argument="neighbours",
         )
     if neighbours is not None:
         return whole(neighbours, "neighbours", least=1)
@@ -197,7 +198,8 @@ def _clean_options(
     if max_clusters is not None and max_clusters > n_items:
         raise InvalidInputError(
             f"max_clusters={max_clusters}, but there are only {n_items} items; "
-            "leave it out when there is no limit."
+            "leave it out when there is no limit.",
+            argument="max_clusters",
         )
     too_fine = max_clusters is not None and len(given) and int(given.max()) >= max_clusters
     if too_fine:

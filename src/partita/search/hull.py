@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels
 
-CORNER = 1e-10
-"""A partition is a corner where it is lower than its neighbours by more than this share."""
+
+def rounding(cost: float) -> float:
+    """A difference of costs below this is none: Binder's may be as small as 2/N²."""
+    return 1e-12 * abs(cost) + 1e-13
 
 
 class Point(NamedTuple):
@@ -32,11 +34,11 @@ def hull(points: Sequence[Point], low: float, high: float) -> tuple[list[Point],
     order = sorted(points, key=lambda p: (p.merging, p.splitting, p.labels.tobytes()))
     corners: list[Point] = []
     for point in order:
-        if corners and point.splitting >= corners[-1].splitting - CORNER:
+        if corners and _is_reached(point.splitting, corners[-1].splitting):
             continue
         while len(corners) > 1 and not _bends(corners[-2], corners[-1], point):
             corners.pop()
-        if corners and point.merging <= corners[-1].merging + CORNER:
+        if corners and _is_reached(corners[-1].merging, point.merging):
             corners.pop()
         corners.append(point)
     breaks = [crossing(p, q) for p, q in pairwise(corners)]
@@ -66,4 +68,9 @@ def possible_gains(edges: NDArray[np.float64], best: NDArray[np.float64]) -> NDA
 def _bends(p: Point, q: Point, r: Point) -> bool:
     """Whether q is below the line from p to r."""
     a = crossing(p, r)
-    return q.at(a) < p.at(a) - CORNER * max(1.0, p.at(a))
+    return not _is_reached(q.at(a), p.at(a))
+
+
+def _is_reached(cost: float, other: float) -> bool:
+    """Whether a cost is not below another, but for rounding."""
+    return cost >= other - rounding(other)

@@ -187,7 +187,7 @@ class PricePath(Result):
         edges = np.concatenate(([self.low], self.breakpoints, [self.high]))
         own = edges * splitting + (2.0 - edges) * merging
         best = self.expected(edges)
-        ties = np.flatnonzero(own <= best + 1e-10 * np.maximum(1.0, best))
+        ties = np.flatnonzero(own <= best + 1e-10 * best + 1e-13)
         low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size > 1 else (np.nan, np.nan)
         return Stability(float(low), float(high), splitting, merging, self)
 
@@ -196,7 +196,8 @@ class PricePath(Result):
         if not ((prices >= self.low) & (prices <= self.high)).all():
             raise InvalidInputError(
                 f"a={a!r}; expected prices between {self.low:g} and {self.high:g}, "
-                "where this path was sought."
+                "where this path was sought.",
+                argument="a",
             )
         return prices
 

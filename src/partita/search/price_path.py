@@ -116,7 +116,9 @@ def price_path(
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     low, high = number(low, "low"), number(high, "high")
     if not 0.0 <= low < high <= 2.0:
-        raise InvalidInputError(f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.")
+        raise InvalidInputError(
+            f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
+        )
     time_limit = seconds(time_limit)
     given = as_draws(draws)
     with Status("price path", progress) as status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar, overload
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import available_memory, readable_size
-from partita._parallel import count_jobs
+from partita._parallel import count_jobs, pool_of
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
@@ -193,7 +193,7 @@ def run_until(
     and returns what it has.
     """
     futures: list[Future[R]] = []
-    with ThreadPoolExecutor(task.threads_for(len(work), each)) as pool:
+    with pool_of(task.threads_for(len(work), each), "search") as pool:
         while True:
             try:  # around everything: Ctrl-C may come while work is handed out, too
                 while len(futures) < len(work):

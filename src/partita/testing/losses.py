@@ -58,7 +58,8 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int | Non
     measure = as_loss(loss)
     if not isinstance(n_items, int) or not 2 <= n_items <= CHECKED_ITEMS:
         raise InvalidInputError(
-            f"n_items={n_items!r}; expected a whole number from 2 to {CHECKED_ITEMS}."
+            f"n_items={n_items!r}; expected a whole number from 2 to {CHECKED_ITEMS}.",
+            argument="n_items",
         )
     if measure.averages_distances:
         for n in range(1, n_items + 1):

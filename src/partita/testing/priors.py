@@ -54,10 +54,12 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int | None = No
     """
     rng = 0 if rng is None else rng
     if not isinstance(prior, PartitionPrior):
-        raise InvalidInputError(f"prior={prior!r}; expected a PartitionPrior.")
+        raise InvalidInputError(f"prior={prior!r}; expected a PartitionPrior.", argument="prior")
     n_items = whole(n_items, "n_items", least=2)
     if n_items > _LARGEST:
-        raise InvalidInputError(f"n_items={n_items}; expected at most {_LARGEST}: all partitions.")
+        raise InvalidInputError(
+            f"n_items={n_items}; expected at most {_LARGEST}: all partitions.", argument="n_items"
+        )
     for n in range(1, n_items + 1):
         partitions = np.array(list(all_partitions(n)))
         log_p = np.array([prior.log_probability(labels) for labels in partitions])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
-from partita.kernels.losses.distances import distances, is_dense
+from partita.kernels.losses.distances import distances, is_dense, joint_of_rows
 from partita.kernels.losses.forms import Form, combine
 
 
@@ -20,13 +20,8 @@ def _fill_among(
     sums: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
-    """Through tables of all cells; ``table`` has room for two of them, ``out`` is zero.
-
-    The halves of the items fill tables of their own: neighbours often share a
-    cell, and would otherwise wait for each other.
-    """
+    """Through tables of all cells; ``out`` is zero."""
     n_rows, n = rows.shape
-    half = n // 2
     for r in range(n_rows):
         for t in range(clusters[r]):
             table[t] = 0
@@ -37,18 +32,7 @@ def _fill_among(
             sums[r] += terms[table[t]]
     for r in range(n_rows):
         for s in range(r + 1, n_rows):
-            k = clusters[s]
-            cells = clusters[r] * k
-            for c in range(2 * cells):
-                table[c] = 0
-            for i in range(half):
-                table[rows[r, i] * k + rows[s, i]] += 1
-                table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
-            if n % 2:
-                table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
-            joint = 0.0
-            for c in range(cells):
-                joint += terms[table[c] + table[cells + c]]
+            joint = joint_of_rows(rows, r, s, clusters[r], clusters[s], terms, table)
             out[r, s] = out[s, r] = combine(form, joint, sums[r], sums[s])
 
 

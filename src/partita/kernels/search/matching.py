@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
-from partita.kernels.losses.distances import distances, is_dense
+from partita.kernels.losses.distances import distances, is_dense, joint_of_rows
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.counts import truth_sums
 
@@ -24,30 +24,13 @@ def _fill_blocks(
     table: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
-    """Distances of all pairs of each block through contingency tables.
-
-    The halves of the items fill tables of their own: neighbours often share a
-    cell, and would otherwise wait for each other.
-    """
-    n = rows.shape[1]
-    half = n // 2
+    """Distances of all pairs of each block through contingency tables."""
     for b in range(edges.size - 1):
         first = edges[b]
         for r in range(first, edges[b + 1]):
             out[b, r - first, r - first] = 0.0
             for s in range(r + 1, edges[b + 1]):
-                k = clusters[s]
-                cells = clusters[r] * k
-                for c in range(2 * cells):
-                    table[c] = 0
-                for i in range(half):
-                    table[rows[r, i] * k + rows[s, i]] += 1
-                    table[cells + rows[r, half + i] * k + rows[s, half + i]] += 1
-                if n % 2:
-                    table[rows[r, n - 1] * k + rows[s, n - 1]] += 1
-                joint = 0.0
-                for c in range(cells):
-                    joint += terms[table[c] + table[cells + c]]
+                joint = joint_of_rows(rows, r, s, clusters[r], clusters[s], terms, table)
                 loss = combine(form, joint, sums[r], sums[s])
                 out[b, r - first, s - first] = out[b, s - first, r - first] = loss
 

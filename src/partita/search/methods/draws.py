@@ -50,7 +50,8 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
     if draws is None:
         raise NotSupportedError(
             "method 'draws' picks one of the draws, but a similarity matrix was given instead; "
-            "pass the draws, or use 'average', 'complete', 'hasse' or 'sweep'."
+            "pass the draws, or use 'average', 'complete', 'hasse' or 'sweep'.",
+            argument="method",
         )
     cap = task.options.max_clusters
     excluded = np.zeros(draws.n_draws, bool) if cap is None else draws.n_clusters > cap
@@ -58,7 +59,8 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
         raise InvalidInputError(
             f"max_clusters={cap}, but every draw has at least {draws.n_clusters.min()} clusters, "
             "so method 'draws' has nothing to choose from; raise max_clusters or use another "
-            "method, such as 'sweep'."
+            "method, such as 'sweep'.",
+            argument="max_clusters",
         )
     if excluded.any():
         task.limits.append(

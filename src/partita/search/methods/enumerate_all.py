@@ -46,7 +46,8 @@ def search(task: Task) -> list[Candidate]:
             f"method 'enumerate' tries every partition of at most {MAX_ENUMERATED} items; "
             f"{n} items have {_in_words(bell_number(n))} of them. Use 'auto' or 'sweep', whose "
             "result comes with a proven bound for VI, NVI, ID, NID and Binder, or 'ilp' for "
-            "Binder's exact minimum."
+            "Binder's exact minimum.",
+            argument="method",
         )
     one_cluster = np.zeros(n, np.int32)
     bound = task.evaluate(one_cluster)

@@ -98,7 +98,7 @@ def _descend(task: Task, value: Evaluated, start: Labels) -> Labels:
                 return labels
             best = min(_moves(labels, int(item), cap), key=value, default=labels)
             settled += 1
-            if value(best) < value(labels) - 1e-12:
+            if value(best) < value(labels) - 1e-12 * abs(value(labels)):
                 labels, settled = best, 0
             if settled == order.size:
                 break

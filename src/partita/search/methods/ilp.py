@@ -49,11 +49,13 @@ def _refuse(task: Task) -> None:
     if task.loss.pair_scale(task.n_items) is None:
         raise NotSupportedError(
             f"method='ilp' solves Binder's loss only, not {task.loss!r}: the {task.loss.title} is "
-            "not linear in the pairs. Use method='auto'."
+            "not linear in the pairs. Use method='auto'.",
+            argument="method",
         )
     if task.options.max_clusters is not None:
         raise NotSupportedError(
-            "method='ilp' cannot limit the number of clusters; use method='auto' with max_clusters."
+            "method='ilp' cannot limit the number of clusters; use 'auto' with max_clusters.",
+            argument="method",
         )
 
 

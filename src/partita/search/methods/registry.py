@@ -64,7 +64,8 @@ def as_method(name: str, loss: Loss) -> Method:
             return BY_EVALUATION[name]
         raise NotSupportedError(
             f"method={name!r} needs a loss of cluster sizes and their intersections, and {loss!r} "
-            "is measured by evaluation; use method='auto' or 'draws'."
+            "is measured by evaluation; use method='auto' or 'draws'.",
+            argument="method",
         )
     known = ", ".join(repr(m) for m in METHODS)
     raise UnknownNameError(f"unknown method {name!r}; expected one of {known}.")
