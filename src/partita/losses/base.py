@@ -250,5 +250,5 @@ def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
     within = np.empty(estimate.size)
     for k in range(int(estimate.max()) + 1):
         members = np.flatnonzero(estimate == k)
-        within[members] = similarity[np.ix_(members, members)].sum(axis=1)
+        within[members] = similarity[members[:, None], members].sum(axis=1)
     return within
