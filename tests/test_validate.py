@@ -92,7 +92,7 @@ def test_a_summary_from_a_path_of_sources(monkeypatch):
     def nothing_is_installed(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(_version, "version", nothing_is_installed)
+    monkeypatch.setattr("importlib.metadata.version", nothing_is_installed)
     versions = pt.summarize(DRAWS).versions
     assert versions["partita"] == pt.__version__
     assert versions["numpy"] == np.__version__

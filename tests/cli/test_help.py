@@ -13,6 +13,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
+import partita
 from cli.conftest import PROGRAM
 from partita.cli import demo, options
 from partita.cli.group import COMMANDS, cli
@@ -128,3 +129,9 @@ def test_completions():
 
 def test_version(partita):
     assert re.fullmatch(r"partita \d+\.\d+\.\d+\S*\n", partita("--version").stdout)
+
+
+def test_the_module_is_the_command(tmp_path):
+    asked = [sys.executable, "-m", "partita", "--version"]
+    shown = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["partita", partita.__version__]
