@@ -19,6 +19,7 @@ FLOOR = {
     "_version": 0,
     "errors": 0,
     "_validate": 0.5,
+    "_vocabulary": 0.5,
     "_wording": 0.5,
     "_html": 0.5,
     "_parallel": 1,

@@ -14,6 +14,7 @@ import numpy as np
 
 from partita._optional import require
 from partita._validate import Rng
+from partita._vocabulary import Kind
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
@@ -36,6 +37,7 @@ def summarize(
     loss: str | Loss = "vi",
     prob: float = 0.95,
     noise: NoiseRule | None = None,
+    kind: Kind | None = None,
     similarity: bool = False,
     method: str = "auto",
     bound: Literal["fast", "tight"] | None = "fast",
@@ -68,8 +70,13 @@ def summarize(
         As in :func:`partita.summarize`.
     noise : (label, "singletons") or (label, "cluster"), optional
         A label that marks noise, such as −1, and what it means; see :func:`partita.as_draws`.
+    kind : "posterior" or "ensemble", optional
+        Whether these are draws from a posterior or runs of clustering algorithms, which every
+        text then says; see :class:`partita.Draws`. By default columns of ``obs`` are an ensemble,
+        for that is where scanpy puts the clusterings of Leiden and others; of all else it is what
+        the draws say.
     similarity : bool, default False
-        Keep the posterior similarity matrix too: N² numbers of 4 bytes.
+        Keep the similarity matrix too: N² numbers of 4 bytes.
     copy : bool, default False
         Leave ``adata`` alone and return a changed copy.
 
@@ -118,7 +125,7 @@ def summarize(
     """
     target = adata.copy() if copy else adata
     summary = summary_of(
-        _draws_of_cells(target, draws, noise),
+        _draws_of_cells(target, draws, noise, kind),
         loss=loss,
         prob=prob,
         method=method,
@@ -220,13 +227,14 @@ def _keep_rivals(adata: Any, summary: Summary, key: str) -> None:
     }
 
 
-def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
+def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind | None) -> Any:
     """Draws of as many items as there are cells, in their order; sampler output as it is."""
     if isinstance(given, str) and given in adata.obsm:
-        return as_draws(_dense(adata.obsm[given]), transpose=True, noise=noise)
+        return as_draws(_dense(adata.obsm[given]), transpose=True, noise=noise, kind=kind)
     columns = _columns_of(adata, given)
     if columns:
-        return as_draws(np.array([_codes(adata.obs[name]) for name in columns]), noise=noise)
+        labels = np.array([_codes(adata.obs[name]) for name in columns])
+        return as_draws(labels, noise=noise, kind=kind or "ensemble")
     if isinstance(given, str) and not os.path.exists(given):
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
         raise InvalidInputError(
@@ -234,7 +242,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
             "of adata.obs, nor a file.",
             argument="draws",
         )
-    clean = as_draws(given, noise=noise)
+    clean = as_draws(given, noise=noise, kind=kind)
     if clean.n_items != adata.n_obs:
         turned = " The array has one row per cell: pass its transpose." * (
             clean.n_draws == adata.n_obs
@@ -244,7 +252,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None) -> Any:
             f"expected one column per cell.{turned}"
         )
     ordered = _in_order(clean, _cells(adata))
-    return given if isinstance(given, Fit) else ordered
+    return given if isinstance(given, Fit) and kind != "ensemble" else ordered
 
 
 def _columns_of(adata: Any, given: Any) -> list[str]:

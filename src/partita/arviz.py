@@ -118,8 +118,9 @@ def to_dataset(summary: Summary, *, item_dim: str = "item") -> Any:
         and ``cluster_unchanged`` over the clusters; ``n_clusters_probability`` over the numbers
         of clusters that occur; ``upper``, ``lower`` and ``horizontal``, the bounds of the ball,
         over their tied partitions and the items, and their masses in ``upper_mass`` and so on.
-        Attributes are the loss, its expectation, proven lower bound and gap, the ball's metric,
-        prob, radius and coverage, the sentence to write, and the warnings about the chains.
+        Attributes are the kind of the draws, the loss, its expectation, proven lower bound and
+        gap, the ball's metric, prob, radius and coverage, the sentence to write, and the warnings
+        about the chains.
 
     Examples
     --------
@@ -167,6 +168,7 @@ def _attributes(summary: Summary) -> dict[str, Any]:
         "ball_radius": ball.radius,
         "ball_coverage": ball.coverage,
         "n_draws": summary.draws.n_draws,
+        "kind": summary.draws.kind,
         "sentence": summary.sentence,
         "warnings": " ".join(summary.diagnostics.warnings) or "none",
         "created_at": datetime.now(UTC).isoformat(),

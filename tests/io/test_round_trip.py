@@ -36,7 +36,8 @@ def some_draws(draw):
     ids = st.lists(st.integers(-3, 3), **per_draw) | st.lists(_names, **per_draw)
     chain = draw(st.none() | ids | st.just(sorted(draw(ids))))
     names = draw(st.none() | st.lists(_names, min_size=n_items, max_size=n_items, unique=True))
-    return pt.Draws(labels, weights=weights, chain=chain, item_names=names)
+    kind = "posterior" if chain is not None else draw(st.sampled_from(["posterior", "ensemble"]))
+    return pt.Draws(labels, weights=weights, chain=chain, item_names=names, kind=kind)
 
 
 def _same(a, b):
@@ -49,6 +50,7 @@ def _same(a, b):
     assert (a.chain is None) == (b.chain is None)
     assert a.chain is None or a.chain.tolist() == b.chain.tolist()
     assert a.item_names == b.item_names
+    assert a.kind == b.kind
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -58,6 +60,8 @@ def _same(a, b):
 @example(draws=pt.Draws([[0, 1]], item_names=[" ", 'a"b,c\u2028']))
 @example(draws=pt.Draws([[0]], item_names=["# no comment"]))
 @example(draws=pt.Draws([[0], [0]], chain=["1", "2"]))
+@example(draws=pt.Draws([[0, 1], [0, 0]], kind="ensemble"))
+@example(draws=pt.Draws([[0, 1]], kind="ensemble", weights=[2], item_names=["a", "b"]))
 @example(draws=pt.Draws([[0], [0], [0]], chain=[1, 0, 1], weights=[1, 2, 3]))
 @settings(max_examples=25, deadline=None)
 def test_round_trip(suffix, draws):

@@ -46,11 +46,12 @@ def _figures(
         "distances": lambda plots: plots.distances(summary),
         "n_clusters": lambda plots: plots.n_clusters(summary),
         "items": lambda plots: plots.items(summary),
-        "traces": lambda plots: plots.traces(
-            summary if fit is None else fit, estimate=summary.estimate, n_jobs=n_jobs
-        ),
-        "posterior_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
+        f"{summary.draws.kind}_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
     }
+    if summary.draws.kind == "posterior":
+        figures["traces"] = lambda plots: plots.traces(
+            summary if fit is None else fit, estimate=summary.estimate, n_jobs=n_jobs
+        )
     if summary.core is not None:
         figures["core"] = lambda plots: plots.core(summary)
     if summary.profiles is not None:

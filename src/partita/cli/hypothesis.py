@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from partita._vocabulary import Words, words
+
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
@@ -36,6 +38,7 @@ def tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, A
     told = explain(best, labels, loss=loss, item_names=draws.item_names)
     return {
         "loss": loss.name,
+        "kind": draws.kind,
         "n_items": draws.n_items,
         "p_value": float(p),
         "p_values": p.values.tolist(),
@@ -43,36 +46,38 @@ def tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, A
         "rate": p.rate,
         "p_value_in_words": str(p),
         "credible_level": level if level < float("inf") else None,
-        "credible_level_in_words": _level_in_words(level),
+        "credible_level_in_words": _level_in_words(level, words(draws.kind)),
         "distance_to_estimate": told.distance,
         "from_the_estimate": told.in_words(),
     }
 
 
-def _level_in_words(level: float) -> str:
+def _level_in_words(level: float, said: Words) -> str:
     if level == float("inf"):
         return (
-            "no credible ball contains it: it is farther from the estimate than every draw. "
+            f"no {said.ball} contains it: it is farther from the estimate than every {said.draw}. "
             "The ball asks how far it is from the one estimate."
         )
     return (
-        f"the credible ball around the estimate contains it from {100 * level:.3g}% on: so much "
-        "of the posterior is at least as near to the estimate."
+        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: so much "
+        f"of the {said.source} is at least as near to the estimate."
     )
 
 
 def text(source: str, path: str, found: dict[str, Any], columns: int) -> str:
     """The answer as one reads it, p-value and credible level side by side."""
+    said = words(found["kind"])
+    ball = f"{said.ball.removesuffix('ball')}level"
     level = found["credible_level"]
     shown = "beyond 100%" if level is None else f"{100 * level:.3g}%"
     lines = [
-        f"Hypothesis: {path}, against the draws of {source}",
-        f"p-value: {found['p_value']:.3g}    credible level: {shown}",
+        f"Hypothesis: {path}, against the {said.draws} of {source}",
+        f"p-value: {found['p_value']:.3g}    {ball}: {shown}",
         f"p-value: {found['p_value_in_words']}",
-        f"Credible level: {found['credible_level_in_words']}",
-        "Both: a small p-value, or a level near 100%, says that the posterior hardly supports it. "
-        "They differ where the posterior has several pieces: the p-value asks how close it is to "
-        "any draws, the level how close to the estimate.",
+        f"{ball.capitalize()}: {found['credible_level_in_words']}",
+        f"Both: a small p-value, or a level near 100%, says that the {said.source} hardly supports "
+        f"it. They differ where the {said.source} has several pieces: the p-value asks how close "
+        f"it is to any {said.draws}, the level how close to the estimate.",
         f"From the estimate: {found['from_the_estimate']}",
     ]
     return "\n".join(

@@ -129,6 +129,12 @@ def read_options(function: F) -> F:
             help="A label that marks noise and what it means: -1:singletons or -1:cluster.",
         ),
         click.option(
+            "--kind",
+            type=click.Choice(("posterior", "ensemble")),
+            help="What the rows are: draws of a posterior, or runs of clustering algorithms. "
+            "Default: what the file says, else a posterior.",
+        ),
+        click.option(
             "--burn-in",
             type=click.IntRange(0),
             default=0,

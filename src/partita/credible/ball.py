@@ -14,6 +14,7 @@ from partita import _html as html
 from partita._optional import require
 from partita._result import Result
 from partita._validate import choice
+from partita._vocabulary import words
 from partita._wording import counted, counts, percent
 from partita.credible.error import radius_mcse
 from partita.credible.extremes import Bound, find_bounds
@@ -111,8 +112,8 @@ class CredibleBall(Result):
         autocorrelation within chains and for disagreement between them, through
         arviz-stats. Weighted draws have lost their order and count as
         independent, with Kish's effective number 1/Σw². NaN for fewer than
-        four draws per chain, and at prob=1, where the error of a maximum cannot
-        be estimated.
+        four draws per chain, at prob=1, where the error of a maximum cannot
+        be estimated, and for an ensemble, whose runs are no sample of a posterior.
         """
         return radius_mcse(self.distances, self.draws, self.prob)
 
@@ -185,10 +186,14 @@ class CredibleBall(Result):
     def _lines(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
         k, inside = int(self.center.max()) + 1, int(self.inside.sum())
+        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
         lines = [
             ("center", f"{counted(k, 'cluster')} of {counted(self.center.size, 'item')}"),
             ("radius", f"{self.radius:.4g}{unit}"),
-            ("coverage", f"{self.coverage:.6g} ({inside:,} of {self.draws.n_draws:,} draws)"),
+            (
+                "coverage",
+                f"{self.coverage:.6g} ({inside:,} of {rows})",
+            ),
         ]
         for name, bound in self.bounds.items():
             clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
@@ -197,12 +202,12 @@ class CredibleBall(Result):
         return lines
 
     def __repr__(self) -> str:
-        head = f"<CredibleBall: {self.prob:g} credible ball of {self.loss.title}"
+        head = f"<CredibleBall: {self.prob:g} {words(self.draws.kind).ball} of {self.loss.title}"
         body = [f"  {name:<11} {text}" for name, text in self._lines()]
         return "\n".join([head, *body]) + ">"
 
     def _repr_html_(self) -> str:
-        head = f"{percent(self.prob)} credible ball of {self.loss.title}"
+        head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
         return html.title(head) + html.facts(self._lines())
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
@@ -147,7 +148,7 @@ class CredibleCore(Result):
         It accounts for autocorrelation within chains through arviz-stats; weighted
         draws count as independent. It does not account for the choice: the core was
         chosen because it holds in these draws, so other draws hold it a little less
-        often. NaN for fewer than four draws per chain.
+        often. NaN for fewer than four draws per chain, and for an ensemble.
         """
         return probability_mcse(self.holds, self.draws)
 
@@ -191,17 +192,19 @@ class CredibleCore(Result):
 
     def __repr__(self) -> str:
         proof = "proven largest" if self.is_proven else f"at most {self.upper_bound:,}"
+        holding = words(self.draws.kind).holding.format(f"{self.probability:.4f}")
         return (
             f"<CredibleCore: {self.size:,} of {self.draws.n_items:,} items in "
-            f"{counted(self.n_clusters, 'cluster')} with probability {self.probability:.4f} "
+            f"{counted(self.n_clusters, 'cluster')} {holding} "
             f"(asked {self.prob:g}; {proof})>"
         )
 
     def __str__(self) -> str:
         error = self.probability_mcse
         more = f" ± {error:.2g}" if np.isfinite(error) else ""
+        said = words(self.draws.kind)
         proof = (
-            "no larger set exists for these draws"
+            f"no larger set exists for these {said.draws}"
             if self.is_proven
             else f"no set of more than {self.upper_bound:,} items can hold"
         )
@@ -210,12 +213,13 @@ class CredibleCore(Result):
         lines = [
             f"{100 * self.prob:g}% core: {self.size:,} of {self.draws.n_items:,} items in "
             f"{counted(self.n_clusters, 'cluster')}",
-            f"  probability {self.probability:.4f}{more}, asked for {self.prob:g}; {proof}",
+            f"  {said.probability} {self.probability:.4f}{more}, asked for {self.prob:g}; {proof}",
             f"  {self.n_starts:,} of {self.n_firsts:,} first items tried, {self.rounds:,} rounds",
-            f"{'cluster':>9}{'items':>8}{'probability':>13}",
+            f"{'cluster':>9}{'items':>8}{said.probability:>{len(said.probability) + 2}}",
         ]
         lines += [
-            f"{c:>9}{sizes[c]:>8,}{chances[c]:>13.4f}" for c in range(min(sizes.size, _SHOWN))
+            f"{c:>9}{sizes[c]:>8,}{chances[c]:>{len(said.probability) + 2}.4f}"
+            for c in range(min(sizes.size, _SHOWN))
         ]
         if sizes.size > _SHOWN:
             lines.append(f"{'…':>9} and {sizes.size - _SHOWN:,} smaller ones")

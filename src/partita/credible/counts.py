@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita._result import Result
 from partita._validate import whole
+from partita._vocabulary import Kind, words
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
 from partita.losses.posterior import as_posterior
 from partita.partitions.convert import as_draws
@@ -29,10 +30,13 @@ class ClusterCounts(Result):
     values : ndarray of int64
         The numbers of clusters that occur, increasing.
     probabilities : ndarray of float, same shape
+    kind : "posterior" or "ensemble"
+        Of the draws.
     """
 
     values: NDArray[np.int64]
     probabilities: NDArray[np.float64]
+    kind: Kind = "posterior"
 
     @property
     def mode(self) -> int:
@@ -64,7 +68,7 @@ class ClusterCounts(Result):
         low, high = self.interval()
         top = float(self.probabilities.max())
         return (
-            f"<ClusterCounts: mode {self.mode} (probability {top:.3g}), "
+            f"<ClusterCounts: mode {self.mode} ({words(self.kind).probability} {top:.3g}), "
             f"mean {self.mean:.3g}, 95% in {low} to {high}>"
         )
 
@@ -143,9 +147,9 @@ def n_clusters_posterior(draws: DrawsLike) -> ClusterCounts:
     clean = as_draws(draws)
     values, number = np.unique(clean.n_clusters, return_inverse=True)
     if clean.weights is None:
-        return ClusterCounts(values, np.bincount(number) / clean.n_draws)
+        return ClusterCounts(values, np.bincount(number) / clean.n_draws, clean.kind)
     mass = np.bincount(number, weights=clean.weights)
-    return ClusterCounts(values, np.asarray(mass, np.float64))
+    return ClusterCounts(values, np.asarray(mass, np.float64), clean.kind)
 
 
 def cluster_sizes_posterior(

@@ -18,7 +18,7 @@ _ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)
 
 def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> float:
     """Standard error of the ``prob`` quantile of the distances; see ``CredibleBall``."""
-    if prob >= 1.0:
+    if prob >= 1.0 or draws.kind == "ensemble":
         return float("nan")
     if draws.weights is not None:
         return _weighted(distances, draws.weights, prob)
@@ -47,6 +47,8 @@ def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob
 
 def probability_mcse(holds: NDArray[np.bool_], draws: Draws) -> float:
     """Standard error of the weight of the draws that hold; see ``CredibleCore``."""
+    if draws.kind == "ensemble":
+        return float("nan")
     if draws.weights is not None:
         effective = 1.0 / float(np.square(draws.weights).sum())
         share = float(draws.weights[holds].sum())

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._vocabulary import Kind
 from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
+from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import DrawsLike, LabelsLike
 
@@ -50,6 +52,8 @@ class ItemUncertainty(Result):
         The items from the least certain on: lowest probability, then largest share.
     names : tuple of str, or None
         Names of the items.
+    kind : "posterior" or "ensemble"
+        Of the draws.
     """
 
     labels: Labels
@@ -62,6 +66,7 @@ class ItemUncertainty(Result):
     share: NDArray[np.float64]
     order: NDArray[np.int64]
     names: tuple[str, ...] | None
+    kind: Kind = "posterior"
 
     def name(self, item: int) -> str:
         """Name of an item, or its position."""
@@ -178,11 +183,11 @@ def item_uncertainty(
     """
     clean = as_draws(draws)
     labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
-    return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean.item_names)
+    return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean)
 
 
-def items_from(comparison: Comparison, names: tuple[str, ...] | None) -> ItemUncertainty:
-    """The table of items from a comparison already made."""
+def items_from(comparison: Comparison, draws: Draws) -> ItemUncertainty:
+    """The table of items from a comparison with these draws already made."""
     labels = comparison.estimate
     contribution = comparison.information / labels.size
     total = float(contribution.sum())
@@ -203,7 +208,8 @@ def items_from(comparison: Comparison, names: tuple[str, ...] | None) -> ItemUnc
         contribution=contribution,
         share=share,
         order=order,
-        names=names,
+        names=draws.item_names,
+        kind=draws.kind,
     )
 
 

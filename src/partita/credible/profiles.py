@@ -116,6 +116,7 @@ def profiles(
         sizes=sizes,
         prob=level,
         n_draws=kept.n_draws,
+        kind=kept.kind,
     )
 
 

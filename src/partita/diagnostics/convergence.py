@@ -13,11 +13,13 @@ from partita import _html as html
 from partita._optional import require
 from partita._result import Result
 from partita._validate import Rng
+from partita._vocabulary import Kind
 from partita._wording import counted
 from partita.diagnostics.agreement import ChainAgreement, chain_agreement
 from partita.diagnostics.drift import Drift, drift
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.warnings import disagree, notes_for, warnings_for
+from partita.errors import NotSupportedError
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
@@ -61,6 +63,8 @@ class Diagnostics(Result):
     drift_moved : float
         Share of the items that change clusters between two such parts, clusters
         matched one to one, beyond the share within them and beyond chance.
+    kind : "posterior" or "ensemble"
+        Of the draws. Of an ensemble there are no quantities.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class Diagnostics(Result):
     drift_average_sd: float = float("nan")
     drift_maximal_sd: float = float("nan")
     drift_moved: float = float("nan")
+    kind: Kind = "posterior"
 
     @property
     def ok(self) -> bool:
@@ -110,13 +115,20 @@ class Diagnostics(Result):
         return frame
 
     def __repr__(self) -> str:
+        if self.kind == "ensemble":
+            return f"<Diagnostics: {self._of_ensemble()}>"
         state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
         return (
             f"<Diagnostics: {counted(self.n_chains, 'chain')}, {counted(self.n_draws, 'draw')}, "
             f"{len(self.names)} quantities, {state}>"
         )
 
+    def _of_ensemble(self) -> str:
+        return f"none for {counted(self.n_draws, 'run')} of an ensemble"
+
     def __str__(self) -> str:
+        if self.kind == "ensemble":
+            return f"Diagnostics: {self._of_ensemble()}"
         lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'mcse':>9}{'ESS':>8}{'tail':>8}{'R-hat':>8}"]
         for j, name in enumerate(self.names):
             lines.append(
@@ -129,6 +141,8 @@ class Diagnostics(Result):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        if self.kind == "ensemble":
+            return html.title(f"Diagnostics: {self._of_ensemble()}")
         state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
         columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
         forms = (".4g", ".3g", ".2g", ",.0f", ",.0f", ".3f")
@@ -198,12 +212,37 @@ def diagnose(
     """
     posterior = as_posterior(draws, n_jobs)
     clean = posterior.draws
+    if clean.kind == "ensemble":
+        raise NotSupportedError(
+            "these are runs of an ensemble, which are no chain: nothing converges in them. If they "
+            "are draws of a posterior, say so: as_draws(draws, kind='posterior')."
+        )
     labels = None
     if estimate is not None:
         labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
     values = functionals(posterior, estimate=labels)
     values |= trace_functionals(draws, clean.n_draws)
     return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
+
+
+def nothing_to_diagnose(draws: Draws) -> Diagnostics:
+    """The diagnostics of an ensemble, whose runs are no chain."""
+    none = np.empty(0)
+    return Diagnostics(
+        names=(),
+        mean=none,
+        sd=none,
+        mcse=none,
+        ess_bulk=none,
+        ess_tail=none,
+        rhat=none,
+        n_chains=draws.n_chains,
+        n_draws=draws.n_draws,
+        agreement=None,
+        warnings=(),
+        notes=(),
+        kind=draws.kind,
+    )
 
 
 def diagnose_values(

@@ -12,7 +12,7 @@ import numpy as np
 
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
-from partita.io.named import CHAIN_FROM, WEIGHTED, draws_from_named
+from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
 from partita.io.zarr_stores import check_chunks, check_codecs
 from partita.partitions.draws import Draws
@@ -137,6 +137,8 @@ def _tree(draws: Draws) -> Any:
         chain = draws.chain.astype(object) if draws.chain.dtype.kind == "U" else draws.chain
         stats["chain_id"] = (("chain", "draw"), chain.reshape(per_draw))
     noted = {CHAIN_FROM: source, WEIGHTED: int(draws.weights is not None)}
+    if draws.kind != "posterior":
+        noted[KIND] = draws.kind
     variable = (("chain", "draw", "item"), labels, noted)
     groups = {"/posterior": xarray.Dataset({"labels": variable}, coords)}
     if stats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._progress import Status
+from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
@@ -63,6 +64,7 @@ class Collector:
         weights: ArrayLike | None = None,
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
     ) -> Draws:
         """The draws collected; the collector must not be used afterwards."""
         if not self.n_rows:
@@ -75,6 +77,7 @@ class Collector:
             weights=weights,
             chain=chain,
             item_names=item_names,
+            kind=kind,
         )
 
     def _watch_counting(self, block: NDArray[np.int64]) -> None:
@@ -118,7 +121,7 @@ class Collector:
 def collect(
     blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any
 ) -> Draws:
-    """Draws from an iterable of blocks; ``fields`` are weights, chain and item_names."""
+    """Draws from an iterable of blocks; ``fields`` are weights, chain, item_names, kind."""
     if n_items == 0:
         raise InvalidLabelsError("there are no items; at least one column is needed.")
     collector = Collector(n_items, expected)

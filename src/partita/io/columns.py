@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from partita._vocabulary import Kind
 from partita.errors import InvalidInputError, InvalidLabelsError
 
-CHAIN, WEIGHT = ".chain", ".weight"
+CHAIN, WEIGHT, RUN = ".chain", ".weight", ".run"
 _CHAINS = frozenset({CHAIN, "chain", "chain__", "chain_id"})
-_DRAWS = frozenset({".iteration", ".draw", "iter", "iteration", "iterations", "draw", "iter__"})
+_DRAWS = frozenset(
+    {".iteration", ".draw", "iter", "iteration", "iterations", "draw", "iter__", RUN}
+)
 _QUANTITIES = frozenset(
     {
         *("lp__", "lp", "k", "n_clusters", "nclusters", "num_clusters"),
@@ -34,6 +37,7 @@ class Columns:
     names: tuple[str, ...] | None
     chain: int | None
     weight: int | None
+    kind: Kind = "posterior"
 
 
 def placeholder_names(n_items: int) -> list[str]:
@@ -74,7 +78,8 @@ def choose_columns(
     """Sort the columns of a table into items, chain and weight.
 
     ``.weight`` is what it says, ``.chain`` or ``chain`` the chain; ``.draw``,
-    ``.iteration``, ``iter`` and the like number the draws and are passed over. A
+    ``.iteration``, ``iter`` and the like number the draws and are passed over, and
+    ``.run`` numbers the runs of an ensemble, which it says these are. A
     table of variables (``var_name`` or ``one_variable`` given, a column
     ``lp__``, or a column named like ``z[1]``) gives the columns of one indexed
     variable in the order of its index: ``var_name``, or the only one that is
@@ -86,6 +91,7 @@ def choose_columns(
     names = [str(name) for name in names]
     chain = _single(names, [i for i, name in enumerate(names) if name.lower() in _CHAINS])
     weight = _single(names, [i for i, name in enumerate(names) if name == WEIGHT])
+    kind: Kind = "ensemble" if RUN in names else "posterior"
     rest = [
         i for i, name in enumerate(names) if i not in (chain, weight) and name.lower() not in _DRAWS
     ]
@@ -98,7 +104,7 @@ def choose_columns(
     ):
         variables = _indexed(names, rest)
         chosen = _named(variables, var_name) if var_name else _only_whole(variables, is_whole)
-        return Columns(chosen, None, chain, weight)
+        return Columns(chosen, None, chain, weight, kind)
     if not rest:
         raise InvalidLabelsError(
             f"there are no items: the table has only the columns {names}. "
@@ -114,7 +120,7 @@ def choose_columns(
             f".item1, .item2, … in order: {_listed(item_names[:4])}, …. A column was lost, moved "
             "or renamed; name all items or none."
         )
-    return Columns(rest, None if unnamed else item_names, chain, weight)
+    return Columns(rest, None if unnamed else item_names, chain, weight, kind)
 
 
 def _single(names: Sequence[str], positions: list[int]) -> int | None:

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from partita._files import FileAccessError, PathLike, atomic_path
 from partita._validate import flag, text_or_none
+from partita._vocabulary import Kind
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -21,6 +22,7 @@ from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.one_based import OneBased
 from partita.io.registry import Format, ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of
+from partita.partitions.convert import as_draws, with_fields
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.types import DrawsLike
@@ -36,6 +38,7 @@ def read_draws(
     sep: str | None = None,
     strings: bool = False,
     noise: NoiseRule | None = None,
+    kind: Kind | None = None,
 ) -> Draws:
     """Read draws of a partition from a file: one row per draw, one column per item.
 
@@ -66,6 +69,9 @@ def read_draws(
         Labels of a text file are text, not numbers; ``header`` must then be given.
     noise : (label, "singletons") or (label, "cluster"), optional
         A label that marks noise, and what it means; see :func:`as_draws`.
+    kind : "posterior" or "ensemble", optional
+        What the rows are; see :func:`as_draws`. When omitted what the file says, and draws of a
+        posterior where it says nothing.
 
     Returns
     -------
@@ -76,15 +82,15 @@ def read_draws(
     Text is UTF-8. Blank lines and lines that start with ``#`` are passed over. Under a header,
     the columns ``.chain`` (or ``chain``) and ``.weight`` are the chain and weight of each draw;
     columns such as ``.draw``, ``iter`` and ``Iteration`` number the draws and are passed over,
-    others that count them are refused; a first column with an empty heading, or one without any
-    heading, holds row names (as R and pandas write them). tidybayes' long format (``.chain``,
-    ``.iteration``, ``.draw``, an index, the label) is one row per draw and item. Warm-up that
-    Stan's comments announce (``save_warmup``) is left out, with a warning. A table with a column
-    ``lp__`` or columns named like ``z[1]`` is a table of variables: one of them is read, chosen
-    by ``var_name`` or as the only indexed one that is whole in its first draw. In npz files the
-    array ``labels`` is read, or else the only matrix. In R's files the only object that can be
-    draws is: a matrix, a data frame, an array of chains, a list of label vectors or of chains,
-    the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
+    others that count them are refused; ``.run`` numbers the runs of an ensemble; a first column
+    with an empty heading, or one without any heading, holds row names (as R and pandas write them).
+    tidybayes' long format (``.chain``, ``.iteration``, ``.draw``, an index, the label) is one row
+    per draw and item. Warm-up that Stan's comments announce (``save_warmup``) is left out, with a
+    warning. A table with a column ``lp__`` or columns named like ``z[1]`` is a table of variables:
+    one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
+    first draw. In npz files the array ``labels`` is read, or else the only matrix. In R's files the
+    only object that can be draws is: a matrix, a data frame, an array of chains, a list of label
+    vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
     objects are never loaded.
 
     Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte
@@ -113,8 +119,10 @@ def read_draws(
         if isinstance(path, (list, tuple)):
             if not path:
                 raise InvalidInputError("an empty list of files was given; expected at least one.")
-            return Draws.concat([_read_one(each, format, options) for each in path])
-        return _read_one(path, format, options)  # type: ignore[arg-type]
+            parts = [_read_one(each, format, options) for each in path]
+            return Draws.concat([with_fields(part, kind=kind) for part in parts])
+        one = _read_one(path, format, options)  # type: ignore[arg-type]
+        return with_fields(one, kind=kind)
 
 
 def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
@@ -186,7 +194,8 @@ def write_draws(
     formats). Weights, chain ids and item names are kept: as columns ``.chain`` and ``.weight``
     and headings in tables (``.item1, .item2, …`` stand for items without names), as arrays in
     npz, as dimensions and ``sample_stats`` in the ArviZ layout of netCDF and zarr, as attributes
-    ``chain`` and ``weights`` of the matrix in R's formats. npy holds
+    ``chain`` and ``weights`` of the matrix in R's formats. An ensemble says so: by a column
+    ``.run`` that numbers the runs in tables, by ``kind`` elsewhere. npy holds
     labels alone, and draws that have more are refused. Cost O(n_draws · n_items).
 
     Examples
@@ -200,8 +209,6 @@ def write_draws(
     >>> pt.read_draws(file) == draws
     True
     """
-    from partita.partitions.convert import as_draws
-
     value = as_draws(draws)
     flag(overwrite, "overwrite")
     stream = is_standard(path) or hasattr(path, "write")
@@ -228,7 +235,10 @@ def write_draws(
 
 def _check_holds(draws: Draws, chosen: Format) -> None:
     """Refuse what the file could not give back."""
-    parts = {"weights": draws.weights, "chain": draws.chain, "item_names": draws.item_names}
+    parts: dict[str, Any] = {
+        **{name: getattr(draws, name) for name in ("weights", "chain", "item_names")},
+        "kind": None if draws.kind == "posterior" else draws.kind,
+    }
     lost = [name for name, part in parts.items() if part is not None and name not in chosen.holds]
     if lost:
         raise NotSupportedError(

@@ -71,6 +71,7 @@ def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Dra
         weights=None if columns.weight is None else _weights(table.column(columns.weight)),
         chain=None if chain is None else clean_ids(chain),
         item_names=columns.names,
+        kind=columns.kind,
     )
 
 

@@ -14,8 +14,8 @@ from partita.io.ids import clean_ids
 from partita.partitions.draws import Draws
 
 _DRAW_NAMES = ("draw", "sample", "iteration")
-CHAIN_FROM, WEIGHTED = "partita_chain", "partita_weighted"
-"""Attributes of arrays that partita wrote: where the chain ids are, and whether draws weigh."""
+CHAIN_FROM, WEIGHTED, KIND = "partita_chain", "partita_weighted", "partita_kind"
+"""Attributes of arrays that partita wrote: where chain ids are, whether draws weigh, their kind."""
 
 
 def draws_from_named(
@@ -168,6 +168,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
             "or write the file again."
         )
     weights = _statistic(stats, "weight", check) if weighted else None
+    kind = array.attrs.get(KIND, "posterior")
     if source == "dimension":
         return with_fields(draws, weights=weights)
     chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
@@ -177,6 +178,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
         weights=weights,
         chain=chain,
         item_names=draws.item_names,
+        kind=kind,
     )
 
 

@@ -23,6 +23,8 @@ from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 
 _FIELDS = ("weights", "chain", "item_names")
+_KIND = "kind"
+"""Entry that says what the draws are, where they are not of a posterior."""
 
 
 def read_npy(path: Path, options: ReadOptions) -> Draws:
@@ -67,23 +69,27 @@ def read_npz(path: Path, options: ReadOptions) -> Draws:
                 _check_size(member.filename, shape, dtype, member.file_size - stream.tell())
                 shapes[member.filename.removesuffix(".npy")] = shape
         key = _choose_key(shapes, options.var_name, path)
-        fields = {
+        fields: dict[str, Any] = {
             name: _read_member(archive, name)
             for name in _FIELDS
             if name in shapes and key == "labels"
         }
         if "item_names" in fields:
             fields["item_names"] = fields["item_names"].tolist()
+        if _KIND in shapes and key == "labels":
+            fields[_KIND] = str(_read_member(archive, _KIND))
         return _read_labels(archive, key, options.transpose, fields)
 
 
 def write_npz(draws: Draws, path: Path) -> None:
-    """Write labels, weights, chain and item_names, those that are there, compressed."""
+    """Write labels, weights, chain, item_names and kind, those that are there, compressed."""
     arrays: dict[str, Any] = {"labels": draws.labels}
     for name in _FIELDS:
         value = getattr(draws, name)
         if value is not None:
             arrays[name] = np.array(value)
+    if draws.kind != "posterior":
+        arrays[_KIND] = np.array(draws.kind)
     np.savez_compressed(path, **arrays)
     mark(path, "draws")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import rows_per_block
-from partita.io.columns import CHAIN, WEIGHT, placeholder_names
+from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
 from partita.io.frames import (
     arrow_values,
     draws_from_frame,
@@ -85,6 +85,8 @@ def write(draws: Draws, path: Path) -> None:
         for name, values in ((CHAIN, draws.chain), (WEIGHT, draws.weights))
         if values is not None
     }
+    if draws.kind == "ensemble":
+        extra[RUN] = np.arange(1, draws.n_draws + 1)
 
     def table(rows: slice) -> Any:
         columns = [values[rows] for values in extra.values()]

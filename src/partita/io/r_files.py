@@ -185,7 +185,7 @@ class _Matrix:
 
 
 def _for_r(draws: Draws) -> _Matrix:
-    """Labels from 1, as R counts; ``attr(x, "chain")`` and ``attr(x, "weights")`` beside them."""
+    """Labels from 1, as R counts; attributes chain, weights and kind beside them."""
     labels = draws.labels.astype(np.int32) + np.int32(1)
     attributes: dict[str, Any] = {"dim": np.array(labels.shape, np.int32)}
     if draws.item_names is not None:
@@ -194,6 +194,8 @@ def _for_r(draws: Draws) -> _Matrix:
         attributes["chain"] = _r_ids(draws.chain)
     if draws.weights is not None:
         attributes["weights"] = np.array(draws.weights)
+    if draws.kind != "posterior":
+        attributes["kind"] = np.array([draws.kind])
     return _Matrix(labels, attributes)
 
 

@@ -185,12 +185,15 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
 
 
 def _with_chains(draws: Draws, node: RVector) -> Draws:
-    """With chains and weights that partita wrote, or with chains by posterior's note."""
+    """With chains, weights and kind that partita wrote, or with chains by posterior's note."""
     for field in ("chain", "weights"):
         beside = node.attributes.get(field)
         if isinstance(beside, RVector) and beside.values.shape == (draws.n_draws,):
             values = clean_ids(beside.values) if field == "chain" else beside.values
             draws = with_fields(draws, **{field: values})
+    said = node.attributes.get("kind")
+    if isinstance(said, RVector) and said.values.tolist() == ["ensemble"]:
+        return with_fields(draws, kind="ensemble")
     noted = node.attributes.get("nchains")
     if draws.chain is not None or not isinstance(noted, RVector):
         return draws

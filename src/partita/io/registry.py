@@ -51,7 +51,7 @@ class Format:
     directory: bool = False
     ours: str | None = None
     one_based: bool = False
-    holds: frozenset[str] = frozenset({"weights", "chain", "item_names"})
+    holds: frozenset[str] = frozenset({"weights", "chain", "item_names", "kind"})
 
     def reader(self) -> Callable[..., Any]:
         """The function that reads this format."""

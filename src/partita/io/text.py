@@ -126,6 +126,7 @@ def _assemble_draws(rows: Rows, layout: Layout, expected: int, sep: str) -> Draw
         weights=_weights(found[WEIGHT], sep) if WEIGHT in found else None,
         chain=_chain(found[CHAIN]) if CHAIN in found else None,
         item_names=layout.names,
+        kind=layout.kind,
     )
 
 

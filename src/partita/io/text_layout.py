@@ -90,7 +90,9 @@ def find_layout(
     _refuse_transposed(names, options)
     target, kept = _targets(len(names) + offset, columns, offset)
     row_bytes = others[0][1] - others[0][0]
-    return Layout(target, len(columns.items), columns.names, kept, stop, row_bytes)
+    return Layout(
+        target, len(columns.items), columns.names, kept, stop, row_bytes, kind=columns.kind
+    )
 
 
 def _content_lines(text: bytes) -> Iterator[tuple[int, int]]:

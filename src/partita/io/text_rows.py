@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import Kind
 from partita.errors import FileFormatError, InvalidLabelsError
 from partita.io.header import MISSING, Cell, split_line
 
@@ -31,6 +32,7 @@ class Layout:
     body: int
     row_bytes: int
     long: tuple[int, int, int, int] | None = None
+    kind: Kind = "posterior"
 
 
 ROW_NAMES = "row names"

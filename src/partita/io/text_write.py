@@ -14,7 +14,7 @@ import numpy as np
 
 from partita._progress import Status
 from partita.io.collect import rows_per_block
-from partita.io.columns import CHAIN, WEIGHT, placeholder_names
+from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
 from partita.partitions.draws import Draws
 
 
@@ -57,7 +57,7 @@ def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
         ends = np.empty(block.stop - block.start, np.int64)
         used = format_rows(draws.rows(block.start, block.stop), ord(sep), room, ends)
         text = room[:used].tobytes()
-        if draws.chain is None and draws.weights is None:
+        if draws.chain is None and draws.weights is None and draws.kind == "posterior":
             yield text
             continue
         starts = [0, *ends[:-1].tolist()]
@@ -67,6 +67,8 @@ def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
 
 def _header(draws: Draws, sep: str) -> bytes:
     cells = [CHAIN] if draws.chain is not None else []
+    if draws.kind == "ensemble":
+        cells.append(RUN)
     if draws.weights is not None:
         cells.append(WEIGHT)
     if draws.item_names is None:
@@ -81,6 +83,8 @@ def _prefix(draws: Draws, draw: int, sep: str) -> bytes:
     if draws.chain is not None:
         chain = draws.chain[draw].item()
         cells.append(_quote(chain) if isinstance(chain, str) else str(chain))
+    if draws.kind == "ensemble":
+        cells.append(str(draw + 1))
     if draws.weights is not None:
         cells.append(repr(float(draws.weights[draw])))
     return (sep.join(cells) + sep).encode()

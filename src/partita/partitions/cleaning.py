@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._validate import texts
+from partita._validate import choice, texts
+from partita._vocabulary import KINDS, Kind
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.partitions.arrays import first_appearance, refuse_masked
 from partita.partitions.noise import whole_labels
@@ -122,6 +123,18 @@ def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
             f"chain ids have dtype {values.dtype}; expected integers or strings."
         )
     return values
+
+
+def clean_kind(kind: Kind, chain: object) -> Kind:
+    """Draws of a posterior, or runs of an ensemble, which are in no chain."""
+    cleaned = choice(kind, "kind", KINDS)
+    if cleaned == "ensemble" and chain is not None:
+        raise InvalidInputError(
+            "chain=... was given with kind='ensemble': runs of an ensemble are in no chains. Leave "
+            "chain out, or declare draws of a posterior with kind='posterior'.",
+            argument="chain",
+        )
+    return cleaned
 
 
 def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._validate import flag, text_or_none
+from partita._vocabulary import Kind
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
@@ -27,6 +28,7 @@ def as_draws(
     weights: ArrayLike | None = None,
     chain: ArrayLike | None = None,
     item_names: Sequence[str] | None = None,
+    kind: Kind | None = None,
 ) -> Draws:
     """Draws of a partition from whatever holds them.
 
@@ -55,6 +57,10 @@ def as_draws(
         refused without it.
     weights, chain, item_names : optional
         Of the draws and items, in place of any that ``obj`` carries; see :class:`Draws`.
+    kind : "posterior" or "ensemble", optional
+        Whether the rows are draws from a posterior or runs of clustering algorithms; when
+        omitted what ``obj`` says, and the posterior where it says nothing. Chains that ``obj``
+        has are left out of an ensemble.
 
     Returns
     -------
@@ -80,8 +86,11 @@ def as_draws(
            [0, 0, 0]], dtype=uint8)
     >>> pt.as_draws([[0, 0, -1, -1]], noise=(-1, "singletons")).labels
     array([[0, 0, 1, 2]], dtype=uint8)
+    >>> pt.as_draws([[0, 0, 1], [0, 1, 1]], kind="ensemble")
+    <Draws: 2 runs of 3 items, 2 clusters each>
     """
     fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
+    fields["kind"] = kind
     flag(transpose, "transpose")
     text_or_none(var_name, "var_name")
     if noise is not None:
@@ -135,6 +144,8 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
         )
     if transpose:
         values = values.swapaxes(-1, -2)
+    if fields.get("kind") is None:
+        fields["kind"] = "posterior"
     if values.ndim == 2:
         return Draws(values, **fields)
     if fields.get("chain") is not None:
@@ -144,7 +155,8 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
             argument="chain",
         )
     n_chains, n_draws, n_items = values.shape
-    fields["chain"] = np.repeat(np.arange(n_chains), n_draws)
+    if fields["kind"] == "posterior":
+        fields["chain"] = np.repeat(np.arange(n_chains), n_draws)
     if fields.get("weights") is not None:
         fields["weights"] = np.ravel(fields["weights"])
     if values.flags.c_contiguous or not values.size:
@@ -155,9 +167,11 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
 
 
 def with_fields(draws: Draws, **fields: Any) -> Draws:
-    """The same labels with those of weights, chain and item_names replaced that are not None."""
+    """The same labels with those of weights, chain, item_names and kind replaced that are given."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:
         return draws
-    kept = {name: getattr(draws, name) for name in ("weights", "chain", "item_names")}
+    kept = {name: getattr(draws, name) for name in ("weights", "chain", "item_names", "kind")}
+    if given.get("kind") == "ensemble":
+        kept["chain"] = None
     return Draws._from_canonical(draws.labels, draws.n_clusters, **(kept | given))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita import _html as html
 from partita._validate import whole
+from partita._vocabulary import Kind, words
 from partita._wording import counted, span
 from partita.errors import InvalidInputError
 from partita.partitions.arrays import plain_array
@@ -20,7 +21,7 @@ from partita.partitions.selection import in_chains, item_positions, positions_in
 
 
 class Draws(DrawsArrays):
-    """Draws of a partition of N items: the posterior, as MCMC or any ensemble gives it.
+    """Draws of a partition of N items: from a posterior, or the runs of an ensemble.
 
     Parameters
     ----------
@@ -32,6 +33,11 @@ class Draws(DrawsArrays):
         Which chain each draw came from; draws of a chain are in the order sampled.
     item_names : sequence of str, optional
         One unique name per item.
+    kind : "posterior" or "ensemble"
+        What the rows are: draws from a posterior (the default), or runs of clustering
+        algorithms (Leiden, k-means, HDBSCAN with several seeds or settings). Estimates, balls
+        and shares are the same numbers, but every sentence differs: of an ensemble nothing is
+        said about probability or convergence, and its runs have no chains and no order.
 
     Attributes
     ----------
@@ -40,6 +46,7 @@ class Draws(DrawsArrays):
     weights : ndarray of float, shape (n_draws,), or None
     chain : ndarray, shape (n_draws,), or None
     item_names : tuple of str, or None
+    kind : "posterior" or "ensemble"
     n_clusters : ndarray of int64, shape (n_draws,)
 
     Notes
@@ -68,10 +75,11 @@ class Draws(DrawsArrays):
         weights: ArrayLike | None = None,
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
     ) -> None:
         values = table_of_draws(plain_array(labels, "draws"))
         canonical, counts = canonicalise(values)
-        self._set(canonical, counts, weights, chain, item_names)
+        self._set(canonical, counts, weights, chain, item_names, kind)
 
     def __draws__(self) -> Draws:
         return self
@@ -111,7 +119,7 @@ class Draws(DrawsArrays):
     def __repr__(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
         clusters = span(low, high, "cluster") + (" each" if low == high else "")
-        parts = [f"{counted(self.n_draws, 'draw')} of {counted(self.n_items, 'item')}", clusters]
+        parts = [self._counted(), clusters]
         if self._chain is not None:
             parts.append(counted(self.n_chains, "chain"))
         if self._weights is not None:
@@ -122,17 +130,24 @@ class Draws(DrawsArrays):
 
     def _repr_html_(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
-        lines = [("clusters", f"{low:,} to {high:,} in a draw"), ("first draw", self._shown(0))]
+        one = words(self._kind).draw
+        lines = [
+            ("clusters", f"{low:,} to {high:,} in a {one}"),
+            (f"first {one}", self._shown(0)),
+        ]
         if self.n_draws > 1:
-            lines.append(("last draw", self._shown(self.n_draws - 1)))
+            lines.append((f"last {one}", self._shown(self.n_draws - 1)))
         if self._chain is not None:
             lines.append(("chains", f"{self.n_chains:,}"))
         if self._weights is not None:
             lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
         if self._item_names is not None:
             lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
-        head = f"{counted(self.n_draws, 'draw')} of {counted(self.n_items, 'item')}"
-        return html.title(head) + html.facts(lines)
+        return html.title(self._counted()) + html.facts(lines)
+
+    def _counted(self) -> str:
+        own = counted(self.n_draws, words(self._kind).draw)
+        return f"{own} of {counted(self.n_items, 'item')}"
 
     def _shown(self, row: int) -> str:
         return " ".join(map(str, self._labels[row, :20].tolist())) + " …" * (self.n_items > 20)
@@ -147,6 +162,7 @@ class Draws(DrawsArrays):
             weights=weights,
             chain=None if self._chain is None else self._chain[index],
             item_names=self._item_names,
+            kind=self._kind,
         )
 
     @property
@@ -194,6 +210,7 @@ class Draws(DrawsArrays):
             weights=weights,
             chain=self._chain,
             item_names=self._item_names,
+            kind=self._kind,
         )
 
     def drop(self, n: int) -> Draws:
@@ -227,6 +244,7 @@ class Draws(DrawsArrays):
             weights=self._weights,
             chain=self._chain,
             item_names=None if names is None else [names[i] for i in columns.tolist()],
+            kind=self._kind,
         )
 
     def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
@@ -239,11 +257,17 @@ class Draws(DrawsArrays):
 
         Chain ids are kept when every part has them and they do not clash;
         otherwise each part becomes a chain (or chains) of its own. Weighted and
-        unweighted parts mix: a part's mass is its share of all draws.
+        unweighted parts mix: a part's mass is its share of all draws. Parts are
+        of one kind; runs of an ensemble get no chains.
         """
         labels, counts, weights, chain = joined(parts)
         return Draws._from_canonical(
-            labels, counts, weights=weights, chain=chain, item_names=parts[0].item_names
+            labels,
+            counts,
+            weights=weights,
+            chain=chain,
+            item_names=parts[0].item_names,
+            kind=parts[0].kind,
         )
 
     def unique(self) -> Draws:
@@ -262,6 +286,7 @@ class Draws(DrawsArrays):
             self._n_clusters[first],
             weights=mass,
             item_names=self._item_names,
+            kind=self._kind,
         )
 
     def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -10,20 +10,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._result import frozen
 from partita._validate import whole
+from partita._vocabulary import Kind
 from partita.partitions.arrays import Labels
-from partita.partitions.cleaning import BLOCK_LABELS, clean_chain, clean_names, clean_weights
+from partita.partitions.cleaning import (
+    BLOCK_LABELS,
+    clean_chain,
+    clean_kind,
+    clean_names,
+    clean_weights,
+)
 
 
 class DrawsArrays:
-    """Canonical labels with weights, chains and names: what ``Draws`` is made of."""
+    """Canonical labels with weights, chains, names and kind: what ``Draws`` is made of."""
 
-    __slots__ = ("_chain", "_item_names", "_labels", "_n_clusters", "_weights")
+    __slots__ = ("_chain", "_item_names", "_kind", "_labels", "_n_clusters", "_weights")
 
     _labels: NDArray[np.unsignedinteger[Any]]
     _weights: NDArray[np.float64] | None
     _chain: NDArray[Any] | None
     _item_names: tuple[str, ...] | None
     _n_clusters: NDArray[np.int64]
+    _kind: Kind
 
     def _set(
         self,
@@ -32,6 +40,7 @@ class DrawsArrays:
         weights: ArrayLike | None,
         chain: ArrayLike | None,
         item_names: Sequence[str] | None,
+        kind: Kind,
     ) -> None:
         n_draws, n_items = labels.shape
         fields: dict[str, Any] = {
@@ -40,6 +49,7 @@ class DrawsArrays:
             "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
             "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
             "_item_names": None if item_names is None else clean_names(item_names, n_items),
+            "_kind": clean_kind(kind, chain),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -53,9 +63,10 @@ class DrawsArrays:
         weights: ArrayLike | None = None,
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
     ) -> Self:
         draws = object.__new__(cls)
-        draws._set(labels, counts, weights, chain, item_names)
+        draws._set(labels, counts, weights, chain, item_names, kind)
         return draws
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -63,7 +74,7 @@ class DrawsArrays:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self._labels, self._n_clusters, self._weights, self._chain, self._item_names)
-        return _restored, (type(self), *fields)
+        return _restored, (type(self), *fields, self._kind)
 
     # ------------------------------------------------------------------ what is there
 
@@ -96,6 +107,11 @@ class DrawsArrays:
         return self._item_names
 
     @property
+    def kind(self) -> Kind:
+        """What the rows are: draws of a "posterior", or runs of an "ensemble"."""
+        return self._kind
+
+    @property
     def n_draws(self) -> int:
         """Number of draws."""
         return int(self._labels.shape[0])
@@ -123,6 +139,7 @@ class DrawsArrays:
             and _same(self._weights, other._weights)
             and _same(self._chain, other._chain)
             and self._item_names == other._item_names
+            and self._kind == other._kind
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -148,5 +165,6 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 
 
 def _restored(cls: type[DrawsArrays], *fields: Any) -> DrawsArrays:
-    labels, counts, weights, chain, item_names = fields
-    return cls._from_canonical(labels, counts, weights=weights, chain=chain, item_names=item_names)
+    names = ("weights", "chain", "item_names", "kind")  # earlier versions pickled no kind
+    labels, counts, *rest = fields
+    return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))

@@ -29,6 +29,11 @@ def joined(parts: Sequence[DrawsArrays]) -> Joined:
             raise InvalidLabelsError(
                 f"draws of different items cannot be concatenated: {first!r} and {part!r}."
             )
+        if part.kind != first.kind:
+            raise InvalidInputError(
+                "draws of a posterior and runs of an ensemble cannot be concatenated: say what "
+                "they all are, as in as_draws(part, kind='ensemble')."
+            )
     dtype = np.result_type(*[part.labels.dtype for part in parts])
     total = sum(part.n_draws for part in parts)
     labels = np.empty((total, first.n_items), dtype)
@@ -41,7 +46,7 @@ def joined(parts: Sequence[DrawsArrays]) -> Joined:
 
 
 def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:
-    if len(parts) == 1:
+    if len(parts) == 1 or parts[0].kind == "ensemble":
         return parts[0].chain
     known = [part.chain for part in parts if part.chain is not None]
     if len(known) == len(parts):

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._vocabulary import Kind, words
+from partita._wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +47,8 @@ class Profiles(Result):
         Probability of the intervals.
     n_draws : int
         Draws averaged over.
+    kind : "posterior" or "ensemble"
+        Of the draws.
     """
 
     cluster: NDArray[np.int64]
@@ -59,6 +63,7 @@ class Profiles(Result):
     sizes: NDArray[np.int64]
     prob: float
     n_draws: int
+    kind: Kind = "posterior"
 
     def __len__(self) -> int:
         return int(self.cluster.size)
@@ -77,10 +82,12 @@ class Profiles(Result):
         return frame
 
     def __repr__(self) -> str:
-        columns = len(set(self.column))
+        clusters = counted(self.sizes.size, "cluster")
+        columns = counted(len(set(self.column)), "column")
+        rows = counted(self.n_draws, words(self.kind).draw)
         return (
-            f"<Profiles: {self.sizes.size} clusters, {columns} columns, "
-            f"{len(self)} parameters, {self.prob:g} intervals over {self.n_draws:,} draws>"
+            f"<Profiles: {clusters}, {columns}, {counted(len(self), 'parameter')}, "
+            f"{self.prob:g} intervals over {rows}>"
         )
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita.errors import InvalidInputError
 from partita.plots.canvas import INK, headline, library, one_axes, plain, whole_ticks, with_unit
 from partita.plots.palette import OTHER, colour
@@ -70,13 +71,14 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
         linestyle="none",
     )
     axes.set_xlim(float(source.k[0]) - 0.6, float(source.k[-1]) + 0.6)
+    said = words(source.kind)
     axes.set_xlabel("clusters")
-    axes.set_ylabel(with_unit(f"expected {source.loss.title}", source.loss.unit))
+    axes.set_ylabel(with_unit(f"{said.expected} {source.loss.title}", source.loss.unit))
     whole_ticks(axes, "x", most=12)
     plain(axes)
     shaded = "shaded: as good as the best" if plateau.size else ""
     ringed = "ringed: the estimate" if best.size else ""
-    note = "; ".join(filter(None, (ringed, shaded, "bars: Monte Carlo standard error")))
+    note = "; ".join(filter(None, (ringed, shaded, f"bars: {said.error}")))
     sentence = source.sentence
     headline(axes, sentence[0].upper() + sentence[1:], note)
     return axes

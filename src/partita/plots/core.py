@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita.credible.core_result import CredibleCore
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
@@ -86,12 +87,13 @@ def core(
 
 
 def _curve(ax: Axes, found: CredibleCore) -> None:
+    said = words(found.draws.kind)
     sizes = np.arange(1, found.curve.size + 1)
     ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
     ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     ax.plot([found.size], [found.probability], "o", color=INK, markersize=5)
     ax.annotate(
-        f"{found.size:,} items\nP = {found.probability:.3f}",
+        f"{found.size:,} items\n{said.holding.format(f'{found.probability:.3f}')}",
         (found.size, found.probability),
         (6.0, 6.0),
         textcoords="offset points",
@@ -101,11 +103,13 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     if found.upper_bound < found.draws.n_items and not found.is_proven:
         ax.axvline(found.upper_bound, color=GREY, linewidth=0.8)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
-    ax.set(xlabel="items", ylabel="probability that all are grouped so")
+    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped so")
     plain(ax)
     whole_ticks(ax, "x")
     proof = "proven largest" if found.is_proven else f"at most {found.upper_bound:,} items possible"
-    headline(ax, f"What holds with probability {found.prob:g}", f"largest set found; {proof}")
+    headline(
+        ax, f"What holds {said.holding.format(f'{found.prob:g}')}", f"largest set found; {proof}"
+    )
 
 
 def _items(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita._wording import percent
 from partita.credible.ball import CredibleBall
 from partita.plots.canvas import (
@@ -111,14 +112,15 @@ def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes
         color=INK,
     )
     axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
-    axes.set_ylabel("posterior probability")
+    said = words(ball.draws.kind)
+    axes.set_ylabel(said.posterior_probability)
     plain(axes)
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     headline(
         axes,
-        "Distance of the draws from the estimate",
-        f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} draws "
-        f"inside; mean distance {found.mean:.3g}{unit}",
+        f"Distance of the {said.draws} from the estimate",
+        f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} "
+        f"{said.draws} inside; mean distance {found.mean:.3g}{unit}",
     )
     axes.spines["left"].set_color(GREY)
     return axes

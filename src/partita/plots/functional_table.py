@@ -61,6 +61,11 @@ def prepare_functionals(
     """The functionals asked for, or all there are."""
     posterior = posterior_of(source, n_jobs)
     draws = posterior.draws
+    if draws.kind == "ensemble":
+        raise NotSupportedError(
+            "runs of an ensemble have no order and no chains, so there are no traces or ranks to "
+            "show. If they are draws of a posterior, say so: as_draws(draws, kind='posterior')."
+        )
     if draws.weights is not None:
         raise NotSupportedError(
             "weighted draws have lost their order and chains, so there are no traces or ranks to "

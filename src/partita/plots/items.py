@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita._vocabulary import words
 from partita.credible.items import ItemUncertainty
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
@@ -116,7 +117,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     axes.set(
         xlim=(0.0, 1.0),
         ylim=(count - 0.4, -0.6),
-        xlabel="probability of each cluster (blank: none of them)",
+        xlabel=f"{words(table.kind).probability} of each cluster (blank: none of them)",
     )
     height = axes.get_window_extent().height * 72.0 / axes.figure.dpi
     size = min(SMALL, 0.8 * height / count)

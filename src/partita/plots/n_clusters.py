@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita._wording import percent
 from partita.credible.counts import ClusterCounts, n_clusters_posterior
 from partita.partitions.types import DrawsLike
@@ -54,7 +55,7 @@ def n_clusters(
     )
     axes.set_xlim(counts.values[0] - 0.9, counts.values[-1] + 0.9)
     axes.set_xlabel("number of clusters")
-    axes.set_ylabel("posterior probability")
+    axes.set_ylabel(words(counts.kind).posterior_probability)
     whole_ticks(axes, "x", most=14)
     plain(axes)
     note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"

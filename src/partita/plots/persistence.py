@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
@@ -82,5 +83,5 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     plain(axes)
     number = counted(source.n, "mode")
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
-    headline(axes, f"{number} of the posterior", note)
+    headline(axes, f"{number} of the {words(source.draws.kind).source}", note)
     return axes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita._vocabulary import words
 from partita._wording import percent
 from partita.credible.ball import CredibleBall
 from partita.credible.levels import tie_tolerance
@@ -207,6 +208,7 @@ def _spaced(draws: Draws, most: int) -> NDArray[np.int64]:
 def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
     count = found.weights.size
     size = np.clip(3_000.0 / count, 8.0, 30.0) * np.sqrt(found.weights * count).clip(0.5, 4.0)
+    said = words(ball.draws.kind)
     low, high = int(found.n_clusters.min()), int(found.n_clusters.max())
     for inside in (False, True):
         mask = found.inside == inside
@@ -222,7 +224,7 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
             linewidth=0.0,
         )
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
-    bar.set_label("clusters of a draw", fontsize=SMALL + 0.5)
+    bar.set_label(f"clusters of a {said.draw}", fontsize=SMALL + 0.5)
     bar.locator = library("ticker").MaxNLocator(8, integer=True)
     bar.update_ticks()
     bar.ax.tick_params(labelsize=SMALL)
@@ -255,9 +257,9 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
     axes.set_ylabel(f"second coordinate{unit}")
     plain(axes)
     of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
-    note = f"{found.n_draws:,}{of} draws, faint outside the {percent(ball.prob)} ball\n"
+    note = f"{found.n_draws:,}{of} {said.draws}, faint outside the {percent(ball.prob)} ball\n"
     note += f"stress {found.embedding.stress:.2f}"
     if np.isfinite(found.embedding.correlation):
         note += f", distances on the map and true ones correlate {found.embedding.correlation:.2f}"
-    headline(axes, f"The posterior by {ball.loss.title}", note)
+    headline(axes, f"The {said.source} by {ball.loss.title}", note)
     return axes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._vocabulary import words
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
     GREY,
@@ -53,6 +54,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
             "partita.representatives(draws) without n chooses it, and keeps the curve."
         )
     axes = one_axes(ax, width=4.6, height=3.4)
+    own = words(source.draws.kind).draws
     best = int(curve.held_out.argmin())
     limit = curve.held_out[best] + curve.error[best]
     axes.axhline(limit, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
@@ -66,7 +68,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
         color=GREY,
         ha="right",
     )
-    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label="draws that chose them")
+    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
     axes.errorbar(
         curve.n,
         curve.held_out,
@@ -76,7 +78,7 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
         markersize=4.5,
         linewidth=1.4,
         capsize=2.5,
-        label="held-out draws",
+        label=f"held-out {own}",
     )
     chosen = curve.chosen
     axes.plot(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._vocabulary import words
 from partita._wording import counted
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike, LabelsLike
@@ -103,7 +104,7 @@ def _draw(found: SimilarityMap, indices: list[int], draws: Draws, ax: Axes | Non
     _brackets(axes, found, indices)
     _item_names(axes, found, draws)
     bar = axes.figure.colorbar(image, ax=axes, shrink=0.8, aspect=28, pad=0.02)
-    bar.set_label("probability of being in one cluster", fontsize=SMALL + 0.5)
+    bar.set_label(words(draws.kind).together, fontsize=SMALL + 0.5)
     bar.ax.tick_params(labelsize=SMALL)
     title = f"Similarity of {counted(n, 'item')}, {counted(found.clusters.size, 'cluster')}"
     note = ""

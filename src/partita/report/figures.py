@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
+from partita._vocabulary import Words
 from partita.plots.palette import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
 from partita.report.item_positions import ItemPositions
@@ -36,15 +37,17 @@ def _bokeh(module: str) -> Any:
 
 def figures(content: Content) -> Mapping[str, Any]:
     """Every figure by the name of its place on the page."""
-    source = _items_source(content)
+    source, said = _items_source(content), content.said
     found = {
-        "heat": _heat(content.heat),
-        "probability": _probability(source, content.heat.order.size, alone=content.place is None),
+        "heat": _heat(content.heat, said),
+        "probability": _probability(
+            source, content.heat.order.size, said, alone=content.place is None
+        ),
         "counts": _counts(content),
         "distances": _distances(content),
     }
     if content.place is not None:
-        found["data"] = _data(content.place, source)
+        found["data"] = _data(content.place, source, said)
     for j, trace in enumerate(content.traces):
         found[f"trace{j}"] = _trace(trace)
     return found
@@ -102,7 +105,7 @@ def _items_source(content: Content) -> Any:
     return _bokeh("models").ColumnDataSource(columns, name="items")
 
 
-def _points(plot: Any, source: Any, x: str, y: str, n: int) -> None:
+def _points(plot: Any, source: Any, x: str, y: str, n: int, said: Words) -> None:
     drawn = plot.scatter(
         x,
         y,
@@ -130,33 +133,33 @@ def _points(plot: Any, source: Any, x: str, y: str, n: int) -> None:
         tooltips=[
             ("item", "@name"),
             ("cluster", "@cluster"),
-            ("probability", "@probability{0.00}"),
+            (said.probability, "@probability{0.00}"),
         ],
     )
     plot.add_tools(box, *others, hover)
     plot.toolbar.active_drag = box
 
 
-def _data(place: ItemPositions, source: Any) -> Any:
+def _data(place: ItemPositions, source: Any, said: Words) -> Any:
     plot = _figure(_TOOLS, 430)
     if place.curve is not None:
         plot.line(*place.curve, color=_QUIET, line_width=1.5)
-    _points(plot, source, "x", "y", place.x.size)
+    _points(plot, source, "x", "y", place.x.size, said)
     _label(plot.xaxis[0], place.x_title)
     _label(plot.yaxis[0], place.y_title)
     return plot
 
 
-def _probability(source: Any, n: int, *, alone: bool) -> Any:
+def _probability(source: Any, n: int, said: Words, *, alone: bool) -> Any:
     plot = _figure(_TOOLS, 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
-    _points(plot, source, "position", "probability", n)
+    _points(plot, source, "position", "probability", n, said)
     _label(plot.xaxis[0], "items in the order of the heat map")
-    _label(plot.yaxis[0], "probability")
+    _label(plot.yaxis[0], said.probability)
     return plot
 
 
-def _heat(heat: SimilarityMap) -> Any:
+def _heat(heat: SimilarityMap, said: Words) -> Any:
     models = _bokeh("models")
     n = heat.values.shape[0]
     strip = 0.045 * n
@@ -181,7 +184,7 @@ def _heat(heat: SimilarityMap) -> Any:
     plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")
     _brackets(plot, heat)
     _shades(plot)
-    plot.add_layout(_colour_bar(mapper), "below")
+    plot.add_layout(_colour_bar(mapper, said), "below")
     return plot
 
 
@@ -220,7 +223,7 @@ def _shades(plot: Any) -> None:
         plot.quad(*sides, source=source, **look)
 
 
-def _colour_bar(mapper: Any) -> Any:
+def _colour_bar(mapper: Any, said: Words) -> Any:
     models = _bokeh("models")
     parts = np.linspace(0, HEAT_STEPS, 5).astype(int).tolist()
     return models.ColorBar(
@@ -228,7 +231,7 @@ def _colour_bar(mapper: Any) -> Any:
         ticker=models.FixedTicker(ticks=parts),
         major_label_overrides={part: f"{part / HEAT_STEPS:g}" for part in parts},
         height=10,
-        title="probability of being together",
+        title=said.together,
         title_text_font_style="normal",
         background_fill_color=None,
     )
@@ -245,7 +248,7 @@ def _counts(content: Content) -> Any:
     plot.x_range = models.Range1d(few - 1.5, most + 1.5)
     plot.xaxis[0].ticker = models.BasicTicker(min_interval=1, num_minor_ticks=0)
     _label(plot.xaxis[0], "number of clusters")
-    _label(plot.yaxis[0], "probability")
+    _label(plot.yaxis[0], content.said.probability)
     return plot
 
 
@@ -278,7 +281,7 @@ def _distances(content: Content) -> Any:
     start = max(0.0, float(edges[0]) - margin)
     plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
     _label(plot.xaxis[0], content.distance_title)
-    _label(plot.yaxis[0], "share of draws")
+    _label(plot.yaxis[0], f"share of {content.said.draws}")
     return plot
 
 

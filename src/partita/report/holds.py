@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita._wording import counted
 from partita.plots.palette import colour
 from partita.report.tables import ReportTable
@@ -77,13 +78,14 @@ def holds(summary: Summary) -> Holds | None:
     core = summary.core
     if core is None:
         return None
+    said = words(core.draws.kind)
     found = [core if prob == core.prob else core.at(prob) for prob in LEVELS]
     levels = tuple(
         Held(
             f"{100 * prob:g}%",
             f"At least {one.size:,} of {counted(core.draws.n_items, 'item')}, in "
-            f"{counted(one.n_clusters, 'cluster')}, are grouped exactly so in draws of probability "
-            f"{one.probability:.3f}.",
+            f"{counted(one.n_clusters, 'cluster')}, are grouped exactly so "
+            f"{said.held.format(f'{one.probability:.3f}')}.",
             one.items,
             one.labels,
         )
@@ -118,8 +120,8 @@ def profile_table(profiles: Profiles) -> ReportTable:
     percent = f"{100 * profiles.prob:g}%"
     caption = (
         "What each cluster is like: given the partition, and averaged over the clusters that its "
-        f"items have in {counted(profiles.n_draws, 'draw')}, so that the uncertainty of the "
-        "clustering is in it."
+        f"items have in {counted(profiles.n_draws, words(profiles.kind).draw)}, so that the "
+        "uncertainty of the clustering is in it."
     )
     if len(profiles) > _ROWS:
         caption += f" The first {_ROWS} of {len(profiles):,} rows."

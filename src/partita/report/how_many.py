@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita._wording import counted, of_sizes
 from partita.plots.palette import OTHER, colour
 from partita.plots.price_path import prepare_price_path
@@ -213,7 +214,7 @@ def _curve(curve: ClustersCurve) -> CurveShown:
             high=y(loss + error[j]),
             is_good=k in good,
             is_estimate=k == own,
-            text=f"{counted(k, 'cluster')}: expected {curve.loss.title} "
+            text=f"{counted(k, 'cluster')}: {words(curve.kind).expected} {curve.loss.title} "
             f"{amount(loss, curve.loss)}, {curve.percent[j]:.2g}% above the estimate",
         )
         for j, (k, loss) in enumerate(

@@ -119,6 +119,7 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
         "order": _packed(heat.order),
         "starts": _packed(heat.edges),
         "steps": HEAT_STEPS,
+        "together": [content.said.together_with, f"mean {content.said.probability}"],
     }
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import Words
+from partita._vocabulary import words as vocabulary
 from partita.diagnostics.functionals import functionals
 from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items
@@ -56,6 +58,7 @@ class Content:
     Texts are plain and unescaped: whoever writes them into a page escapes them.
     """
 
+    said: Words
     heading: str
     origin: str
     facts: Mapping[str, str]
@@ -82,7 +85,8 @@ class Content:
     how_many: HowMany | None
     profiles: ReportTable | None
     panels: tuple[Panel, ...]
-    diagnostics: ReportTable
+    diagnostics: ReportTable | None
+    """None of an ensemble."""
     rivals: ReportTable | None
     rival_items: tuple[Rival, ...]
     how_found: str
@@ -100,18 +104,15 @@ def prepare(summary: Summary) -> Content:
     offer, a few cores from the runs of the summary's, and one pass over the draws for the traces.
     """
     found, ball, counts = summary.estimate, summary.ball, summary.counts
+    said = vocabulary(summary.draws.kind)
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
-    shown = shown_partitions(summary)
+    shown, profiles = shown_partitions(summary), summary.profiles
     return Content(
+        said=said,
         heading=words.heading(summary),
         origin=words.origin(summary),
-        facts={
-            "Estimate": words.clusters(found.labels),
-            "Expected loss": words.loss_reached(found),
-            "Proven": words.proof(found),
-            "Convergence": words.convergence(summary),
-        },
+        facts=_facts(summary, said),
         warnings=summary.diagnostics.warnings,
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
         notes=summary.diagnostics.notes,
@@ -132,9 +133,9 @@ def prepare(summary: Summary) -> Content:
         clusters=tables.cluster_table(summary),
         holds=holds(summary),
         how_many=how_many(summary, shown),
-        profiles=None if summary.profiles is None else profile_table(summary.profiles),
-        panels=() if summary.profiles is None else profile_panels(summary.profiles),
-        diagnostics=tables.diagnostics_table(summary),
+        profiles=None if profiles is None else profile_table(profiles),
+        panels=() if profiles is None else profile_panels(profiles),
+        diagnostics=tables.diagnostics_table(summary) if summary.diagnostics.names else None,
         rivals=None if summary.rivals is None else tables.rivals_table(summary.rivals),
         rival_items=_rivals(summary),
         how_found=words.how_found(found),
@@ -144,6 +145,18 @@ def prepare(summary: Summary) -> Content:
         versions=tables.mapping_table("Versions", ("Software", "Version"), summary.versions),
         call=tables.call_text(summary),
     )
+
+
+def _facts(summary: Summary, said: Words) -> dict[str, str]:
+    found = summary.estimate
+    facts = {
+        "Estimate": words.clusters(found.labels),
+        f"{said.expected.capitalize()} loss": words.loss_reached(found),
+        "Proven": words.proof(found),
+    }
+    if summary.diagnostics.names:
+        facts["Convergence"] = words.convergence(summary)
+    return facts
 
 
 def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
@@ -176,6 +189,8 @@ def _distances(summary: Summary) -> tuple[Floats, Floats]:
 
 def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
     draws = summary.draws
+    if draws.kind == "ensemble":
+        return (), ""
     if draws.weights is not None:
         return (), "Weighted draws have no order, hence no traces."
     values = functionals(summary.posterior, estimate=summary.labels)

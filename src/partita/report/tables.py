@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from partita._vocabulary import origin_in_words, words
 from partita._wording import counted, percent
 from partita.plots.functional_table import title_of
 from partita.rivals.wording import rivals_in_words
@@ -46,7 +47,9 @@ def comparison_table(summary: Summary) -> ReportTable:
         f"Estimates under different losses. VI's and Binder's estimates are "
         f"{table.vi_distance:.3g} bits apart."
     )
-    return ReportTable(caption, ("Estimate", "Clusters", "E[VI]", "E[VI_LB]", "E[Binder]"), rows)
+    heading = words(summary.draws.kind).mean_of.format
+    losses = tuple(map(heading, ("VI", "VI_LB", "Binder")))
+    return ReportTable(caption, ("Estimate", "Clusters", *losses), rows)
 
 
 def rivals_table(rivals: Representatives) -> ReportTable:
@@ -87,9 +90,9 @@ def cluster_table(summary: Summary) -> ReportTable:
     if len(table) > _CLUSTERS:
         caption += f" {len(table) - _CLUSTERS:,} smaller ones are not listed."
     columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
-    return ReportTable(
-        caption, (*columns, "P(unchanged)", f"P(Jaccard ≥\u00a0{table.jaccard:g})"), rows
-    )
+    event = words(summary.draws.kind).event.format
+    shares = (event("unchanged"), event(f"Jaccard ≥\u00a0{table.jaccard:g}"))
+    return ReportTable(caption, (*columns, *shares), rows)
 
 
 def diagnostics_table(summary: Summary) -> ReportTable:
@@ -115,15 +118,21 @@ def diagnostics_table(summary: Summary) -> ReportTable:
 
 def starts_table(summary: Summary) -> ReportTable:
     """Where the search began and ended, best first."""
+    kind = summary.draws.kind
     starts = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
     rows = tuple(
-        (start.origin, _number(start.expected_loss, 6), f"{start.n_clusters:,}")
+        (
+            origin_in_words(start.origin, kind),
+            _number(start.expected_loss, 6),
+            f"{start.n_clusters:,}",
+        )
         for start in starts[:_STARTS]
     )
+    reached = f"{words(kind).expected.capitalize()} loss reached"
     caption = "Starts of the search, best first."
     if len(starts) > _STARTS:
         caption = f"The {_STARTS} best of {counted(len(starts), 'start')} of the search."
-    return ReportTable(caption, ("Began at", "Expected loss reached", "Clusters"), rows)
+    return ReportTable(caption, ("Began at", reached, "Clusters"), rows)
 
 
 def mapping_table(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> ReportTable:
@@ -140,7 +149,11 @@ def call_text(summary: Summary) -> str:
     if isinstance(rng, str):  # a generator is recorded by its name only
         comment = f"  # rng was {given.pop('rng')}"
     arguments = [f"loss=pt.{loss}", *(f"{name}={value!r}" for name, value in given.items())]
-    return f"import partita as pt\n\nsummary = pt.summarize(draws, {', '.join(arguments)}){comment}"
+    source = "draws"
+    if summary.draws.kind == "ensemble":
+        source = 'pt.as_draws(runs, kind="ensemble")'
+    call = f"summary = pt.summarize({source}, {', '.join(arguments)}){comment}"
+    return f"import partita as pt\n\n{call}"
 
 
 def _number(value: float, digits: int = 4) -> str:

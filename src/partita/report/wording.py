@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita._wording import counted, of_sizes, percent, roughly, span
 from partita.partitions.labels import Labels
 
@@ -41,7 +42,7 @@ def heading(summary: Summary) -> str:
 def origin(summary: Summary) -> str:
     """What it was made from."""
     draws = summary.draws
-    text = counted(draws.n_draws, "draw")
+    text = counted(draws.n_draws, words(draws.kind).draw)
     if draws.weights is not None:
         text = f"weighted {text}"
     if draws.chain is not None:
@@ -56,13 +57,14 @@ def loss_reached(found: PointEstimate) -> str:
 
 def proof(found: PointEstimate) -> str:
     """What is proven about the estimate."""
+    said = words(found.kind)
     if found.gap is None or found.lower_bound is None:
         return "no lower bound was computed, so nothing is proven about other partitions"
     if found.is_proven_optimal:
-        return "gap 0: proven optimal for these draws"
+        return f"gap 0: proven optimal for these {said.draws}"
     return (
-        f"gap {roughly(found.gap)}: no partition of the items has an expected loss below "
-        f"{amount(found.lower_bound, found.loss)} on these draws"
+        f"gap {roughly(found.gap)}: no partition of the items has {said.a_mean} loss below "
+        f"{amount(found.lower_bound, found.loss)} on these {said.draws}"
     )
 
 
@@ -70,10 +72,11 @@ def radius(ball: CredibleBall) -> str:
     """Radius of a ball with its error, and what is inside."""
     error = ball.radius_mcse
     plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
+    inside = counted(int(ball.inside.sum()), words(ball.draws.kind).draw)
     value, _, unit = amount(ball.radius, ball.loss).partition(" ")
     return (
         f"radius {value}{plus_minus}{' ' if unit else ''}{unit} ({ball.loss.title}); "
-        f"{counted(int(ball.inside.sum()), 'draw')} inside, coverage {percent(ball.coverage)}"
+        f"{inside} inside, coverage {percent(ball.coverage)}"
     )
 
 
@@ -95,10 +98,11 @@ def convergence(summary: Summary) -> str:
 def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
     """The posterior of the number of clusters in two sentences."""
     low, high = counts.interval(prob)
-    place = "is blue" if estimated in counts.values else "occurs in no draw"
+    said = words(counts.kind)
+    place = "is blue" if estimated in counts.values else f"occurs in no {said.draw}"
     return (
         f"{counted(counts.mode, 'cluster')} most often "
-        f"({100.0 * float(counts.probabilities.max()):.0f}% of the draws), "
+        f"({100.0 * float(counts.probabilities.max()):.0f}% of the {said.draws}), "
         f"mean {counts.mean:.1f}, {percent(prob)} in {span(low, high, 'cluster')}. "
         f"The estimate's number, {estimated:,}, {place}."
     )
@@ -106,7 +110,8 @@ def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
 
 def estimate_text(found: PointEstimate) -> str:
     """What is seen when an estimate is shown."""
-    text = f"{clusters(found.labels)}; expected loss {loss_reached(found)}, {proof(found)}."
+    loss = f"{words(found.kind).expected} loss {loss_reached(found)}"
+    text = f"{clusters(found.labels)}; {loss}, {proof(found)}."
     if len(found.ties):
         others = counted(len(found.ties), "other partition")
         text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."
@@ -154,7 +159,8 @@ def how_found(found: PointEstimate) -> str:
 
 def rival_text(rivals: Representatives, number: int) -> str:
     """A rival answer: its mass, and what differs from the heaviest."""
-    mass = f"Rival answer {number}, nearest to {100 * rivals.weights[number]:.3g}% of the draws"
+    own = words(rivals.draws.kind).draws
+    mass = f"Rival answer {number}, nearest to {100 * rivals.weights[number]:.3g}% of the {own}"
     if number == 0:
         return f"{mass}."
     return f"{mass}. From rival 0: {rivals.explain(number).in_words()}."

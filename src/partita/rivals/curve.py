@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._vocabulary import Kind, words
 from partita._wording import roughly
 from partita.partitions.draws import Draws
 
@@ -52,17 +53,18 @@ class HeldOutCurve(Result):
         limit = self.held_out[lowest] + self.error[lowest]
         return int(self.n[np.flatnonzero(self.held_out <= limit)[0]])
 
-    def in_words(self) -> str:
-        """What the curve says, in one sentence."""
+    def in_words(self, kind: Kind = "posterior") -> str:
+        """What the curve says, in one sentence, for draws of this kind."""
+        held_out = f"held-out {words(kind).draws}"
         if self.chosen == 1:
             return (
-                "One representative is enough: more of them are no nearer to held-out draws by "
+                f"One representative is enough: more of them are no nearer to {held_out} by "
                 "more than one standard error."
             )
         taken = 1.0 - float(self.held_out[self.chosen - 1] / self.held_out[0])
         tail = "" if self.ended else f" The curve still falls at n = {self.n[-1]}."
         return (
-            f"{self.chosen} representatives are {roughly(taken)} nearer to held-out draws than "
+            f"{self.chosen} representatives are {roughly(taken)} nearer to {held_out} than "
             f"one; no smaller number is within one standard error of the best.{tail}"
         )
 

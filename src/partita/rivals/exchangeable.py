@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita.diagnostics.functionals import functionals
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
@@ -45,26 +46,29 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
     (number of clusters, entropy, largest cluster); weighted draws are taken by
     a systematic sample of Kish's effective number.
     """
+    own = words(draws.kind).draws
     if draws.weights is not None:
         effective = 1.0 / float(np.square(draws.weights).sum())
         size = max(1, min(max_draws, round(effective)))
         rows = systematic(draws.weights, size, np.random.default_rng(0))
-        said = f"{size:,} of {draws.n_draws:,} weighted draws, a systematic sample"
+        said = f"{size:,} of {draws.n_draws:,} weighted {own}, a systematic sample"
         return Thinned(_unweighted(draws, rows), effective, said)
     effective = effective_draws(draws) if by_effect else float(draws.n_draws)
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
     if step == 1:
-        return Thinned(draws, effective, f"all {draws.n_draws:,} draws")
+        return Thinned(draws, effective, f"all {draws.n_draws:,} {own}")
     kept = draws.thin(step)
     reason = "their effective number" if step == by_correlation else f"max_draws={max_draws:,}"
-    said = f"every {_ordinal(step)} of {draws.n_draws:,} draws ({kept.n_draws:,}), for {reason}"
+    said = f"every {_ordinal(step)} of {draws.n_draws:,} {own} ({kept.n_draws:,}), for {reason}"
     return Thinned(kept, effective, said)
 
 
 def effective_draws(draws: Draws) -> float:
     """The least effective number of draws over label-invariant functionals, at most all of them."""
     least = float(draws.n_draws)
+    if draws.kind == "ensemble":  # runs have no order in which they could depend on each other
+        return least
     for column in functionals(as_posterior(draws)).values():
         chains = by_chain(draws, column)
         if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
@@ -82,6 +86,7 @@ def _unweighted(draws: Draws, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) 
         draws.n_clusters[rows],
         chain=None if draws.chain is None else draws.chain[rows],
         item_names=draws.item_names,
+        kind=draws.kind,
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result, as_html
+from partita._vocabulary import Kind, words
 from partita._wording import roughly
 from partita.losses.base import Loss
 from partita.partitions.arrays import Labels
@@ -34,6 +35,8 @@ class PValue(float):
         Draws it was ranked among.
     drawn : str
         Which draws these are.
+    kind : "posterior" or "ensemble"
+        What they are.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class PValue(float):
     method: str
     n_draws: int
     drawn: str
+    kind: Kind
 
     def __new__(
         cls,
@@ -60,11 +64,12 @@ class PValue(float):
         method: str,
         n_draws: int,
         drawn: str,
+        kind: Kind = "posterior",
     ) -> PValue:
         """A float with what it was made from."""
         self = super().__new__(cls, value)
         self.rate, self.rates, self.values = rate, rates, values
-        self.method, self.n_draws, self.drawn = method, n_draws, drawn
+        self.method, self.n_draws, self.drawn, self.kind = method, n_draws, drawn, kind
         return self
 
     def __repr__(self) -> str:
@@ -81,9 +86,10 @@ class PValue(float):
 
     def in_words(self) -> str:
         """The number, what it means, and which choice was made."""
+        said = words(self.kind)
         text = (
-            f"p = {float(self):.3g}: if it were one more draw, {roughly(float(self))} of the "
-            f"{self.n_draws + 1:,} would be no more typical than it ({self.drawn})"
+            f"p = {float(self):.3g}: if it were one more {said.draw}, {roughly(float(self))} of "
+            f"the {self.n_draws + 1:,} would be no more typical than it ({self.drawn})"
         )
         if self.method == "ball":
             return f"{text}, by distance to the estimate."
@@ -93,7 +99,7 @@ class PValue(float):
             f"{text}, by closeness exp(−{self.rate:.3g}·distance) to the others; over rates from "
             f"{self.rates[0]:.3g} to {self.rates[-1]:.3g}, p goes from {self.values.min():.3g} to "
             f"{self.values.max():.3g}. Quoted is the rate of one over the median distance of two "
-            "draws."
+            f"{said.draws}."
         )
 
 
@@ -159,6 +165,7 @@ class ConformalSet(Result):
             method="kernel" if self.center is None else "ball",
             n_draws=self.draws.n_draws,
             drawn=self.drawn,
+            kind=self.draws.kind,
         )
 
     def contains(self, labels: LabelsLike, *, prob: float = 0.95) -> bool:

@@ -22,6 +22,7 @@ def part_of(
         draws.n_clusters[rows],
         weights=mass,
         item_names=draws.item_names,
+        kind=draws.kind,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita._vocabulary import words
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -103,7 +104,9 @@ def quantise(
     most = max(size, _POLISHED_LABELS // draws.n_items)
     limits: tuple[str, ...] = ()
     if draws.n_draws > most:
-        limits = (f"the search saw {most:,} of {draws.n_draws:,} distinct draws",)
+        limits = (
+            f"the search saw {most:,} of {draws.n_draws:,} distinct {words(draws.kind).draws}",
+        )
     everyone = sampled(draws, most, seeds[-1])
     labels = everyone.n_draws * draws.n_items
     most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))

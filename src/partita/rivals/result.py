@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._vocabulary import words
 from partita._wording import counted, roughly
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
@@ -180,7 +181,8 @@ class Representatives(Result):
         if self.gap is None:
             return "no lower bound"
         if self.gap == 0.0:
-            return "proven: no others of their number are nearer to these draws"
+            own = words(self.draws.kind).draws
+            return f"proven: no others of their number are nearer to these {own}"
         none = "no partition is" if self.n == 1 else f"no {self.n} partitions are"
         return f"{none} below {self.lower_bound:.4g}: gap at most {roughly(self.gap)}"
 
@@ -191,7 +193,7 @@ class Representatives(Result):
             ("proof", self._proof()),
         ]
         if self.curve is not None:
-            facts.append(("number", self.curve.in_words()))
+            facts.append(("number", self.curve.in_words(self.draws.kind)))
         if self.draws.n_chains > 1:
             facts.append(("chains", self._chains_in_words()))
         facts += [("limit", limit) for limit in self.limits]
@@ -225,8 +227,9 @@ class Representatives(Result):
         return rows
 
     def __repr__(self) -> str:
+        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
         return (
-            f"<Representatives: {self.n} of {self.draws.n_draws:,} draws, "
+            f"<Representatives: {self.n} of {rows}, "
             f"distance {self.distance:.4g}, weights {np.round(self.weights, 3).tolist()}>"
         )
 

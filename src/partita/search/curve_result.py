@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._vocabulary import Kind, words
 from partita._wording import in_list
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
@@ -46,6 +47,8 @@ class ClustersCurve(Result):
     loss : Loss
     seconds : float
         Time taken.
+    kind : "posterior" or "ensemble"
+        Of the draws.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class ClustersCurve(Result):
     tolerance: float | None
     loss: Loss
     seconds: float
+    kind: Kind = "posterior"
 
     @property
     def percent(self) -> NDArray[np.float64]:
@@ -86,7 +90,7 @@ class ClustersCurve(Result):
         """The plateau in words."""
         best = int(self.estimate.max()) + 1
         good = self.plateau
-        why = "within Monte Carlo error"
+        why = words(self.kind).within_error
         if self.tolerance is not None:
             why = f"within {self.tolerance:g} {self.loss.unit}".rstrip()
         if good.size <= 1:

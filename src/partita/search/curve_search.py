@@ -117,17 +117,18 @@ def measured(
     )
     for array in arrays:
         array.flags.writeable = False
-    return ClustersCurve(*arrays, tolerance=tolerance, loss=loss, seconds=seconds)
+    return ClustersCurve(*arrays, tolerance=tolerance, loss=loss, seconds=seconds, kind=draws.kind)
 
 
 def _error(difference: NDArray[np.float64], draws: Draws) -> float:
-    """Monte Carlo standard error of a mean over the draws."""
+    """Standard error of a mean over the draws; weighted draws and runs have no order."""
     if np.ptp(difference) == 0.0:
         return 0.0
-    if draws.weights is not None:
-        effective = 1.0 / float(np.square(draws.weights).sum())
-        mean = float(difference @ draws.weights)
-        variance = float(np.square(difference - mean) @ draws.weights)
+    if draws.weights is not None or draws.kind == "ensemble":
+        weights = draws.probabilities
+        effective = 1.0 / float(np.square(weights).sum())
+        mean = float(difference @ weights)
+        variance = float(np.square(difference - mean) @ weights)
         return float(np.sqrt(variance / effective)) if effective >= FEW_DRAWS else float("nan")
     chains = by_chain(draws, difference)
     if chains.shape[1] < FEW_DRAWS:

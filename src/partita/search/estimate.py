@@ -268,6 +268,7 @@ def _result(
         ties=by_size(np.array(ties, np.int32)) if ties else np.empty((0, task.n_items), np.int32),
         search=report,
         item_names=None if posterior is None else posterior.draws.item_names,
+        kind="posterior" if posterior is None else posterior.draws.kind,
     )
 
 

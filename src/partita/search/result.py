@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita import _html as html
 from partita._result import Result
+from partita._vocabulary import Kind, origin_in_words, words
 from partita._wording import counted, of_sizes, roughly
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
@@ -107,6 +108,8 @@ class PointEstimate(Result):
     search : SearchReport
         Starts, agreement, effort, limits that were binding.
     item_names : tuple of str, or None
+    kind : "posterior" or "ensemble"
+        Of the draws.
 
     Examples
     --------
@@ -128,6 +131,7 @@ class PointEstimate(Result):
     ties: NDArray[np.int32]
     search: SearchReport
     item_names: tuple[str, ...] | None = None
+    kind: Kind = "posterior"
 
     def __labels__(self) -> Labels:
         return self.labels
@@ -158,9 +162,10 @@ class PointEstimate(Result):
 
     def _lines(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""
+        said = words(self.kind)
         lines = [
             ("clusters", f"{self.n_clusters:,} of {of_sizes(self.cluster_sizes.tolist(), 12)}"),
-            ("expected loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
+            (f"{said.expected} loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
             ("proof", self._proof()),
             ("found by", self._found_by()),
         ]
@@ -175,14 +180,14 @@ class PointEstimate(Result):
         if self.lower_bound is None or self.gap is None:
             return "no lower bound"
         if self.is_proven_optimal:
-            return "proven optimal for these draws"
+            return f"proven optimal for these {words(self.kind).draws}"
         return f"no partition is below {self.lower_bound:.6g}: gap at most {roughly(self.gap)}"
 
     def _found_by(self) -> str:
         n = len(self.search.starts)
         if n <= 1:
             return f"{self.method}, {self.search.seconds:.2g} s"
-        kinds = ", ".join(self.search.agreed_kinds)
+        kinds = ", ".join(origin_in_words(kind, self.kind) for kind in self.search.agreed_kinds)
         agree = f"{self.search.agreed} of {n} starts agree ({kinds})"
         return f"{self.method}, {agree}, {self.search.seconds:.2g} s"
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
@@ -48,6 +49,10 @@ class PartitionConsensus(SummaryEstimator):
     noise : (label, "singletons") or (label, "cluster"), optional
         A label that marks noise, such as −1, and what it means; see
         :func:`partita.as_draws`.
+    kind : "posterior" or "ensemble", optional
+        What the labelings are, which every text of ``summary_`` then says; see
+        :class:`partita.Draws`. By default an ensemble, and for :meth:`from_draws` what the draws
+        say.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; by default every core.
@@ -101,6 +106,7 @@ class PartitionConsensus(SummaryEstimator):
         n_clusters: int | None = None,
         min_cluster_size: int | None = None,
         noise: NoiseRule | None = None,
+        kind: Kind | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -112,6 +118,7 @@ class PartitionConsensus(SummaryEstimator):
         self.n_clusters = n_clusters
         self.min_cluster_size = min_cluster_size
         self.noise = noise
+        self.kind = kind
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -131,7 +138,7 @@ class PartitionConsensus(SummaryEstimator):
         labelings = validate_data(self, X, dtype=None, ensure_min_samples=2)
         try:
             with reading_noise(self.noise):
-                draws = Draws(labelings.T)
+                draws = Draws(labelings.T, kind=self.kind or "ensemble")
         except InvalidLabelsError as error:
             raise InvalidLabelsError(
                 "X must hold labels, one row per item and one column per labeling (a draw, below). "
@@ -198,9 +205,10 @@ class PartitionConsensus(SummaryEstimator):
         array([0, 0, 1, 1], dtype=int32)
         """
         consensus = cls(**params)
-        clean = as_draws(draws, noise=consensus.noise)
+        clean = as_draws(draws, noise=consensus.noise, kind=consensus.kind)
         consensus.n_features_in_ = clean.n_draws
-        return consensus._fit_draws(draws if isinstance(draws, Fit) else clean)
+        sampled = isinstance(draws, Fit) and clean.kind == "posterior"
+        return consensus._fit_draws(draws if sampled else clean)
 
     def _fit_draws(self, draws: DrawsLike) -> PartitionConsensus:
         found: PartitionConsensus = self._keep(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from partita._vocabulary import KINDS
 from partita.errors import PartitaError
 from partita.partitions.draws import Draws
 
@@ -20,7 +21,11 @@ def check_draws(entries: dict[str, Any]) -> None:
     labels, counts, weights = entries["_labels"], entries["_n_clusters"], entries["_weights"]
     try:
         again = Draws(
-            labels, weights=weights, chain=entries["_chain"], item_names=entries["_item_names"]
+            labels,
+            weights=weights,
+            chain=entries["_chain"],
+            item_names=entries["_item_names"],
+            kind=entries["_kind"],
         )
     except PartitaError as error:
         raise ValueError(f"its draws cannot be used ({error})") from None
@@ -91,6 +96,8 @@ def _check_kind(name: str, declared: Any, value: Any) -> None:
         fits = isinstance(value, _SCALARS[wanted]) and (
             wanted == "bool" or not isinstance(value, bool)
         )
+    elif wanted == "Kind":
+        fits = value in KINDS
     elif wanted == "tuple[str, ...]":
         fits = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
     if not fits:

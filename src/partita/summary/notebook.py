@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from partita import _html as html
+from partita._vocabulary import words
 from partita._wording import counted, counts, of_sizes, percent
 
 if TYPE_CHECKING:
@@ -21,17 +22,21 @@ def page(summary: Summary, picture: str | None) -> str:
     draws, found, ball = summary.draws, summary.estimate, summary.ball
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     own_unit = f" {found.loss.unit}" if found.loss.unit else ""
+    said = words(draws.kind)
     proof = "without a lower bound"
     if found.is_proven_optimal:
-        proof = "proven optimal for these draws"
+        proof = f"proven optimal for these {said.draws}"
     elif found.gap is not None:
         proof = f"proven within {100 * found.gap:.2g}% of the minimum"
     sizes = of_sizes(summary.clusters.size.tolist())
     answer = [
         ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {sizes}"),
-        (f"Expected {found.loss.title}", f"{found.expected_loss:.4g}{own_unit}, {proof}"),
         (
-            f"{percent(ball.prob)} credible ball",
+            f"{said.expected.capitalize()} {found.loss.title}",
+            f"{found.expected_loss:.4g}{own_unit}, {proof}",
+        ),
+        (
+            f"{percent(ball.prob)} {said.ball}",
             f"radius {ball.radius:.3g}{unit}; "
             + "; ".join(
                 f"{name} {counts(bound.n_clusters[:1].tolist(), 'cluster')}"
@@ -46,7 +51,7 @@ def page(summary: Summary, picture: str | None) -> str:
     left = html.facts(answer) + written + _clusters(summary)
     return (
         html.title(
-            f"Clustering of {counted(draws.n_items, 'item')}, {counted(draws.n_draws, 'draw')}"
+            f"Clustering of {counted(draws.n_items, 'item')}, {counted(draws.n_draws, said.draw)}"
         )
         + "".join(map(html.warning, warnings))
         + "<div style='display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start'>"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._vocabulary import words
 from partita._wording import counted, counts, percent
 
 if TYPE_CHECKING:
+    from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
 _SPECIAL = str.maketrans(
@@ -23,18 +25,29 @@ _SPECIAL = str.maketrans(
 )
 
 
+_WADE = (
+    "Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: Point estimation and "
+    "credible balls (with discussion). Bayesian Analysis, 13(2), 559–626. "
+    "doi:10.1214/17-BA1073\n"
+)
+
+
 def latex(summary: Summary) -> str:
     """Estimate, ball and clusters as one table; needs the package ``booktabs``."""
     found, ball, table = summary.estimate, summary.ball, summary.clusters
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     own_unit = f" {found.loss.unit}" if found.loss.unit else ""
+    said = words(summary.draws.kind)
     facts = [
         ("Estimate", counted(found.n_clusters, "cluster")),
-        (f"Expected {found.loss.title}", f"{found.expected_loss:.4g}{own_unit}"),
+        (
+            f"{said.expected.capitalize()} {found.loss.title}",
+            f"{found.expected_loss:.4g}{own_unit}",
+        ),
     ]
     if found.lower_bound is not None:
         facts.append(("Proven lower bound", f"{found.lower_bound:.4g}{own_unit}"))
-    facts.append((f"Radius of the {percent(ball.prob)} credible ball", f"{ball.radius:.4g}{unit}"))
+    facts.append((f"Radius of the {percent(ball.prob)} {said.ball}", f"{ball.radius:.4g}{unit}"))
     facts += [
         (
             f"{name.capitalize()} bound",
@@ -76,32 +89,54 @@ def latex(summary: Summary) -> str:
 
 def methods(summary: Summary) -> str:
     """How the results were made, with versions and references, as a paragraph to paste."""
+    if summary.draws.kind == "ensemble":
+        return _ensemble_methods(summary)
     draws, found, ball = summary.draws, summary.estimate, summary.ball
     chains = f" from {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = "weighted " if draws.weights is not None else ""
-    proof = ""
-    if found.is_proven_optimal:
-        proof = ", proven to be the minimum for these draws"
-    elif found.gap is not None:
-        proof = f", proven to be within {100 * found.gap:.2g}% of the minimum for these draws"
-    versions = ", ".join(f"{name} {version}" for name, version in summary.versions.items())
     return (
         f"The posterior of the clustering of {counted(draws.n_items, 'item')} was summarised from "
         f"{draws.n_draws:,} {weighted}draws{chains}. The point estimate is the partition that "
-        f"minimises the posterior expected {found.loss.title}{proof}. Its uncertainty is described "
-        f"by the {percent(ball.prob)} credible ball in the metric of the {ball.loss.title} and its "
-        "upper vertical, lower vertical and horizontal bounds (Wade and Ghahramani, 2018). The "
-        "probability of an item is the weight of the draws in which it lies in the cluster matched "
-        f"to its own. Convergence was judged by rank-normalised R-hat and effective sample sizes "
-        f"(Vehtari et al., 2021). Computed with {versions}.\n\n"
-        "Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: Point estimation and "
-        "credible balls (with discussion). Bayesian Analysis, 13(2), 559–626. "
-        "doi:10.1214/17-BA1073\n"
+        f"minimises the posterior expected {found.loss.title}{_proven(found)}. Its uncertainty is "
+        f"described by the {percent(ball.prob)} credible ball in the metric of the "
+        f"{ball.loss.title} and its upper vertical, lower vertical and horizontal bounds (Wade and "
+        "Ghahramani, 2018). The probability of an item is the weight of the draws in which it lies "
+        "in the cluster matched to its own. Convergence was judged by rank-normalised R-hat and "
+        f"effective sample sizes (Vehtari et al., 2021). Computed with {_versions(summary)}.\n\n"
+        f"{_WADE}"
         "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C. (2021). "
         "Rank-normalization, folding, and localization: An improved R-hat for assessing "
         "convergence of MCMC (with discussion). Bayesian Analysis, 16(2), 667–718. "
         "doi:10.1214/20-BA1221\n"
     )
+
+
+def _ensemble_methods(summary: Summary) -> str:
+    """The same for runs of clustering algorithms, which are no posterior."""
+    draws, found, ball = summary.draws, summary.estimate, summary.ball
+    weighted = "weighted " if draws.weights is not None else ""
+    return (
+        f"{draws.n_draws:,} {weighted}runs that cluster {counted(draws.n_items, 'item')} were "
+        f"summarised by the partition that minimises the mean {found.loss.title} to "
+        f"them{_proven(found)}. How far the runs are from it is described by the smallest ball "
+        f"around it, in the metric of the {ball.loss.title}, that holds {percent(ball.prob)} of "
+        "them, and its upper vertical, lower vertical and horizontal bounds (after Wade and "
+        "Ghahramani, 2018). The share of an item is the weight of the runs in which it lies in "
+        f"the cluster matched to its own. Computed with {_versions(summary)}.\n\n{_WADE}"
+    )
+
+
+def _proven(found: PointEstimate) -> str:
+    own = words(found.kind).draws
+    if found.is_proven_optimal:
+        return f", proven to be the minimum for these {own}"
+    if found.gap is None:
+        return ""
+    return f", proven to be within {100 * found.gap:.2g}% of the minimum for these {own}"
+
+
+def _versions(summary: Summary) -> str:
+    return ", ".join(f"{name} {version}" for name, version in summary.versions.items())
 
 
 def _escaped(text: str) -> str:

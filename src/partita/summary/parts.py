@@ -88,6 +88,7 @@ def part_from(name: str, entries: dict[str, Any]) -> Any:
 
 def draws_from_parts(entries: dict[str, Any]) -> Draws:
     """Draws from what a file says they are, checked like a user's."""
+    entries = {"_kind": "posterior", **entries}  # of earlier versions all were
     check_draws(entries)
     draws = object.__new__(Draws)
     for name, value in entries.items():  # as they were: cleaning would change bits of the weights
@@ -104,5 +105,5 @@ def completed(summary: Summary) -> Summary:
         return summary
     jaccard = summary.clusters.jaccard
     comparison = compare(np.array(summary.labels), summary.draws, jaccard=jaccard)
-    items = items_from(comparison, summary.draws.item_names)
+    items = items_from(comparison, summary.draws)
     return replace(summary, items=items, clusters=clusters_from(comparison))

@@ -30,6 +30,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "n_draws": draws.n_draws,
         "n_items": draws.n_items,
         "n_chains": draws.n_chains,
+        "kind": draws.kind,
         "item_names": draws.item_names,
         "labels": summary.labels,
         "n_clusters": summary.n_clusters,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike, write_text
 from partita._optional import require
 from partita._result import Result
+from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.ball import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
@@ -203,11 +204,12 @@ class Summary(Result):
         return screen(self)
 
     def __repr__(self) -> str:
+        said = words(self.draws.kind)
         return (
-            f"<Summary: {counted(self.draws.n_draws, 'draw')} of "
+            f"<Summary: {counted(self.draws.n_draws, said.draw)} of "
             f"{counted(self.draws.n_items, 'item')}, "
             f"estimate of {counted(self.n_clusters, 'cluster')} ({self.loss!r}), "
-            f"{self.prob:g} credible ball of radius {self.ball.radius:.4g}>"
+            f"{self.prob:g} {said.ball} of radius {self.ball.radius:.4g}>"
         )
 
     def _repr_html_(self) -> str:

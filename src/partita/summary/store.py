@@ -26,7 +26,7 @@ from partita.summary.result import Summary
 _SUMMARY = Form("partita summary", 2, "summary")
 _LEFT_OUT = {("PricePath", "_draws")}
 """Fields that follow from the others."""
-_DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names")
+_DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names", "_kind")
 
 
 def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:

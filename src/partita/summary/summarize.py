@@ -17,7 +17,7 @@ from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterio
 from partita.credible.items import items_from
 from partita.credible.levels import clean_prob
 from partita.credible.profiles import profiles as profiles_of
-from partita.diagnostics.convergence import diagnose_values
+from partita.diagnostics.convergence import Diagnostics, diagnose_values, nothing_to_diagnose
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
@@ -147,9 +147,7 @@ def summarize(
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
     comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
     sizes = cluster_sizes_posterior(posterior, prob=level)
-    values = functionals(posterior, estimate=found.labels)
-    values |= trace_functionals(draws, clean.n_draws)
-    diagnostics = diagnose_values(values, clean, n_jobs=n_jobs)
+    diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
     rivals = None
     if diagnostics.chains_disagree:
         shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
@@ -163,7 +161,7 @@ def summarize(
         binder_estimate=binder,
         comparison=_side_by_side(posterior, found, vi, binder),
         ball=ball,
-        items=items_from(comparison, clean.item_names),
+        items=items_from(comparison, clean),
         clusters=clusters_from(comparison),
         counts=n_clusters_posterior(clean),
         sizes=sizes,
@@ -185,6 +183,17 @@ def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Po
     if isinstance(draws, (Posterior, Summary)) and var_name is None:
         return draws.posterior if isinstance(draws, Summary) else draws
     return Posterior(as_draws(draws, var_name=var_name), n_jobs)
+
+
+def _diagnostics(
+    source: object, posterior: Posterior, labels: Labels, n_jobs: int | None
+) -> Diagnostics:
+    """What can be said about convergence: of an ensemble, nothing."""
+    draws = posterior.draws
+    if draws.kind == "ensemble":
+        return nothing_to_diagnose(draws)
+    values = functionals(posterior, estimate=labels) | trace_functionals(source, draws.n_draws)
+    return diagnose_values(values, draws, n_jobs=n_jobs)
 
 
 def _profiles(

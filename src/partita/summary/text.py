@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from partita._vocabulary import words
 from partita._wording import counted, counts, of_sizes, percent, roughly, span
 from partita.rivals.wording import rivals_in_words
 
@@ -69,12 +70,13 @@ def sentence(summary: Summary) -> str:
     """The statement that the credible ball supports."""
     ball = summary.ball
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
+    said = words(summary.draws.kind)
     inside = span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
     return (
-        f"With {percent(ball.prob)} posterior probability the clustering lies within "
+        f"{said.lies.format(percent(ball.prob))} within "
         f"{_radius(ball.radius)}{unit} of the estimate of {counted(summary.n_clusters, 'cluster')} "
         f"({_sizes(summary.estimate)}), measured by {ball.loss.title}; "
-        f"the draws inside this ball have {inside}."
+        f"the {said.draws} inside this ball have {inside}."
     )
 
 
@@ -88,7 +90,8 @@ def _head(summary: Summary, width: int) -> list[Line]:
     draws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = ", weighted" if draws.weights is not None else ""
-    left = f"{counted(draws.n_draws, 'draw')} of {counted(draws.n_items, 'item')}{chains}{weighted}"
+    rows = counted(draws.n_draws, words(draws.kind).draw)
+    left = f"{rows} of {counted(draws.n_items, 'item')}{chains}{weighted}"
     right = f"partita {summary.versions['partita']}"
     if len(left) + len(right) >= width:
         return [*_wrapped("", left, width), Line(right), Line("=" * width, "rule")]
@@ -101,7 +104,8 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
     lines = _wrapped(
         "Estimate: ", f"{counted(found.n_clusters, 'cluster')} of {_sizes(found)}", width
     )
-    text = f"expected {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
+    said = words(found.kind)
+    text = f"{said.expected} {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
     if len(found.search.starts) > 1:
         text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
     if len(found.ties):
@@ -137,7 +141,7 @@ def _proof(found: PointEstimate) -> str:
     if found.gap is None:
         return "without a lower bound"
     if found.gap == 0.0:
-        return "proven optimal for these draws"
+        return f"proven optimal for these {words(found.kind).draws}"
     return f"no partition is below {found.lower_bound:#.4g} (gap {roughly(found.gap)})"
 
 
@@ -146,10 +150,11 @@ def _ball(summary: Summary, width: int) -> list[Line]:
     unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
     inside = int(ball.inside.sum())
+    said = words(summary.draws.kind)
     lines = _wrapped(
-        f"{percent(ball.prob)} credible ball: ",
+        f"{percent(ball.prob)} {said.ball}: ",
         f"radius {_radius(ball.radius)}{error}{unit} ({ball.loss.title}), "
-        f"{counted(inside, 'draw')} inside, coverage {ball.coverage:.4g}",
+        f"{counted(inside, said.draw)} inside, coverage {ball.coverage:.4g}",
         width,
     )
     if ball.loss != summary.loss:
@@ -166,7 +171,7 @@ def _ball(summary: Summary, width: int) -> list[Line]:
         f"{summary.counts.mode} most often ({100 * top:.0f}%), mean "
         f"{summary.counts.mean:.1f}, {percent(ball.prob)} in {span(low, high, 'cluster')}"
     )
-    return lines + _wrapped("Clusters in a draw: ", text, width)
+    return lines + _wrapped(f"Clusters in a {said.draw}: ", text, width)
 
 
 def _clusters(summary: Summary, width: int) -> list[Line]:
@@ -209,10 +214,10 @@ def _core(summary: Summary, width: int) -> list[Line]:
         return []
     half = core.at(0.5)
     n = summary.draws.n_items
+    held = words(summary.draws.kind).held.format(f"{core.probability:.2f}")
     text = (
-        f"at least {core.size:,} of {counted(n, 'item')} are grouped alike in draws of probability "
-        f"{core.probability:.2f} (asked 0.9), at least {half.size:,} in {half.probability:.2f} "
-        "(asked 0.5)"
+        f"at least {core.size:,} of {counted(n, 'item')} are grouped alike {held} (asked 0.9), "
+        f"at least {half.size:,} in {half.probability:.2f} (asked 0.5)"
     )
     return _wrapped("Core: ", text, width)
 
@@ -222,10 +227,11 @@ def _comparison(summary: Summary, width: int) -> list[Line]:
     names = [f"  {name[:22]}" for name in table.names]
     roomy = width >= 70
     first = 24 if roomy else max(len("Estimates"), *map(len, names))
+    heading = words(summary.draws.kind).mean_of.format
     losses = {
-        "E[Binder]": table.expected_binder,
-        "E[VI_LB]": table.expected_vi_lb,
-        "E[VI]": table.expected_vi,
+        heading("Binder"): table.expected_binder,
+        heading("VI_LB"): table.expected_vi_lb,
+        heading("VI"): table.expected_vi,
     }
     columns = [
         (first, f"{'Estimates':<{first}}", [f"{name:<{first}}" for name in names]),
@@ -240,6 +246,8 @@ def _comparison(summary: Summary, width: int) -> list[Line]:
 
 def _convergence(summary: Summary, width: int) -> list[Line]:
     found = summary.diagnostics
+    if not found.names:  # of an ensemble there is nothing to say
+        return []
     parts = []
     if np.isfinite(found.rhat).any():
         parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")

@@ -22,6 +22,7 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         **summary.options,
         "n_draws": summary.draws.n_draws,
         "n_chains": summary.draws.n_chains,
+        "kind": summary.draws.kind,
         "partita_version": summary.versions["partita"],
     }
     estimate = {
@@ -45,6 +46,11 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         found_out["price_path"] = _columns(summary.path, _PATH)
     if summary.curve is not None:
         found_out["clusters_curve"] = _columns(summary.curve, _CURVE)
+    if checks.names:
+        found_out["diagnostics"] = {
+            "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
+            "warnings": np.array(checks.warnings, object),
+        }
     return {
         **found_out,
         "params": _without_none(params),
@@ -55,10 +61,6 @@ def uns_of(summary: Summary) -> dict[str, Any]:
             "radius": ball.radius,
             "coverage": ball.coverage,
             **bounds,
-        },
-        "diagnostics": {
-            "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
-            "warnings": np.array(checks.warnings, object),
         },
         "sentence": summary.sentence,
     }

@@ -16,7 +16,7 @@ partita.heat = function (plot, cursor, { n_bins, binItems, probability }) {
     const value = probability(row, column);
     const digits = value > 0 && value < 0.01 ? value.toPrecision(1) : value.toFixed(3);
     const single = data.starts.length - 1 === data.n_items;
-    return `${binName(row)} and ${binName(column)}: ${single ? "together with probability" : "mean probability"} ${digits}`;
+    return `${binName(row)} and ${binName(column)}: ${data.together[single ? 0 : 1]} ${digits}`;
   }
 
   function cellAt(x, y) {

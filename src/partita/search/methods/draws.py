@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.partitions.draws import Draws
 from partita.search import problem as problems
@@ -64,7 +65,8 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
         )
     if excluded.any():
         task.limits.append(
-            f"max_clusters={cap} excluded {excluded.sum():,} of {draws.n_draws:,} distinct draws"
+            f"max_clusters={cap} excluded {excluded.sum():,} of {draws.n_draws:,} distinct "
+            f"{words(draws.kind).draws}"
         )
     order = np.lexsort((-draws.probabilities, excluded))
     return draws._take(order), int((~excluded).sum())

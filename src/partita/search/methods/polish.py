@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import available_memory
+from partita._vocabulary import words
 from partita.kernels.search.moves import move_losses
 from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.losses.base import Loss
@@ -153,7 +154,8 @@ def affordable(task: Task, draws: Draws) -> Draws:
         return draws
     size = max(1, int(0.5 * free / a_draw))
     task.limits.append(
-        f"memory: the search saw {size:,} of {draws.n_draws:,} distinct draws at a time"
+        f"memory: the search saw {size:,} of {draws.n_draws:,} distinct "
+        f"{words(draws.kind).draws} at a time"
     )
     return sample_draws(draws, size, task.rng)
 

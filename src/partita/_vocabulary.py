@@ -1,0 +1,123 @@
+"""What draws, and what is said of them, are called: by kind, in one place.
+
+Draws of a posterior have probabilities and chains; the runs of an ensemble have shares. Texts that
+depend on it take their words from here, by ``words(draws.kind)``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["posterior", "ensemble"]
+
+
+class Words(NamedTuple):
+    """The words of one kind; where there are braces, a number or a name goes."""
+
+    draw: str
+    draws: str
+    source: str
+    """What the rows come from."""
+    expected: str
+    """Of a loss: averaged over the rows."""
+    a_mean: str
+    mean_of: str
+    """A loss averaged over the rows, in a heading."""
+    ball: str
+    core: str
+    level: str
+    """What chooses the size of a ball."""
+    lies: str
+    """The sentence on the ball up to "within"."""
+    probability: str
+    """Of an event: the weight of the rows in which it occurs."""
+    posterior_probability: str
+    event: str
+    """The weight of an event, in a heading."""
+    together: str
+    """The weight of the rows in which two items are in one cluster."""
+    together_with: str
+    """What comes before that weight."""
+    holding: str
+    """In how much of the rows something holds."""
+    held: str
+    """In which rows items are grouped in one way."""
+    within_error: str
+    """What cannot be told apart."""
+    error: str
+    truth: str
+    """What is asked of the ball."""
+    could_be: str
+    fact: str
+    """What is asked of the core."""
+
+
+_WORDS: dict[str, Words] = {
+    "posterior": Words(
+        draw="draw",
+        draws="draws",
+        source="posterior",
+        expected="expected",
+        a_mean="an expected",
+        mean_of="E[{}]",
+        ball="credible ball",
+        core="credible core",
+        level="Credible probability",
+        lies="With {} posterior probability the clustering lies",
+        probability="probability",
+        posterior_probability="posterior probability",
+        event="P({})",
+        together="probability of being in one cluster",
+        together_with="together with probability",
+        holding="with probability {}",
+        held="in draws of probability {}",
+        within_error="within Monte Carlo error",
+        error="Monte Carlo standard error",
+        truth="Where could the truth be?",
+        could_be="what the clustering could still be",
+        fact="What may be stated as fact",
+    ),
+    "ensemble": Words(
+        draw="run",
+        draws="runs",
+        source="ensemble",
+        expected="mean",
+        a_mean="a mean",
+        mean_of="mean {}",
+        ball="ball",
+        core="core",
+        level="Share of the runs",
+        lies="{} of the runs lie",
+        probability="share of the runs",
+        posterior_probability="share of the runs",
+        event="Share {}",
+        together="share of the runs with both in one cluster",
+        together_with="together, share of the runs",
+        holding="in {} of the runs",
+        held="in a share of {} of the runs",
+        within_error="within one standard error over the runs",
+        error="standard error over the runs",
+        truth="How far apart are the runs?",
+        could_be="the extremes among the runs inside",
+        fact="What nearly all runs share",
+    ),
+}
+
+KINDS: tuple[Kind, ...] = ("posterior", "ensemble")
+
+
+def words(kind: Kind) -> Words:
+    """The words for draws of that kind.
+
+    Examples
+    --------
+    >>> from partita._vocabulary import words
+    >>> words("ensemble").lies.format("95%")
+    '95% of the runs lie'
+    """
+    return _WORDS[kind]
+
+
+def origin_in_words(origin: str, kind: Kind) -> str:
+    """Where a search began, as it is called: at a draw, or at a run."""
+    return words(kind).draw if origin == "draw" else origin

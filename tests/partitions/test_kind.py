@@ -1,0 +1,90 @@
+"""Whether draws are of a posterior or runs of an ensemble is declared, and kept."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.partitions.convert import with_fields
+
+LABELS = [[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 1, 2]]
+RUNS = pt.Draws(LABELS, item_names=["a", "b", "c"], kind="ensemble")
+
+
+def test_draws_are_of_a_posterior_unless_declared():
+    assert pt.Draws(LABELS).kind == "posterior"
+    assert RUNS.kind == "ensemble"
+    assert pt.Draws(LABELS, item_names=["a", "b", "c"]) != RUNS
+    assert repr(RUNS).startswith("<Draws: 4 runs of 3 items")
+    assert "draw" not in RUNS._repr_html_().lower()
+    with pytest.raises(UnknownNameError, match="'posterior', 'ensemble'"):
+        pt.Draws(LABELS, kind="bootstrap")
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        RUNS[:2],
+        RUNS[[0, 3]],
+        RUNS.drop(1),
+        RUNS.thin(2),
+        RUNS.select_items(["c", "a"]),
+        RUNS.reweighted("entropy", 1.0),
+        RUNS.unique(),
+        pt.Draws.concat([RUNS, RUNS]),
+        pt.as_draws(RUNS),
+        pt.as_draws(RUNS, weights=[1, 2, 3, 4]),
+        pickle.loads(pickle.dumps(RUNS)),
+    ],
+)
+def test_what_comes_of_an_ensemble_is_an_ensemble(derived):
+    assert derived.kind == "ensemble"
+    assert derived.chain is None
+
+
+def test_a_pickle_of_an_earlier_version_is_of_a_posterior():
+    restore, (cls, *fields) = pt.Draws(LABELS).__reduce__()
+    assert restore(cls, *fields[:-1]) == pt.Draws(LABELS)
+
+
+def test_kinds_do_not_mix():
+    with pytest.raises(InvalidInputError, match="as_draws\\(part, kind='ensemble'\\)"):
+        pt.Draws.concat([RUNS, with_fields(RUNS, kind="posterior")])
+
+
+def test_an_ensemble_has_no_chains():
+    with pytest.raises(InvalidInputError, match="runs of an ensemble are in no chains"):
+        pt.Draws(LABELS, chain=[0, 0, 1, 1], kind="ensemble")
+    cube = np.array(LABELS).reshape(2, 2, 3)
+    assert pt.as_draws(cube).n_chains == 2
+    for source in (cube, np.asfortranarray(cube), pt.as_draws(cube)):
+        runs = pt.as_draws(source, kind="ensemble")
+        assert (runs.kind, runs.chain) == ("ensemble", None)
+        assert np.array_equal(runs.labels, LABELS)
+
+
+def test_a_file_is_declared_where_it_is_read(tmp_path):
+    text = "a,b,c\n0,0,1\n0,1,1\n"
+    assert pt.read_draws(io.StringIO(text)).kind == "posterior"
+    assert pt.read_draws(io.StringIO(text), kind="ensemble").kind == "ensemble"
+    both = pt.read_draws([io.StringIO(text), io.StringIO(text)], kind="ensemble")
+    assert (both.kind, both.chain) == ("ensemble", None)
+    path = tmp_path / "runs.csv"
+    pt.write_draws(RUNS, path)
+    assert path.read_text().splitlines()[:2] == ['.run,"a","b","c"', "1,0,0,1"]
+    assert pt.as_draws(path) == RUNS
+    assert pt.as_draws(path, kind="posterior").kind == "posterior"
+    with pytest.raises(NotSupportedError, match="'npy' cannot hold kind"):
+        pt.write_draws(pt.Draws(LABELS, kind="ensemble"), tmp_path / "runs.npy")
+
+
+def test_a_table_with_a_column_run_is_an_ensemble():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(LABELS, columns=["a", "b", "c"])
+    assert pt.as_draws(frame).kind == "posterior"
+    assert pt.as_draws(frame.assign(**{".run": range(4)})) == RUNS

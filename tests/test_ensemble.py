@@ -1,0 +1,234 @@
+"""Of runs of clustering algorithms nothing is said that holds for a posterior alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import partita as pt
+from partita._own_files import PAGE_MARK
+from partita._result import Result
+from partita.cli.group import cli
+from partita.errors import NotSupportedError
+
+FORBIDDEN = re.compile(
+    r"posterior|\bchains?\b|mcmc|monte carlo|r-hat|\bmcse\b|\bess\b|\bprobabilit(y|ies)\b|"
+    r"\bdraws?\b|credible ball|credible prob|convergence|converge|effective|burn-in|\bexpected\b|"
+    r"sampler",
+    re.IGNORECASE,
+)
+"""Words about posteriors and the samplers of them."""
+
+REFERENCE = "credible balls (with discussion)"
+"""In the title of a paper that is cited."""
+
+
+def labels(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = np.repeat([0, 1, 2], 4)
+    noise = rng.integers(0, 4, (n, truth.size))
+    return np.where(rng.random(noise.shape) < 0.15, noise, truth)
+
+
+def data():
+    truth = np.repeat([0.0, 4.0, 9.0], 4)
+    return np.column_stack([truth, -truth]) + np.random.default_rng(1).normal(size=(12, 2))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return pt.Draws(labels(), kind="ensemble")
+
+
+@pytest.fixture(scope="module")
+def summary(runs):
+    return pt.summarize(runs, data=data(), path=True)
+
+
+@pytest.fixture(scope="module")
+def twin():
+    """The same labels, declared as draws of a posterior."""
+    return pt.summarize(pt.Draws(labels()), data=data(), path=True)
+
+
+def refuse(text):
+    clean = text.replace(REFERENCE, "")
+    found = FORBIDDEN.search(clean)
+    assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
+
+
+def test_the_screen_and_the_sentence(summary):
+    refuse(str(summary))
+    refuse(repr(summary))
+    refuse(summary.sentence)
+    assert summary.sentence.startswith("95% of the runs lie within ")
+    assert "the runs inside this ball have" in summary.sentence
+    assert str(summary).startswith("60 runs of 12 items")
+    assert "To write: " in str(summary)
+
+
+def test_the_numbers_are_those_of_the_same_labels(summary, twin):
+    assert np.array_equal(summary.labels, twin.labels)
+    assert summary.estimate.expected_loss == twin.estimate.expected_loss
+    assert summary.estimate.lower_bound == twin.estimate.lower_bound
+    assert summary.ball.radius == twin.ball.radius
+    assert np.array_equal(summary.items.probability, twin.items.probability)
+    assert np.array_equal(summary.core.labels, twin.core.labels)
+
+
+@pytest.mark.parametrize("form", [str, repr, lambda part: part._repr_html_()])
+def test_every_part(summary, runs, form):
+    parts = [
+        *(runs, summary, summary.estimate, summary.ball, summary.items, summary.clusters),
+        *(summary.counts, summary.sizes, summary.diagnostics, summary.profiles),
+        *(summary.core, summary.path, summary.curve, summary.comparison),
+        *(pt.representatives(runs, n=2), pt.representatives(runs), pt.modes(runs)),
+        pt.p_value(runs, summary.labels),
+        pt.conformal_set(runs),
+    ]
+    for part in parts:
+        if getattr(type(part), "__repr__", None) is Result.__repr__:
+            continue  # shows the names of its attributes, which are the same for both kinds
+        text = form(part).removeprefix(f"<{type(part).__name__}")
+        refuse(text if form in (str, repr) else re.sub(r"<[^>]+>", " ", text))
+
+
+def test_for_a_paper(summary, twin):
+    refuse(summary.to_latex())
+    refuse(summary.methods)
+    assert "60 runs" in summary.methods
+    assert "Vehtari" not in summary.methods
+    assert "posterior" in twin.methods
+    assert "Vehtari" in twin.methods
+
+
+def test_a_saved_summary_is_still_one_of_an_ensemble(summary, tmp_path):
+    summary.save(tmp_path / "s.npz")
+    again = pt.Summary.load(tmp_path / "s.npz")
+    assert again.draws.kind == "ensemble"
+    assert str(again) == str(summary)
+    for part in ("estimate", "curve", "counts", "items", "diagnostics"):
+        assert getattr(again, part).kind == "ensemble"
+    assert summary.to_dict()["kind"] == "ensemble"
+
+
+def page_texts(text):
+    """What people can read: texts and labels of the page, and the strings its scripts show."""
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
+    bokeh = json.loads(re.search(r'id="report-document">(.*?)</script>', text, re.DOTALL)[1])
+    body = re.sub(r"<(script|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    attributes = re.findall(r'(?:aria-label|placeholder|title)="([^"]*)"', body)
+    shown = [unescape(re.sub(r"<[^>]+>", " ", body)), *map(unescape, attributes)]
+    for key in ("choices", "levels", "cores", "together"):
+        shown += [s for s in strings(data[key]) if " " in s]
+    return shown + [s for s in strings(bokeh) if " " in s]
+
+
+def strings(tree):
+    if isinstance(tree, str):
+        yield tree
+    for each in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from strings(each)
+
+
+def test_the_report(summary, tmp_path):
+    pytest.importorskip("bokeh")
+    summary.to_html(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert PAGE_MARK in text
+    for shown in page_texts(text):
+        refuse(shown)
+    assert "pt.as_draws(runs, kind=&#34;ensemble&#34;)" in text
+
+
+def test_the_figures(summary, runs):
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    from figure_checks import texts_of
+
+    plots = pt.plots
+    figures = [
+        *(plots.overview(summary), plots.ball(summary), plots.core(summary)),
+        *(plots.similarity(summary), plots.distances(summary), plots.n_clusters(summary)),
+        *(plots.items(summary), plots.posterior_map(summary), plots.estimate(summary)),
+        *(plots.clusters_curve(summary.curve), plots.price_path(summary.path)),
+        *(plots.profiles(summary), plots.persistence(pt.modes(runs))),
+        plots.representatives_curve(pt.representatives(runs)),
+    ]
+    for axes in figures:
+        first = axes if hasattr(axes, "figure") else np.asarray(axes).flat[0]
+        for text in texts_of(first.figure):
+            refuse(text)
+    pyplot.close("all")
+
+
+def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
+    with pytest.raises(NotSupportedError, match="kind='posterior'"):
+        pt.diagnose(runs)
+    with pytest.raises(NotSupportedError, match="no order and no chains"):
+        pt.plots.traces(summary)
+    assert summary.diagnostics.names == ()
+    assert summary.diagnostics.ok
+    assert np.isnan(summary.ball.radius_mcse)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "summarize runs.csv --kind ensemble --report r.html --out results --figures png",
+        "summarize runs.npz --path",
+        "core runs.npz",
+        "rivals runs.npz --modes",
+        "path runs.npz",
+        "compare runs.npz --against truth.csv",
+        "convert runs.npz again.csv",
+    ],
+)
+def test_the_command_line(command, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savetxt("runs.csv", labels(), fmt="%d", delimiter=",")
+    pt.write_draws(runs, "runs.npz")
+    np.savetxt("truth.csv", labels()[0], fmt="%d")
+    done = CliRunner().invoke(cli, command.split())
+    assert done.exit_code == 0, done.output
+    refuse(done.output)
+    if "--out" in command:
+        refuse((tmp_path / "results" / "summary.txt").read_text())
+        figures = {path.stem for path in (tmp_path / "results" / "figures").iterdir()}
+        assert "ensemble_map" in figures
+        assert figures.isdisjoint({"traces", "posterior_map"})
+
+
+def test_scikit_learn_calls_clusterers_an_ensemble():
+    sklearn = pytest.importorskip("partita.sklearn")
+    x = labels().T
+    assert sklearn.PartitionConsensus().fit(x).summary_.draws.kind == "ensemble"
+    found = sklearn.PartitionConsensus(kind="posterior").fit(x)
+    assert found.summary_.draws.kind == "posterior"
+    assert sklearn.PartitionConsensus.from_draws(labels()).summary_.draws.kind == "posterior"
+
+
+def test_anndata_calls_columns_of_obs_an_ensemble():
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.zeros((12, 1), np.float32))
+    for number, row in enumerate(labels(8)):
+        cells.obs[f"leiden_{number}"] = row.astype(str)
+    pt.anndata.summarize(cells, draws="leiden_*")
+    kept = cells.uns["partita"]
+    assert kept["params"]["kind"] == "ensemble"
+    assert "diagnostics" not in kept
+    refuse(kept["sentence"])
+    pt.anndata.summarize(cells, draws="leiden_*", kind="posterior")
+    assert cells.uns["partita"]["params"]["kind"] == "posterior"
+    assert "rhat" in cells.uns["partita"]["diagnostics"]
+
+
+def test_arviz_keeps_the_kind(summary):
+    pytest.importorskip("xarray")
+    assert pt.arviz.to_dataset(summary).attrs["kind"] == "ensemble"
