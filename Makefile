@@ -25,7 +25,7 @@ test-all: test-lowest
 # The oldest versions that pyproject.toml allows, on the oldest Python.
 test-lowest:
 	test -x .venv-lowest/bin/python || $(firstword $(PYTHONS)) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --constraint tests/lowest.txt --editable ".[all]" pytest hypothesis pytest-xdist polars
+	.venv-lowest/bin/python -m pip install --quiet --constraint tests/lowest.txt --editable ".[all]" pytest hypothesis pytest-xdist polars arviz-stats
 	.venv-lowest/bin/pytest -n auto --dist loadfile tests/io tests/losses tests/partitions tests/credible tests/summary -W default
 
 # The kernels' tests without compilation, so that coverage sees inside them. Fixed-width

@@ -96,7 +96,7 @@ def test_a_summary_from_a_path_of_sources(monkeypatch):
     versions = pt.summarize(DRAWS).versions
     assert versions["partita"] == pt.__version__
     assert versions["numpy"] == np.__version__
-    assert set(versions) == {"python", "partita", "numpy", "scipy", "numba", "arviz-stats"}
+    assert set(versions) == {"python", "partita", "numpy", "scipy", "numba"}
     assert _version.version_of("a-library-nobody-has") == "unknown"
 
 

@@ -11,7 +11,8 @@ ELSEWHERE = {
     "io.collect._ENOUGH_TO_COUNT": "io/test_real_tables.py::test_a_column_that_counts_is_no_item",
     "io.memberships._CELLS": "io/test_memberships.py::test_blocks_of_draws_change_nothing",
     "io.source._BLOCK_BYTES": "io/test_text.py::test_blocks_of_any_size",
-    "io.text_layout._LONGEST_PREFACE": "io/test_text.py::test_blank_lines_without_end_are_no_table",
+    "io.source._MOST_PASSED_OVER": "io/test_text.py::"
+    "test_a_file_is_not_searched_for_its_rows_without_end",
     "kernels.credible.growth._FEW": "test_thresholds.py::test_cores_of_many_clusters",
     "kernels.credible.uncertainty._BATCH": "test_thresholds.py::test_comparison_in_batches",
     "kernels.credible.uncertainty._CELLS": "test_thresholds.py::test_comparison_in_batches",
@@ -133,6 +134,7 @@ NO_THRESHOLD = {
         "samplers.poisson._LARGEST",
         "samplers.sample._MOST",
         "samplers.storage._MOST",
+        "samplers.table._LARGEST",
         "testing.priors._LARGEST",
     ),
     "how often or how finely, the same for every size": (
@@ -154,7 +156,9 @@ NO_THRESHOLD = {
         "_own_files._HEAD",
         "cli.failures.INTERRUPTED",
         "io.arviz_files._OVERHEAD",
-        "io.zarr_stores._BLOSC_HEAD",
+        "io.cells._COPIES",
+        "io.zarr_chunks._ABSENT",
+        "io.zarr_chunks._BLOSC_HEAD",
         "kernels.gibbs.math.LANES",
         "kernels.gibbs.math._MANTISSA",
         "kernels.gibbs.math._MANTISSA_BITS",

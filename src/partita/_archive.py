@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileAccessError, FileMissingError, PathLike, atomic_path
+from partita._memory import require_memory
 from partita._own_files import Kind, mark
 from partita._validate import path as clean_path
-from partita.errors import FileFormatError
+from partita.errors import FileFormatError, MemoryLimitError
 
 _DOCUMENT = "document"
 _EARLIER = "header"
@@ -65,8 +66,12 @@ def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, 
     try:
         # Opened here: NumPy leaves the file open when the archive in it is cut short.
         with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            size = sum(member.file_size for member in stored.zip.infolist())
+            require_memory(size, f"reading {path}", "Give a file that partita wrote.")
             arrays = {name: stored[name] for name in stored.files}
         document = _document(arrays)
+    except MemoryLimitError:
+        raise
     except Exception as error:  # zipfile, zlib and NumPy have many for a damaged file
         raise FileFormatError(
             f"{path} is not a {form.format} file, or is damaged. Give a file that partita wrote."

@@ -129,9 +129,9 @@ def _explained(path: PathLike) -> Iterator[None]:
 def write_text(
     path: PathLike, text: str, *, overwrite: bool = False, kind: Kind | None = None
 ) -> None:
-    """Write text as UTF-8, atomically; see :func:`atomic_path`."""
+    """Write text as UTF-8 with the same line ends on every system; see :func:`atomic_path`."""
     with atomic_path(path, overwrite=overwrite, kind=kind) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_bytes(path: PathLike, content: bytes, *, overwrite: bool = False) -> None:

@@ -84,6 +84,8 @@ def test_wrong_usage(place, partita, arguments):
         ("continued with resume='run 1.npz'.", "continued with --resume 'run 1.npz'."),
         ("var_name=.... Choose", "--var-name. Choose"),
         ("Pass loss='vi' or another", "Pass --loss 'vi' or another"),
+        ("with noise=(-1, 'cluster') (one)", "with --noise -1:cluster (one)"),
+        ("pass it as similarity=..., not", "pass it as partita summarize --similarity FILE, not"),
         ("a=1 and alpha=2 stay", "a=1 and alpha=2 stay"),
         ("redraws=1 stays", "redraws=1 stays"),
     ],

@@ -58,7 +58,7 @@ def test_a_matrix_and_what_it_cannot_give(place, partita):
 def test_a_matrix_given_as_draws_is_told_where_it_belongs(place, partita):
     np.savetxt("m.csv", np.full((3, 3), 0.5), delimiter=",")
     result = partita("summarize", "m.csv")
-    assert "pass it as --similarity" in result.stderr
+    assert "pass it as partita summarize --similarity FILE" in result.stderr
 
 
 def compare(partita, a, b):
@@ -162,3 +162,19 @@ def test_labels_that_are_missing_in_arrays_and_tables(place, partita):
         result = partita("compare", source, "labels.csv")
         assert result.exit_code == 1
         assert message in " ".join(result.stderr.split()), result.stderr
+
+
+def test_a_matrix_with_a_damaged_cell_in_its_first_row_is_no_smaller_matrix(place, partita):
+    for text in ("1,0.4x,0.3\n0.4,1,0.2\n0.3,0.2,1\n", "1,0.4\n"):
+        (place / "m.csv").write_text(text)
+        result = partita("summarize", "--similarity", "m.csv")
+        assert result.exit_code == 1
+        assert "m.csv" in result.stderr
+
+
+def test_a_heading_alone_is_no_clustering(place, partita):
+    (place / "a.csv").write_text("item,cluster\n")
+    (place / "b.csv").write_text("item,cluster\na,1\nb,1\n")
+    result = partita("compare", "a.csv", "b.csv")
+    assert result.exit_code == 1
+    assert "a.csv has one row of text" in result.stderr

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
 import signal
 import struct
 import subprocess
-import termios
 import time
 
 import numpy as np
@@ -17,6 +14,10 @@ import pytest
 
 import partita as pt
 from cli.conftest import PROGRAM, start
+
+pty = pytest.importorskip("pty", reason="terminals of this kind are POSIX's")
+fcntl = pytest.importorskip("fcntl")
+termios = pytest.importorskip("termios")
 
 ESCAPE = "\x1b["
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from . import calls, crafted, damaged, force, processes, saved, spellings
+from . import calls, crafted, damaged, force, processes, saved, spellings, tables
 from .harness import Attack
 
 ATTACKS = {
     attack.name: attack
     for attack in (
         Attack("damaged files", 9_090, damaged.run),
+        Attack("damaged tables", tables.COUNT, tables.run),
         Attack("crafted files", len(crafted.NAMES), crafted.run),
         Attack("other spellings", spellings.COUNT, spellings.run),
         Attack("forged results", saved.COUNT, saved.run),

@@ -43,11 +43,12 @@ def text(content: str | bytes, reads: Any = None) -> Maker:
     return make
 
 
-def packed(blocks: int, block: bytes) -> Maker:
+def packed(blocks: int, block: bytes, first: bytes = b"") -> Maker:
     """Much text in a small file."""
 
     def make(path: Path) -> None:
         with gzip.open(path, "wb", compresslevel=1) as stream:
+            stream.write(first)
             for _ in range(blocks):
                 stream.write(block)
 
@@ -220,6 +221,9 @@ CRAFTED: dict[str, Maker] = {
     "one endless line.csv.gz": packed(400, b"1," * (1 << 19)),
     "headings without end.csv.gz": packed(300, b"heading," * (1 << 17)),
     "zeros.csv.gz": packed(64, bytes(1 << 20)),
+    "blank lines without end.csv.gz": packed(400, b"\n" * (1 << 20)),
+    "comments without end.csv.gz": packed(400, b"#\n" * (1 << 19)),
+    "a row and blank lines without end.csv.gz": packed(400, b"\n" * (1 << 20), b"1,1,2\n"),
     "text.npy": text("1,1\n"),
     "a shape beyond.npy": npy_header(
         "{'descr': '<i8', 'fortran_order': False, 'shape': (1000000000000, 9)}"

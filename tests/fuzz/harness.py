@@ -99,11 +99,14 @@ def _process(name: str, numbers: list[int]) -> list[tuple[int, str, str]]:
 def worker(attack: Attack, numbers: Iterable[int], place: Path) -> None:
     """Run cases here, one line each."""
     _limit_memory()
-    sys.unraisablehook = lambda _: None  # h5netcdf complains of files that it could not open
+    complaints: list[str] = []
+    sys.unraisablehook = lambda raised: complaints.append(repr(raised.exc_value))
     for number in numbers:
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         verdict = attack.run(number, place)
         faulthandler.cancel_dump_traceback_later()
+        if complaints:  # what Python would print on the terminal
+            verdict = Verdict(FOREIGN, f"{verdict.detail}; printed: {complaints.pop()}")
         print(json.dumps([number, verdict.outcome, verdict.detail]), flush=True)
 
 

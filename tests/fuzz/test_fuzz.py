@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from fuzz import calls, crafted, damaged, force, processes, saved, spellings
+from fuzz import calls, crafted, damaged, force, processes, saved, spellings, tables
 from fuzz.harness import BAD, REFUSED, RIGHT, spread
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="copies of a process are POSIX's")
@@ -18,13 +18,14 @@ def outcomes(run, count, wanted, place):
     return [verdict.outcome for verdict in found]
 
 
-# h5netcdf's files complain of themselves when they are collected after a failed opening.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_damaged_files_are_read_as_they_stand_or_refused(tmp_path):
     assert set(outcomes(damaged.run, 9_090, 165, tmp_path)) == {RIGHT, REFUSED}
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_damaged_tables_are_read_as_they_stand_or_refused(tmp_path):
+    assert set(outcomes(tables.run, tables.COUNT, 80, tmp_path)) == {RIGHT, REFUSED}
+
+
 def test_crafted_files(tmp_path):
     heavy = [i for i, name in enumerate(crafted.NAMES) if "end" in name and "gz" in name]
     found = [crafted.run(i, tmp_path) for i in range(len(crafted.NAMES)) if i not in heavy]

@@ -82,10 +82,11 @@ def test_items_named_by_letters_may_include_k():
 
 def test_a_column_that_counts_is_no_item():
     labels = np.tile(Z, (3, 1))
-    for first in (0, 1):
+    for first, step in ((0, 1), (1, 1), (1001, 1), (10, 10)):
         frame = pd.DataFrame(labels, columns=list("abc"))
-        frame.insert(1, "t", range(first, 12 + first))
-        with pytest.raises(InvalidLabelsError, match=rf"'t' counts {first}, {first + 1}, … down"):
+        frame.insert(1, "t", range(first, first + 12 * step, step))
+        told = rf"'t' counts {first}, {first + step}, … down"
+        with pytest.raises(InvalidLabelsError, match=told):
             pt.as_draws(frame)
         with pytest.raises(InvalidLabelsError, match="numbers the draws"):
             read(frame.to_csv(index=False))

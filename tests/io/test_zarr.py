@@ -15,6 +15,7 @@ import partita as pt
 from partita.errors import FileFormatError
 
 WEIGHTED = pt.Draws([[0, 0, 1], [0, 1, 1]], weights=[0.3, 0.7], chain=[4, 4], item_names="abc")
+SHARDED = np.random.default_rng(0).integers(0, 3, (6, 5))
 
 
 class Bomb:
@@ -116,6 +117,66 @@ def test_a_chunk_that_is_cut_short_is_no_stray_memory(tmp_path, name, version):
     (chunk,) = [p for p in (path / name).rglob("*") if p.is_file() and p.name[0].isdigit()]
     chunk.write_bytes(chunk.read_bytes()[:-1])
     with pytest.raises(FileFormatError, match="does not have the length it declares"):
+        pt.read_draws(path)
+
+
+@pytest.fixture
+def sharded(tmp_path):
+    """Shards of 2 x 2 chunks each, of which those at the edge are not full."""
+    from partita.io.arviz_files import _tree
+
+    def write(location):
+        path = tmp_path / f"{location}.zarr"
+        _tree(pt.Draws(SHARDED)).to_zarr(path, zarr_format=3, consolidated=False)
+        folder = path / "posterior" / "labels"
+        attributes = json.loads((folder / "zarr.json").read_text())["attributes"]
+        shutil.rmtree(folder)
+        labels = pt.Draws(SHARDED).labels[None]
+        array = zarr.create_array(
+            folder,
+            shape=labels.shape,
+            dtype=labels.dtype,
+            chunks=(1, 2, 2),
+            shards={"shape": (1, 4, 4), "index_location": location},
+            compressors=[zarr.codecs.BloscCodec()],
+            dimension_names=("chain", "draw", "item"),
+            attributes=attributes,
+            config={"write_empty_chunks": True},
+        )
+        array[...] = labels
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_shards_are_looked_into(sharded, location):
+    """Every chunk of a shard: there, inside its file, and as long as it declares."""
+    path = sharded(location)
+    assert pt.read_draws(path) == pt.Draws(SHARDED)
+    shard = path / "posterior" / "labels" / "c" / "0" / "0" / "0"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:50])
+    with pytest.raises(FileFormatError, match="does not have the length it declares"):
+        pt.read_draws(path)
+    blosc = bytearray(whole)
+    blosc[(68 if location == "start" else 0) + 12] ^= 64  # the length of the first chunk
+    shard.write_bytes(bytes(blosc))
+    with pytest.raises(FileFormatError, match="does not have the length it declares"):
+        pt.read_draws(path)
+    shard.unlink()
+    with pytest.raises(FileFormatError, match="lacks 4 of the 9 chunks"):
+        pt.read_draws(path)
+
+
+def test_a_chunk_that_is_missing_in_its_shard_is_no_zero(sharded):
+    path = sharded("end")
+    shard = path / "posterior" / "labels" / "c" / "0" / "1" / "0"
+    content = bytearray(shard.read_bytes())
+    entries = len(content) - 68
+    content[entries : entries + 16] = b"\xff" * 16
+    shard.write_bytes(bytes(content))
+    with pytest.raises(FileFormatError, match="lacks 1 of the 9 chunks"):
         pt.read_draws(path)
 
 

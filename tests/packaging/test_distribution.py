@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -82,17 +83,42 @@ def alone(built, tmp_path_factory):
     """An environment with the wheel and what it depends on, linked in one by one: no download."""
     place = tmp_path_factory.mktemp("alone") / "env"
     venv.create(place, with_pip=False, symlinks=os.name != "nt")
-    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    scripts = place / ("Scripts" if os.name == "nt" else "bin")
+    python = scripts / ("python.exe" if os.name == "nt" else "python")
     where = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     site = Path(run(python, "-c", where).stdout.strip())
     for package in sorted(_closure(CORE)):
         for source in _files_of(package):
-            target = site / source.name
-            if not target.exists():
-                target.symlink_to(source, target_is_directory=source.is_dir())
-    with zipfile.ZipFile(built[1]) as archive:
-        archive.extractall(site)
-    return python
+            if not (site / source.name).exists():
+                _link(source, site / source.name)
+    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+    run(*pip, "install", "--quiet", "--no-deps", "--no-index", built[1])
+    _lend_kernels(site / "partita")
+    return scripts
+
+
+def _link(source, target):
+    if os.name != "nt":
+        target.symlink_to(source, target_is_directory=source.is_dir())
+    elif source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def _lend_kernels(package):
+    """What this checkout has compiled: compiling it anew takes minutes and shows nothing more.
+
+    Numba takes a kernel from its cache if the source is the same, of which older versions look
+    at the time.
+    """
+    for source in Path(pt.__file__).parent.rglob("*.py"):
+        target = package / source.relative_to(Path(pt.__file__).parent)
+        assert target.read_bytes() == source.read_bytes()
+        shutil.copystat(source, target)
+        for kernel in (source.parent / "__pycache__").glob(f"{source.stem}.*.nb[ic]"):
+            (target.parent / "__pycache__").mkdir(exist_ok=True)
+            shutil.copy2(kernel, target.parent / "__pycache__")
 
 
 def _closure(names):
@@ -122,43 +148,50 @@ def _files_of(name):
     return [base / top for top in tops if (base / top).exists() and top != "__pycache__"]
 
 
-def test_it_works_alone(alone, tmp_path):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV_"))}
-    # Not compiled: compiling every kernel anew would take minutes and show nothing more here.
-    env |= {"NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
-    script = """
+SCRIPT = """
 import sys
 import numpy as np, partita as pt
 draws = pt.as_draws(np.random.default_rng(0).integers(0, 2, (60, 6)))
-est = pt.estimate(draws, n_jobs=1)
+est = pt.estimate(draws)
 ball = pt.credible_ball(draws, est)
 assert ball.contains(est.labels), "the centre is in its ball"
 pt.write_draws(draws, "d.csv")
-absent = [m for m in ("matplotlib", "bokeh", "pandas", "pyarrow", "rdata") if m in sys.modules]
-assert not absent, absent
+extras = ("matplotlib", "bokeh", "pandas", "pyarrow", "rdata", "xarray", "sklearn", "dask")
+there = [name for name in extras if name in sys.modules]
+assert not there, there
 try:
     pt.write_draws(draws, "d.parquet")
 except pt.errors.MissingDependencyError as error:
     print(error)
+print(pt.__file__)
 """
-    done = run(alone, "-c", script, cwd=tmp_path, env=env)
+
+
+def test_it_works_alone(alone, tmp_path):
+    """Estimate, ball, summary and the whole demo, by the installed command, from elsewhere."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV_", "NUMBA_"))}
+    done = run(alone / "python", "-c", SCRIPT, cwd=tmp_path, env=env)
     assert 'pip install "partita[parquet]"' in done.stdout
-    program = [alone, "-c", "from partita.cli import main; main()"]
-    done = run(*program, "summarize", "d.csv", cwd=tmp_path, env=env)
+    assert str(alone.parent) in done.stdout
+    done = run(alone / "partita", "summarize", "d.csv", cwd=tmp_path, env=env)
     assert "Estimate" in done.stdout
-    pt.sample(pt.datasets.galaxies(), draws=8, burn_in=2, chains=2, progress=False).save(
-        tmp_path / "fit.npz"
-    )
-    # The sampler's loops exist compiled only; what they gave is read from a file.
-    program[2] = (
-        "import contextlib, partita as pt, partita.cli.demo as demo\n"
-        "demo.compiled_ahead = contextlib.nullcontext\n"
-        "demo.sample_named = lambda *_, **__: pt.Fit.load('fit.npz')\n"
-    ) + program[2]
-    done = run(*program, "demo", "--out", "demo", cwd=tmp_path, env=env)
+    done = run(alone / "partita", "demo", cwd=tmp_path, env=env)
     assert "no report: " in done.stderr
-    assert "no figures: " in done.stderr
+    assert 'pip install "partita[report]"' in done.stderr
+    assert 'pip install "partita[plot]"' in done.stderr
     assert "drawing figures" not in done.stderr
     assert "Figures for a paper" not in done.stderr
-    assert not (tmp_path / "demo" / "figures").exists()
-    assert (tmp_path / "demo" / "labels.csv").exists()
+    out = tmp_path / "partita-demo"
+    assert not (out / "figures").exists()
+    assert pt.read_draws(out / "draws.npz").n_items == 82
+    assert done.stdout == (out / "summary.txt").read_text(encoding="utf-8")
+
+
+def test_every_dependency_is_used():
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    unused = [
+        name
+        for name in CORE
+        if not any(re.search(rf"^\s*(import|from) {name}\b", text, re.M) for text in sources)
+    ]
+    assert unused == []

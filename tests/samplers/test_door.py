@@ -40,6 +40,27 @@ def test_names_of_a_fit_travel(tmp_path):
     assert pt.Fit.load(tmp_path / "fit.npz").draws == fit.draws
 
 
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
+def test_damaged_files_are_named(tmp_path, suffix):
+    path = tmp_path / f"data.{suffix}"
+    for content in (b"\x93NUMPY\x01\x00v\x00{'descr'", b"PAR1\x15\x04PAR1", b"\xff\xfe\x00x"):
+        path.write_bytes(content)
+        with pytest.raises(pt.PartitaError, match=path.name):
+            pt.sample(path)
+    np.save(tmp_path / "objects.npy", np.array([[{}, 1]], object), allow_pickle=True)
+    with pytest.raises(pt.PartitaError, match="pickled"):
+        pt.sample(tmp_path / "objects.npy")
+
+
+def test_numbers_as_names_are_spelled_as_whole_numbers(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [0.1, 0.2]}, index=[7, 10**15 + 1]).to_parquet(path)
+    assert as_table(path).item_names == ("7", "1000000000000001")
+    pd.DataFrame({"x": [0.1, 0.2]}, index=[2**53, 2**53 + 1]).to_parquet(path)
+    with pytest.raises(pt.PartitaError, match="Write them as text"):
+        as_table(path)
+
+
 def test_the_index_of_a_parquet_file_is_names(tmp_path):
     frame = FRAME.set_axis(["u", "v", "w"], axis=0)
     frame.to_parquet(tmp_path / "t.parquet")

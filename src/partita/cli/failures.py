@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 
 import click
@@ -10,6 +11,7 @@ from partita.cli.show import say
 
 FAILED, INTERRUPTED = 1, 130
 
+_NOISE = re.compile(r"noise=\((\S+), '(\w+)'\)")
 _FLAGS = {
     "overwrite": "--force",
     "transpose": "--transpose",
@@ -21,7 +23,6 @@ _VALUES = {
     "sep": "--sep",
     "var_name": "--var-name",
     "weights": "--weights",
-    "similarity": "--similarity",
     "loss": "--loss",
     "method": "--method",
     "prob": "--prob",
@@ -50,6 +51,7 @@ _VALUES = {
 
 def in_options(message: str) -> str:
     """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
+    message = _NOISE.sub(r"--noise \1:\2", message)
     return " ".join(_word_in_options(word) for word in message.split(" "))
 
 
@@ -57,9 +59,11 @@ def _word_in_options(word: str) -> str:
     """A word that begins with an argument, as the option that stands for it."""
     bare = word.lstrip("(")
     name, equals, value = bare.partition("=")
+    before = word[: len(word) - len(bare)]
+    if name == "similarity" and value.startswith("..."):  # one command takes it
+        return f"{before}partita summarize --similarity FILE{value[3:]}"
     if not equals or (name not in _FLAGS and name not in _VALUES):
         return word
-    before = word[: len(word) - len(bare)]
     if name in _FLAGS:
         turned_off = value.startswith("False")
         flag = _FLAGS[name].replace("--", "--no-") if turned_off else _FLAGS[name]

@@ -54,7 +54,7 @@ def write_summary(summary: Summary, directory: Path, similarity: str | None) -> 
     if summary.profiles is not None:
         _write_profiles(summary.profiles, directory / "profiles.csv")
     summary.to_json(directory / "summary.json")
-    (directory / "summary.txt").write_text(f"{summary}\n", encoding="utf-8")
+    (directory / "summary.txt").write_text(f"{summary}\n", encoding="utf-8", newline="\n")
     if similarity is not None:
         _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
 

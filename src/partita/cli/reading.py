@@ -127,6 +127,11 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     if sep is None:
         return _exact_columns(path)
     rows = read_cells(path, sep)
+    if len(rows) == 1 and not any(cell.text.lstrip("+-")[:1].isdigit() for cell in rows[0]):
+        raise InvalidLabelsError(
+            f"{path} has one row of text, as headings are, and no labels. If these are labels, "
+            "write one in each row."
+        )
     width = len(rows[-1])
     headings = [str(i) for i in range(width)]
     if len(rows) > 1 and all(cell.number is None for cell in rows[0]):
@@ -204,12 +209,9 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
 
 def names_from(table: Table, position: int) -> tuple[str, ...]:
     """A column as names: as the file spells them, else whole numbers without a point."""
-    if table.cells is not None:
-        return table.cells[position]
-    column = table.columns[position]
-    if column.dtype.kind == "f":
-        return tuple(f"{value:.15g}" for value in column.tolist())
-    return tuple("" if value is None else str(value) for value in column.tolist())
+    from partita.samplers.table import names_of
+
+    return names_of(table.columns[position]) if table.cells is None else table.cells[position]
 
 
 def aligned(a: Partition, b: Partition) -> tuple[Labels, Labels, tuple[str, ...] | None, bool]:

@@ -134,8 +134,8 @@ def _run(out: str, *, quick: bool, seed: int, jobs: int | None) -> int:
 def _write(page: Page, folder: Path) -> None:
     from partita.reproduce.pages import to_html, to_markdown
 
-    (folder / "reproduction.md").write_text(to_markdown(page), encoding="utf-8")
-    (folder / "reproduction.html").write_text(to_html(page), encoding="utf-8")
+    (folder / "reproduction.md").write_text(to_markdown(page), encoding="utf-8", newline="\n")
+    (folder / "reproduction.html").write_text(to_html(page), encoding="utf-8", newline="\n")
 
 
 def _check_digits(directory: str, out: str | None, seed: int, jobs: int | None) -> int:

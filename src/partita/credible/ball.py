@@ -109,8 +109,8 @@ class CredibleBall(Result):
 
         The radius is the ``prob`` quantile of the distances. Its error comes
         from the effective sample size of that quantile, which accounts for
-        autocorrelation within chains and for disagreement between them, through
-        arviz-stats. Weighted draws have lost their order and count as
+        autocorrelation within chains and for disagreement between them (Vehtari
+        et al., 2021). Weighted draws have lost their order and count as
         independent, with Kish's effective number 1/Σw². NaN for fewer than
         four draws per chain, at prob=1, where the error of a maximum cannot
         be estimated, and for an ensemble, whose runs are no sample of a posterior.

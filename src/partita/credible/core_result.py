@@ -145,8 +145,8 @@ class CredibleCore(Result):
     def probability_mcse(self) -> float:
         """Monte Carlo standard error of the probability, from the draws that hold the core.
 
-        It accounts for autocorrelation within chains through arviz-stats; weighted
-        draws count as independent. It does not account for the choice: the core was
+        It accounts for autocorrelation within chains; weighted draws count as
+        independent. It does not account for the choice: the core was
         chosen because it holds in these draws, so other draws hold it a little less
         often. NaN for fewer than four draws per chain, and for an ensemble.
         """

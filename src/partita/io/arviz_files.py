@@ -14,7 +14,8 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
-from partita.io.zarr_stores import check_chunks, check_codecs
+from partita.io.zarr_chunks import check_chunks
+from partita.io.zarr_stores import check_codecs
 from partita.partitions.draws import Draws
 
 _OVERHEAD = 1 << 18
@@ -24,9 +25,10 @@ _OVERHEAD = 1 << 18
 def read_netcdf(path: Path, options: ReadOptions) -> Draws:
     """Draws from a netCDF-4 file."""
     h5py = require("h5py", extra="arviz", purpose=f"reading {path.suffix} files")
-    # Looked at first: h5netcdf prints a traceback of its own when it cannot open a file.
-    with _explained(path), h5py.File(path, "r"):
-        pass
+    # Looked at first: h5netcdf prints a traceback of its own when it cannot open a file or read
+    # this attribute.
+    with _explained(path), h5py.File(path, "r") as file:
+        file.attrs.get("_nc3_strict")
     return _read(path, options, engine="h5netcdf")
 
 

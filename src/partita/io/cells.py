@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from partita._memory import require_memory
 from partita.errors import FileFormatError
 from partita.io.header import Cell, split_line
-from partita.io.source import Source, line_blocks, name_of, open_bytes
+from partita.io.source import Source, line_blocks, name_of, open_bytes, refuse_endless
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "", ".dat": ""}
+_COPIES = 100
+"""Bytes of memory for each byte of short cells."""
 
 
 def separator_of(name: str) -> str | None:
@@ -24,16 +27,19 @@ def read_cells(source: Source, sep: str) -> list[list[Cell]]:
     """
     name = name_of(source)
     rows: list[list[Cell]] = []
-    blank = 0
+    blank = False
+    passed_over = 0
     with open_bytes(source) as stream:
         for block in line_blocks(stream, name):
+            require_memory(_COPIES * len(block), f"reading {name}", "Write fewer rows.")
+            before = len(rows)
             for number, line in enumerate(_decoded(block, name), start=1):
                 if line.lstrip().startswith("#"):
                     continue
                 if not line.strip():
-                    blank = blank or len(rows) + 1
+                    blank = bool(rows)
                     continue
-                if blank and rows:
+                if blank:
                     raise FileFormatError(
                         f"{name}: a blank line stands before row {len(rows) + 1}; it may be a "
                         "missing value. Remove it, or write the value."
@@ -42,6 +48,8 @@ def read_cells(source: Source, sep: str) -> list[list[Cell]]:
                     rows.append(split_line(line, sep))
                 except FileFormatError as error:
                     raise FileFormatError(f"{name}, line {number}: {error}") from None
+            if len(rows) == before:
+                refuse_endless(passed_over := passed_over + len(block), name)
     if not rows:
         raise FileFormatError(f"{name} is empty.")
     _check_lengths(rows, name)
@@ -49,6 +57,8 @@ def read_cells(source: Source, sep: str) -> list[list[Cell]]:
 
 
 def _decoded(block: bytes, name: str) -> list[str]:
+    if not block.strip():
+        return [""]  # however many
     try:
         return block.decode().split("\n")[:-1]
     except UnicodeDecodeError:

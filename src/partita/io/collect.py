@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._memory import require_memory
 from partita._progress import Status
 from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
@@ -81,18 +82,17 @@ class Collector:
         )
 
     def _watch_counting(self, block: NDArray[np.int64]) -> None:
-        """Keep track of the columns that have counted 0, 1, 2, … or 1, 2, 3, … so far."""
-        n_rows = block.shape[0]
+        """Keep track of the columns that have risen by the same step from row to row so far."""
         if self._counting is None:
-            starts = (block[0] == 0) | (block[0] == 1)
-            if n_rows > 1:
-                starts &= block[1] == block[0] + 1
-            self._counting = np.flatnonzero(starts)
-            self._counts_from = block[0, self._counting] if starts.any() else block[0, :0]
-        if self._counting.size:
-            expected = self._counts_from + np.arange(self.n_rows, self.n_rows + n_rows)[:, None]
-            still = (block[:, self._counting] == expected).all(axis=0)
-            self._counting, self._counts_from = self._counting[still], self._counts_from[still]
+            self._first, self._counting = block[0].copy(), np.arange(block.shape[1])
+        if self.n_rows <= 1 < self.n_rows + block.shape[0]:
+            self._step = block[1 - self.n_rows] - self._first
+            self._counting = np.flatnonzero(self._step > 0)
+        if self._counting.size and self.n_rows + block.shape[0] > 1:
+            mine = self._counting
+            rows = np.arange(self.n_rows, self.n_rows + block.shape[0])[:, None]
+            expected = self._first[mine] + self._step[mine] * rows
+            self._counting = mine[(block[:, mine] == expected).all(axis=0)]
 
     def _refuse_counting(self, item_names: Sequence[str] | None) -> None:
         counting = np.empty(0, np.int64) if self._counting is None else self._counting
@@ -100,10 +100,11 @@ class Collector:
             return
         column = int(counting[0])
         name = f" {item_names[column]!r}" if item_names is not None else ""
+        first, step = int(self._first[column]), int(self._step[column])
         raise InvalidLabelsError(
-            f"the column of item {column}{name} counts {int(self._counts_from[0])}, "
-            f"{int(self._counts_from[0]) + 1}, … down all {self.n_rows:,} rows: it numbers the "
-            "draws and labels no item. Drop it, or head it with .iteration."
+            f"the column of item {column}{name} counts {first}, {first + step}, … down all "
+            f"{self.n_rows:,} rows: it numbers the draws and labels no item. Drop it, or head it "
+            "with .iteration."
         )
 
     def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:
@@ -114,6 +115,8 @@ class Collector:
             self._resize(max(needed, self._labels.shape[0] * 3 // 2))
 
     def _resize(self, rows: int) -> None:
+        more = (rows - self._labels.shape[0]) * self._labels.shape[1] * self._labels.itemsize
+        require_memory(more, "reading the draws", "Thin them before writing them.")
         # In place: a second array of the new size would double the memory for a moment.
         self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
 

@@ -138,13 +138,13 @@ def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
         path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    with reading(path, chosen.name):
+    with reading(path, chosen.name, " Name its true format with format=...."):
         draws: Draws = chosen.reader()(path, options)
     return draws
 
 
 @contextmanager
-def reading(path: Source, format: str) -> Iterator[None]:
+def reading(path: Source, format: str, advice: str = "") -> Iterator[None]:
     """Any failure of a reading library as an error of ours that names the file."""
     try:
         yield
@@ -153,15 +153,14 @@ def reading(path: Source, format: str) -> Iterator[None]:
     except MemoryError as error:
         raise MemoryLimitError(
             f"{name_of(path)} does not fit into memory, or declares sizes that do not fit its "
-            "content. Thin the draws, or write the file again."
+            "content. Write fewer rows, or write it again."
         ) from error
     except OSError as error:
         raise FileAccessError(f"{name_of(path)} cannot be read: {error}") from error
     except Exception as error:
         raise FileFormatError(
             f"{name_of(path)} cannot be read as {format} ({type(error).__name__}: "
-            f"{str(error)[:200]}). It may be damaged, or in another format: name that with "
-            "format=...."
+            f"{str(error)[:200]}). It is damaged, or not what its name says.{advice}"
         ) from error
 
 

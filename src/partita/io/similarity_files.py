@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, UnknownNameError
 from partita.io.cells import read_cells, separator_of
+from partita.io.files import reading
 from partita.io.header import Cell
+from partita.io.numpy_files import read_array
 from partita.io.source import check_file
 
 
@@ -25,10 +27,8 @@ def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | N
     if sep is not None:
         return _from_cells(read_cells(place, sep), path)
     if place.suffix.lower() == ".npy":
-        try:
-            return np.asarray(np.load(place, allow_pickle=False), np.float64), None
-        except (ValueError, OSError, EOFError) as error:
-            raise FileFormatError(f"{path} is no npy file of numbers ({error}).") from error
+        with reading(path, "npy"):
+            return read_array(place).astype(np.float64), None
     if place.suffix.lower() in (".rds", ".rdata", ".rda"):
         return _from_r(place)
     raise UnknownNameError(
@@ -40,11 +40,13 @@ def _from_cells(
     rows: list[list[Cell]], path: str
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     names = None
-    if len(rows) > 1 and (len(rows[0]) < len(rows[1]) or None in [c.number for c in rows[0][1:]]):
+    first = rows[0] if len(rows) > 1 and len(rows[0]) < len(rows[1]) else rows[0][1:]
+    if len(rows) > 1 and _are_names(first):
         heading, rows = rows[0], rows[1:]
         names = tuple(cell.text for cell in heading[-len(rows) :])
     offset = len(rows[0]) - len(rows)
-    if offset not in (0, 1):
+    named_rows = names is not None or _are_names([row[0] for row in rows])
+    if offset != 0 and not (offset == 1 and named_rows):
         raise FileFormatError(
             f"{path} has {len(rows)} rows and {len(rows[0])} columns; expected a square matrix."
         )
@@ -58,6 +60,13 @@ def _from_cells(
                 )
             values[i, j] = number
     return values, names
+
+
+def _are_names(cells: list[Cell]) -> bool:
+    """Whether cells head columns or rows: texts, where a damaged cell is but one, or 1, 2, 3, …."""
+    numbers = [cell.number for cell in cells]
+    counting = len(cells) > 1 and numbers == list(range(1, len(cells) + 1))
+    return set(numbers) == {None} or counting
 
 
 def _from_r(place: Path) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:

@@ -26,6 +26,7 @@ _PACKED: dict[str, Any] = {
     ".bz2": bz2.BZ2File,
 }
 _LONGEST_LINE = 1 << 28
+_MOST_PASSED_OVER = 1 << 26
 _BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
 
 
@@ -104,6 +105,15 @@ def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
             )
     if any(pieces):
         yield b"".join([*pieces, b"\n"])
+
+
+def refuse_endless(passed_over: int, name: str) -> None:
+    """Refuse a file whose blank lines and comments, that many bytes, are no preface of a table."""
+    if passed_over > _MOST_PASSED_OVER:
+        raise FileFormatError(
+            f"{name} has more than {_MOST_PASSED_OVER >> 20} MiB of blank lines and comments "
+            "among its first rows; expected one row after the other."
+        )
 
 
 def _read_block(stream: IO[Any], name: str) -> bytes:

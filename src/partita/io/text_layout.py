@@ -21,26 +21,25 @@ from partita.io.columns import (
 )
 from partita.io.header import Cell, is_header, split_line
 from partita.io.registry import ReadOptions
+from partita.io.source import refuse_endless
 from partita.io.text_rows import ROW_NAMES, Layout
 
-_LONGEST_PREFACE = 1 << 26
-"""Bytes of blank lines and comments before the first row; more are no table."""
+_ROW = re.compile(rb"^[ \t\r\f\v]*+[^\s#][^\n]*\n", re.MULTILINE)
+"""A line that is neither blank nor a comment."""
 
 
 def read_head(blocks: Iterable[bytes], name: str) -> bytes:
     """The beginning of the file, far enough to hold its first three rows if it has them."""
     pieces: list[bytes] = []
-    rows = 0
+    rows = passed_over = 0
     for block in blocks:
         pieces.append(block)
-        rows += sum(1 for _ in islice(_content_lines(block), 3))
+        spans = list(islice(_content_lines(block), 3))
+        rows += len(spans)
         if rows >= 3:
             break
-        if not rows and sum(map(len, pieces)) > _LONGEST_PREFACE:
-            raise FileFormatError(
-                f"{name} begins with more than {_LONGEST_PREFACE >> 20} MiB of blank lines and "
-                "comments; expected draws, one row each."
-            )
+        passed_over += len(block) - sum(stop - start for start, stop in spans)
+        refuse_endless(passed_over, name)
     if not rows:
         raise FileFormatError(f"{name} is empty; expected draws, one row each.")
     return b"".join(pieces)
@@ -97,13 +96,7 @@ def find_layout(
 
 def _content_lines(text: bytes) -> Iterator[tuple[int, int]]:
     """Start and stop of the lines that are neither blank nor comments."""
-    start = 0
-    while start < len(text):
-        stop = text.index(b"\n", start) + 1
-        line = text[start : min(stop, start + 200)].strip()
-        if line and not line.startswith(b"#"):
-            yield start, stop
-        start = stop
+    return (found.span() for found in _ROW.finditer(text))
 
 
 def _targets(

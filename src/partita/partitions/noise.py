@@ -107,7 +107,6 @@ def _refuse_unexplained(
     raise InvalidLabelsError(
         f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
         "noise so, but a partition must place every item: say what it means with "
-        "as_draws(..., noise=(-1, 'singletons')) (each such item is alone) or "
-        "noise=(-1, 'cluster') (they form one cluster). If −1 stands for items of which nothing "
-        "is said, see PartialPartition."
+        "noise=(-1, 'singletons') (each such item is alone) or noise=(-1, 'cluster') (they form "
+        "one cluster). If −1 stands for items of which nothing is said, see PartialPartition."
     )

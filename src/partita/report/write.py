@@ -40,4 +40,4 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     """
     # Opened first: a path that cannot be written is refused before the work, not after it.
     with atomic_path(path, overwrite=overwrite, kind="report") as temporary:
-        temporary.write_text(page(prepare(summary)), encoding="utf-8")
+        temporary.write_text(page(prepare(summary)), encoding="utf-8", newline="\n")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._files import FileMissingError, PathLike
 from partita.credible.ball import CredibleBall, credible_ball
 from partita.errors import FileFormatError
+from partita.io.files import reading
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, cross_table
 from partita.reproduce import paper
@@ -80,11 +81,8 @@ def read_example(directory: PathLike, name: str, *, truth: bool) -> tuple[Draws,
             "galaxy.npz, each with an array 'labels' of shape (n_draws, n_items); example1.npz "
             "with 'true_labels' besides."
         )
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-    except (ValueError, OSError) as error:
-        raise FileFormatError(f"{path} cannot be read as an npz file: {error}.") from error
+    with reading(path, "an npz file"), np.load(path, allow_pickle=False) as stored:
+        arrays = {key: stored[key] for key in stored.files}
     missing = {"labels", *(["true_labels"] if truth else [])} - set(arrays)
     if missing:
         raise FileFormatError(

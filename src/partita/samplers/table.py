@@ -156,19 +156,22 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read(path: Path, options: Any) -> Table:
+    from partita.io.files import reading
+    from partita.io.numpy_files import read_array
     from partita.io.source import check_file
 
     check_file(path)
     suffix = path.suffix.lower()
-    if suffix in (".parquet", ".pq"):
-        parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-        return _without_index(_from_frame(parquet.read_table(path)), path)
-    if suffix == ".npy":
-        return _from_array(np.load(path, allow_pickle=False))
-    if suffix in (".csv", ".tsv", ".txt"):
-        from partita.samplers.text_table import TextOptions, read_text_table
+    with reading(path, suffix.removeprefix(".")):
+        if suffix in (".parquet", ".pq"):
+            parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
+            return _without_index(_from_frame(parquet.read_table(path)), path)
+        if suffix == ".npy":
+            return _from_array(read_array(path))
+        if suffix in (".csv", ".tsv", ".txt"):
+            from partita.samplers.text_table import TextOptions, read_text_table
 
-        return read_text_table(path, options or TextOptions())
+            return read_text_table(path, options or TextOptions())
     raise UnknownNameError(
         f"{path}: observations are read from .csv, .tsv, .txt, .parquet and .npy files. "
         "Load other files yourself and pass the table."
@@ -180,7 +183,7 @@ def _without_index(table: Table, path: Path) -> Table:
     index = [p for p, name in enumerate(table.names) if _INDEX.fullmatch(name)]
     if not index:
         return table
-    names = tuple(str(value) for value in table.columns[index[0]])
+    names = names_of(table.columns[index[0]])
     if len(index) > 1 or len(set(names)) < len(names):
         raise InvalidDataError(
             f"{path} was written with an index that does not name each row once. Write it without, "
@@ -190,6 +193,19 @@ def _without_index(table: Table, path: Path) -> Table:
     return replace(rest, item_names=names, notes=("the index is taken as names of the items",))
 
 
+def names_of(column: NDArray[Any]) -> tuple[str, ...]:
+    """The values of a column as names, whole numbers without a point."""
+    values = column.tolist()
+    if column.dtype.kind != "f":
+        return tuple("" if value is None else str(value) for value in values)
+    if np.abs(column[np.isfinite(column)]).max(initial=0.0) >= _LARGEST:
+        raise InvalidDataError(
+            "ids of 2^53 or more cannot be told apart as numbers. Write them as text."
+        )
+    return tuple(str(int(value)) if value.is_integer() else str(value) for value in values)
+
+
+_LARGEST = 2.0**53  # beyond it floats skip whole numbers
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
