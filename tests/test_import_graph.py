@@ -24,6 +24,7 @@ FLOOR = {
     "_html": 0.5,
     "_parallel": 1,
     "_optional": 1,
+    "_dask": 1.5,
     "_own_files": 0.5,
     "_files": 1,
     "_result": 0.5,

@@ -46,7 +46,7 @@ CROSSED = {
     "io.r_files._BLOCK": (7, partial(case.read, ".rds")),
     "losses.explain._BLOCK_LABELS": (7, case.explained),
     "partitions.arrays._WIDEST": (2, case.numbered),
-    "partitions.passes._MOST_LABELS": (14, case.similarity),
+    "partitions.pieces._MOST_LABELS": (14, case.similarity),
     "partitions.similarity._BLOCK_ROWS": (2, case.similarity),
     "plots.similarity_map._TABLE_CELLS": (1, case.heat_map),
     "plots.thumbnail._MOST_LABELS": (0, case.pictured),

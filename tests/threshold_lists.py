@@ -36,8 +36,12 @@ ELSEWHERE = {
     "partitions.enumeration.MAX_ENUMERATED": "partitions/test_enumeration.py::"
     "test_listing_is_lazy_and_bounded",
     "partitions.hasse._MAX_DRAWN": "partitions/test_hasse.py::test_what_cannot_be_drawn_is_refused",
-    "partitions.passes._MOST_DRAWS": "partitions/test_passes.py::"
+    "partitions.pieces._MOST_DRAWS": "partitions/test_passes.py::"
     "test_blocks_do_not_depend_on_threads",
+    "partitions.passes.GATHERED_LABELS": "test_cluster.py::"
+    "test_searches_of_few_and_of_many_labels_agree",
+    "partitions.pieces._GROUPS": "partitions/test_passes.py::"
+    "test_groups_of_blocks_cover_them_in_order",
     "partitions.similarity._BATCH_CELLS": "partitions/test_similarity.py::"
     "test_batches_of_rows_add_up",
     "partitions.similarity._CHUNK_LABELS": "partitions/test_similarity.py::"
@@ -121,7 +125,6 @@ NO_THRESHOLD = {
     ),
     "the default of an argument, which tests give": (
         "diagnostics.agreement.MAX_PAIRS",
-        "partitions.passes._AT_ONCE",
         "plots.posterior_map.MOST_DRAWS",
         "plots.ranks._BINS",
         "plots.similarity_map.MOST_CELLS",
@@ -138,6 +141,8 @@ NO_THRESHOLD = {
         "testing.priors._LARGEST",
     ),
     "how often or how finely, the same for every size": (
+        "_dask._WAITING",
+        "_parallel._AT_ONCE",
         "cli.demo.BURN_IN",
         "cli.demo.DRAWS",
         "diagnostics.drift.ENOUGH",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, islice
 from typing import TypeVar
 
 from partita._validate import shown
@@ -16,6 +18,9 @@ from partita.errors import InvalidInputError
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_AT_ONCE = 8
+"""Results of another backend that come together; each may be as large as the answer."""
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -52,6 +57,32 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
         return [function(task) for task in work]
     with pool_of(threads, "blocks") as pool:
         return list(pool.map(function, work))
+
+
+def stream(
+    function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None
+) -> Iterator[R]:
+    """As :func:`run`, one result after the other; few wait, since each may be large."""
+    left = iter(tasks)
+    if n_jobs is None and _joblib_is_configured():
+        while batch := list(islice(left, _AT_ONCE)):
+            yield from run(function, batch, n_jobs)
+        return
+    threads = count_jobs(n_jobs)
+    first = list(islice(left, 2))
+    if threads <= 1 or len(first) < 2:
+        yield from map(function, chain(first, left))
+        return
+    with pool_of(threads, "blocks") as pool:
+        tasks = chain(first, left)
+        waiting = deque(pool.submit(function, task) for task in islice(tasks, threads + 1))
+        try:
+            while waiting:
+                yield waiting.popleft().result()
+                waiting.extend(pool.submit(function, task) for task in islice(tasks, 1))
+        finally:  # the caller stopped early, or something failed
+            for future in waiting:
+                future.cancel()
 
 
 _kept: dict[tuple[int, tuple[str, ...]], ThreadPoolExecutor] = {}

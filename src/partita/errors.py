@@ -62,3 +62,7 @@ class MissingDependencyError(PartitaError, ImportError):
 
 class MemoryLimitError(PartitaError, MemoryError):
     """The result would not fit into memory; the message names the alternative."""
+
+
+class ClusterError(PartitaError, ConnectionError):
+    """A cluster that work was sent to went away, or its workers die of the work."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.partitions import passes
+from partita.partitions import pieces
 from partita.partitions.passes import Block, block_slices, concatenated, map_blocks, summed
 
 SOURCE = Path(pt.__file__).parent
@@ -45,7 +45,7 @@ def test_blocks_cover_the_draws_in_order(weighted):
 
 def test_blocks_do_not_depend_on_threads(monkeypatch):
     draws = posterior(weighted=True)
-    monkeypatch.setattr(passes, "_MOST_DRAWS", 3)
+    monkeypatch.setattr(pieces, "_MOST_DRAWS", 3)
     assert len(block_slices(draws)) == 17
     work = partial(tally, factor=1.0)
     assert pickle.loads(pickle.dumps(work)) is not None
@@ -76,7 +76,7 @@ def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
         ]
 
     whole = answers()
-    monkeypatch.setattr(passes, "_MOST_DRAWS", 3)
+    monkeypatch.setattr(pieces, "_MOST_DRAWS", 3)
     for one, many in zip(whole, answers(), strict=True):
         assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)
 
@@ -85,7 +85,6 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
     """Who starts threads over slices of draws by himself cannot run on other machines."""
     allowed = {
         "partitions/passes.py": "the seam itself",
-        "search/lower_bounds/matching.py": "pairs of draws, in groups",
         "samplers/chains.py": "chains, which make draws",
         "samplers/predictive.py": "points of a grid",
         "credible/core_search.py": "starts of a search",
@@ -100,3 +99,18 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
                 names = {alias.name for alias in node.names}
                 users |= {path.relative_to(SOURCE).as_posix()} if "run" in names else set()
     assert users <= set(allowed)
+
+
+@pytest.mark.parametrize("n_draws", [1, 7, 31, 33, 64, 100, 5_000])
+@pytest.mark.parametrize("rows", [None, 1, 3, 4, 11, 16, 99])
+def test_groups_of_blocks_cover_them_in_order(n_draws, rows, monkeypatch):
+    """Blocks lie within stores, groups are unions of blocks, and there are never many groups."""
+    monkeypatch.setattr(pieces, "_MOST_DRAWS", 4)
+    blocks = pieces.pieces(n_draws, 10, rows)
+    groups = pieces.groups(n_draws, 10, rows)
+    assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
+    assert blocks[-1].stop == n_draws
+    assert all(b.start // 16 == (b.stop - 1) // 16 and b.stop - b.start <= 16 for b in blocks)
+    assert [block for group in groups for block in group] == blocks
+    assert all(groups)
+    assert min(len(blocks), 32) / 2 <= len(groups) <= 32

@@ -18,7 +18,7 @@ def labels_for(draws: Draws, source: str, path: str) -> Labels:
     from partita.partitions.labels import as_labels
 
     given = read_partition(path)
-    items = Partition(source, as_labels(draws.labels[0]), draws.item_names)
+    items = Partition(source, as_labels(draws[0]), draws.item_names)
     return aligned(items, given)[1]
 
 

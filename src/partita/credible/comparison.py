@@ -13,7 +13,7 @@ from partita._progress import Status
 from partita._validate import probability
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 
 JACCARD = 0.8
 """Overlap from which on a cluster counts as recovered, by default."""
@@ -89,7 +89,7 @@ def compare(
     )
     compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
     with Status("comparing draws with the estimate") as status:
-        totals = summed(map_blocks(compared, draws, n_jobs=n_jobs, say=status.say))
+        totals = sum_blocks(compared, draws, n_jobs=n_jobs, say=status.say)
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     placed, companions, information, alone, unchanged, similar = (t / mass for t in totals)
     companions[np.arange(draws.n_items), estimate] -= 1.0

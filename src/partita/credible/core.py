@@ -22,6 +22,7 @@ from partita.credible.levels import clean_prob
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.partial import PartialPartition
+from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
 
 _QUICK_CELLS, _QUICK_WORK = 5_000_000, 2e7
@@ -103,7 +104,7 @@ def credible_core(
     >>> core.at(0.75).size
     4
     """
-    clean = as_draws(draws)
+    clean = near(as_draws(draws))
     level = clean_prob(prob)
     effort = choice_or_none(bound, "bound", ("fast", "tight"))
     n_starts = None if n_starts is None else whole(n_starts, "n_starts", least=1)
@@ -125,7 +126,7 @@ def quick_core(draws: Draws, prob: float = 0.9) -> CredibleCore | None:
     None where even that takes long. A core of this kind is a lower bound: it
     holds, and :func:`credible_core` may find a larger one.
     """
-    cells = draws.labels.size
+    cells = draws.n_draws * draws.n_items
     if cells > _QUICK_CELLS:
         return None
     n_starts = max(1, int(_QUICK_WORK / cells))

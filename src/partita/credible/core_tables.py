@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partita.credible.core_search import Posterior, grow_path
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, map_blocks, sum_blocks
 
 
 def holding(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
@@ -37,7 +37,7 @@ def cluster_probabilities(draws: Draws, partial: Labels) -> NDArray[np.float64]:
     grouping = partial[items]
     clusters = [np.flatnonzero(grouping == c) for c in range(int(grouping.max()) + 1)]
     alike = functools.partial(_weights_alike, items=items, clusters=clusters)
-    (found,) = summed(map_blocks(alike, draws))
+    (found,) = sum_blocks(alike, draws)
     total = 1.0 if draws.weights is not None else draws.n_draws
     return np.minimum(found / total, 1.0)
 

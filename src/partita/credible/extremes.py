@@ -92,7 +92,7 @@ def _most_distant(
     of them are among the tied members and their weights add up to its mass.
     """
     tied = members[levels[members] == levels[members].max()]
-    rows = np.ascontiguousarray(draws.labels[tied])
+    rows = np.ascontiguousarray(draws.labels_at(tied))
     # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
     keys = rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").reshape(-1)
     _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)

@@ -85,8 +85,8 @@ def profiles(
     statistics = _statistics(table, is_share)
     given = statistics(vector)
     found = np.empty((merged.n_draws, sizes.size, given.shape[1]))
-    for m in range(merged.n_draws):
-        row = merged.rows(m, m + 1)[0]
+    for m, labels in enumerate(merged):
+        row = labels.astype(np.int32)
         values = statistics(row)
         share = np.zeros((sizes.size, values.shape[0]))
         np.add.at(share, (vector, row), 1.0)

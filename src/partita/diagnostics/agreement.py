@@ -13,7 +13,7 @@ from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 from partita.partitions.types import DrawsLike
 
 MAX_PAIRS = 5_000
@@ -141,7 +141,7 @@ def together_in(
     """Probability of each pair in the draws of each number, and how many draws these are."""
     sizes = np.bincount(number)
     count = partial(_counted, number=number, n_chains=sizes.size, first=first, second=second)
-    (together,) = summed(map_blocks(count, draws, n_jobs=n_jobs))
+    (together,) = sum_blocks(count, draws, n_jobs=n_jobs)
     return np.asarray(together / sizes[:, None]), sizes
 
 

@@ -100,7 +100,7 @@ def _of_clusters(draws: Draws, part: NDArray[np.int64], rng: Rng | None) -> floa
     shuffle = np.random.default_rng(0)
     for quarter in range(0, int(part.max()) + 1, 4):
         seen = [_spread_out(np.flatnonzero(part == quarter + q)) for q in range(4)]
-        rows = np.stack([canonical(row) for row in draws.labels[np.concatenate(seen)][:, items]])
+        rows = canonical(draws.labels_at(np.concatenate(seen))[:, items])
         apart = _mismatches(rows)
         quarters = np.repeat(np.arange(4), [s.size for s in seen])
         for parts in (quarters, quarters // 2):

@@ -95,17 +95,10 @@ class Collector:
             self._counting = mine[(block[:, mine] == expected).all(axis=0)]
 
     def _refuse_counting(self, item_names: Sequence[str] | None) -> None:
-        counting = np.empty(0, np.int64) if self._counting is None else self._counting
-        if self.n_rows < _ENOUGH_TO_COUNT or not 0 < counting.size < self._labels.shape[1]:
-            return
-        column = int(counting[0])
-        name = f" {item_names[column]!r}" if item_names is not None else ""
-        first, step = int(self._first[column]), int(self._step[column])
-        raise InvalidLabelsError(
-            f"the column of item {column}{name} counts {first}, {first + step}, … down all "
-            f"{self.n_rows:,} rows: it numbers the draws and labels no item. Drop it, or head it "
-            "with .iteration."
-        )
+        if self._counting is not None and self.n_rows > 1:
+            mine = self._counting
+            shape = (self.n_rows, self._labels.shape[1])
+            refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
 
     def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:
         if dtype.itemsize > self._labels.dtype.itemsize:
@@ -119,6 +112,26 @@ class Collector:
         require_memory(more, "reading the draws", "Thin them before writing them.")
         # In place: a second array of the new size would double the memory for a moment.
         self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
+
+
+def refuse_counting(
+    shape: tuple[int, int],
+    columns: NDArray[np.int64],
+    first: NDArray[np.int64],
+    step: NDArray[np.int64],
+    item_names: Sequence[str] | None,
+) -> None:
+    """Refuse a table with columns that rise by a step from row to row, each from its first."""
+    n_rows, n_items = shape
+    if n_rows < _ENOUGH_TO_COUNT or not 0 < columns.size < n_items:
+        return
+    column, start = int(columns[0]), int(first[0])
+    name = f" {item_names[column]!r}" if item_names is not None else ""
+    raise InvalidLabelsError(
+        f"the column of item {column}{name} counts {start}, {start + int(step[0])}, … down all "
+        f"{n_rows:,} rows: it numbers the draws and labels no item. Drop it, or head it with "
+        ".iteration."
+    )
 
 
 def collect(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._dask import current_client
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.arrays import plain_array
 from partita.partitions.convert import draws_from_array
@@ -84,7 +85,7 @@ def _from_draws(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
             f"{what} are {draws.n_draws:,} draws of {draws.n_items:,} items; expected one "
             "partition: one row, or one column of labels."
         )
-    return np.asarray(draws.labels[0])
+    return np.asarray(draws[0])
 
 
 def _libraries(obj: Any) -> set[str]:
@@ -92,7 +93,10 @@ def _libraries(obj: Any) -> set[str]:
 
 
 def _draws_from_dask(array: Any) -> Draws:
-    """Draws from a dask array of known shape, computed block by block of rows."""
+    """Draws from a dask array of known shape: on the workers, where there is a client.
+
+    Without one they come to memory, computed block by block of rows.
+    """
     from partita.io.collect import collect, rows_per_block
 
     if any(size != size for size in array.shape):
@@ -101,6 +105,14 @@ def _draws_from_dask(array: Any) -> Draws:
             ".compute_chunk_sizes() first."
         )
     n_items = int(array.shape[-1])
+    client = current_client()
+    if client is not None:
+        from partita.io.on_workers import draws_on_workers
+
+        if array.ndim == 2:
+            return draws_on_workers(array, client)
+        ids = np.repeat(np.arange(array.shape[0]), int(array.shape[1]))
+        return draws_on_workers(array.reshape(-1, n_items), client, chain=ids)
     chains = [array] if array.ndim == 2 else [array[c] for c in range(array.shape[0])]
     n_draws = int(array.shape[-2])
 

@@ -173,7 +173,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
         return with_fields(draws, weights=weights)
     chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
     return Draws._from_canonical(
-        draws.labels,
+        draws.stored,
         draws.n_clusters,
         weights=weights,
         chain=chain,

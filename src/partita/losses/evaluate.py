@@ -15,7 +15,7 @@ from partita.partitions.arrays import refuse_masked
 from partita.partitions.convert import as_partitions
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_label_rows, as_labels
-from partita.partitions.passes import Block, map_parts
+from partita.partitions.passes import Block, here, map_parts
 from partita.partitions.types import LabelsLike
 
 _BLOCK_CELLS = 1 << 22
@@ -106,7 +106,7 @@ def pairwise_distances(
     # Many small parts, because with symmetry the early rows are the long ones.
     parts = list(estimates.blocks(max(1, estimates.n_draws // 64)))
     results = map_parts(
-        partial(_columns, loss=measure, estimates=estimates, symmetric=symmetric),
+        partial(_columns, loss=measure, estimates=here(estimates), symmetric=symmetric),
         truths,
         parts,
         prepare=_ready,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from partita.losses.omari import OneMinusARI
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, map_blocks
 
 TERMS: dict[str, type[Loss]] = {"entropy": VI, "pairs": OneMinusARI}
 """A loss that has each term."""
@@ -192,18 +193,19 @@ class CallableLoss(Loss):
         verified(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
-        """One call for each draw."""
+        """One call for each draw; a user's function is called by one thread at a time."""
         del n_jobs
         own = estimate.copy()
         own.flags.writeable = False
-        return np.array(
-            [
-                float(self.function(own, row))
-                for block in draws.blocks()
-                for row in draws.rows(block.start, block.stop)
-            ]
-        )
+        called = partial(_called, function=self.function, estimate=own)
+        return np.concatenate(list(map_blocks(called, draws, n_jobs=1)))
 
     def __repr__(self) -> str:
         shown = getattr(self.function, "__name__", repr(self.function))
         return f"CallableLoss({shown}{', metric=True' if self.metric else ''})"
+
+
+def _called(
+    block: Block, *, function: Callable[[Labels, Labels], float], estimate: Labels
+) -> Floats:
+    return np.array([float(function(estimate, row)) for row in block.rows])

@@ -13,7 +13,7 @@ from partita.losses.base import Floats, Loss, pairs_within
 from partita.losses.omari import OneMinusARI, OneMinusARIForm
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,7 +64,7 @@ class OneMinusPEAR(Loss):
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
         sums = partial(_mean_sums, estimate=estimate, terms=self.terms(draws.n_items))
-        (means,) = summed(map_blocks(sums, draws, n_jobs=n_jobs))
+        (means,) = sum_blocks(sums, draws, n_jobs=n_jobs)
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         return self.form(draws.n_items).combine(float(means[0]), own, float(means[1]))
 

@@ -12,6 +12,7 @@ from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import shapes_of
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.passes import near
 from partita.partitions.similarity import similarity
 from partita.partitions.types import DrawsLike
 
@@ -48,6 +49,16 @@ class Posterior:
 
     def __draws__(self) -> Draws:
         return self.draws
+
+    @cached_property
+    def near(self) -> Posterior:
+        """For a search, which looks at draws again and again: with few labels, all of them here.
+
+        Itself, but where labels live on workers of a cluster and are few. Where they are many
+        the search has to go by passes; every number is the same either way.
+        """
+        draws = near(self.draws)
+        return self if draws is self.draws else Posterior(draws, self.n_jobs)
 
     @cached_property
     def _merged(self) -> tuple[NDArray[np.int64], Draws]:

@@ -14,7 +14,7 @@ from partita.losses.priced import PricedForm
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ class VILowerBound(Loss):
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
         counted = partial(_companions, estimate=estimate)
-        within, anywhere = summed(map_blocks(counted, draws, n_jobs=n_jobs))
+        within, anywhere = sum_blocks(counted, draws, n_jobs=n_jobs)
         return self._value(estimate, within, anywhere)
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:

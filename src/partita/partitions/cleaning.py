@@ -47,10 +47,13 @@ def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def canonicalise(
-    values: NDArray[Any],
+    values: NDArray[Any], columns: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
-    """Canonical labels in the smallest dtype, and each draw's number of clusters."""
-    n_draws, n_items = values.shape
+    """Canonical labels in the smallest dtype, and each draw's number of clusters.
+
+    Of all items, or of some ``columns``, which are picked block by block.
+    """
+    n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
     labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
     counts = np.empty(n_draws, np.int64)
     step = max(1, BLOCK_LABELS // n_items)
@@ -58,13 +61,17 @@ def canonicalise(
         stop = min(start + step, n_draws)
         block = np.empty((stop - start, n_items), np.int32)
         counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
-            whole_labels(values[start:stop], "draws", first_draw=start), block
+            whole_labels(_picked(values[start:stop], columns), "draws", first_draw=start), block
         )
         needed = smallest_unsigned(int(counts[start:stop].max()) - 1)
         if needed.itemsize > labels.dtype.itemsize:
             labels = labels.astype(needed)
         labels[start:stop] = block
     return labels, counts
+
+
+def _picked(values: NDArray[Any], columns: NDArray[np.int64] | None) -> NDArray[Any]:
+    return values if columns is None else values[:, columns]
 
 
 def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:

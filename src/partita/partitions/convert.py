@@ -174,4 +174,4 @@ def with_fields(draws: Draws, **fields: Any) -> Draws:
     kept = {name: getattr(draws, name) for name in ("weights", "chain", "item_names", "kind")}
     if given.get("kind") == "ensemble":
         kept["chain"] = None
-    return Draws._from_canonical(draws.labels, draws.n_clusters, **(kept | given))
+    return Draws._from_canonical(draws.stored, draws.n_clusters, **(kept | given))

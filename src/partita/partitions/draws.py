@@ -15,8 +15,9 @@ from partita._wording import counted, span
 from partita.errors import InvalidInputError
 from partita.partitions.arrays import plain_array
 from partita.partitions.cleaning import canonicalise, table_of_draws
-from partita.partitions.draws_arrays import DrawsArrays
+from partita.partitions.draws_arrays import DrawsArrays, Stored
 from partita.partitions.joining import joined
+from partita.partitions.remote import RemoteLabels
 from partita.partitions.selection import in_chains, item_positions, positions_in_chain
 
 
@@ -85,13 +86,14 @@ class Draws(DrawsArrays):
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self._labels, dtype=dtype, copy=copy)
+        return np.array(self.labels, dtype=dtype, copy=copy)
 
     def __len__(self) -> int:
         return self.n_draws
 
     def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
-        return iter(self._labels)
+        for where in self.blocks():
+            yield from self.labels_at(where)
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
@@ -104,7 +106,8 @@ class Draws(DrawsArrays):
         if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
             if not -self.n_draws <= index < self.n_draws:
                 raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
-            row: NDArray[np.unsignedinteger[Any]] = self._labels[index]
+            at = int(index) % self.n_draws
+            row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
             return row
         chosen = index if isinstance(index, slice) else np.asarray(index)
         if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
@@ -150,20 +153,26 @@ class Draws(DrawsArrays):
         return f"{own} of {counted(self.n_items, 'item')}"
 
     def _shown(self, row: int) -> str:
-        return " ".join(map(str, self._labels[row, :20].tolist())) + " …" * (self.n_items > 20)
+        return " ".join(map(str, self[row][:20].tolist())) + " …" * (self.n_items > 20)
 
     # ------------------------------------------------------------------ selection
 
     def _take(self, index: Any) -> Draws:
         weights = None if self._weights is None else self._weights[index]
         return Draws._from_canonical(
-            np.ascontiguousarray(self._labels[index]),
+            self.rows_kept(index),
             self._n_clusters[index],
             weights=weights,
             chain=None if self._chain is None else self._chain[index],
             item_names=self._item_names,
             kind=self._kind,
         )
+
+    def rows_kept(self, index: Any) -> Stored:
+        """Some draws, kept where all of them are."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.select(np.arange(self.n_draws)[index])
+        return np.ascontiguousarray(self._labels[index])
 
     @property
     def n_effective(self) -> float:
@@ -236,7 +245,11 @@ class Draws(DrawsArrays):
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
         columns = self.item_positions(items)
-        labels, counts = canonicalise(self._labels[:, columns])
+        labels: Stored
+        if isinstance(self._labels, RemoteLabels):
+            labels, counts = self._labels.columns(columns)
+        else:
+            labels, counts = canonicalise(self._labels, columns)
         names = self._item_names
         return Draws._from_canonical(
             labels,
@@ -281,8 +294,9 @@ class Draws(DrawsArrays):
         """The distinct partitions from what ``unique_index`` returned."""
         first = np.full(mass.size, self.n_draws, np.int64)
         np.minimum.at(first, index, np.arange(self.n_draws))
+        all_differ = mass.size == self.n_draws
         return Draws._from_canonical(
-            np.ascontiguousarray(self._labels[first]),
+            self._labels if all_differ else self.rows_kept(first),
             self._n_clusters[first],
             weights=mass,
             item_names=self._item_names,

@@ -19,6 +19,11 @@ from partita.partitions.cleaning import (
     clean_names,
     clean_weights,
 )
+from partita.partitions.pieces import stores
+from partita.partitions.remote import RemoteLabels
+
+Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
+"""Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
 
 class DrawsArrays:
@@ -26,7 +31,7 @@ class DrawsArrays:
 
     __slots__ = ("_chain", "_item_names", "_kind", "_labels", "_n_clusters", "_weights")
 
-    _labels: NDArray[np.unsignedinteger[Any]]
+    _labels: Stored
     _weights: NDArray[np.float64] | None
     _chain: NDArray[Any] | None
     _item_names: tuple[str, ...] | None
@@ -35,7 +40,7 @@ class DrawsArrays:
 
     def _set(
         self,
-        labels: NDArray[np.unsignedinteger[Any]],
+        labels: Stored,
         counts: NDArray[np.int64],
         weights: ArrayLike | None,
         chain: ArrayLike | None,
@@ -57,7 +62,7 @@ class DrawsArrays:
     @classmethod
     def _from_canonical(
         cls,
-        labels: NDArray[np.unsignedinteger[Any]],
+        labels: Stored,
         counts: NDArray[np.int64],
         *,
         weights: ArrayLike | None = None,
@@ -73,15 +78,37 @@ class DrawsArrays:
         raise AttributeError(f"Draws are immutable: {name!r} cannot be set; make new Draws instead")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self._labels, self._n_clusters, self._weights, self._chain, self._item_names)
+        fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
         return _restored, (type(self), *fields, self._kind)
 
     # ------------------------------------------------------------------ what is there
 
     @property
     def labels(self) -> NDArray[np.unsignedinteger[Any]]:
-        """Canonical labels, shape (n_draws, n_items), read-only."""
+        """Canonical labels, shape (n_draws, n_items), read-only.
+
+        Those on the workers of a cluster are fetched, if memory can hold them.
+        """
+        if isinstance(self._labels, RemoteLabels):
+            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self._labels.gathered())
+            return fetched
         return self._labels
+
+    @property
+    def stored(self) -> Stored:
+        """The labels where they are kept: for passes over them, which fetch nothing."""
+        return self._labels
+
+    def with_labels(self, labels: Stored) -> Self:
+        """The same draws with their labels kept elsewhere."""
+        return self._from_canonical(
+            labels,
+            self._n_clusters,
+            weights=self._weights,
+            chain=self._chain,
+            item_names=self._item_names,
+            kind=self._kind,
+        )
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
@@ -135,12 +162,20 @@ class DrawsArrays:
         if not isinstance(other, DrawsArrays):
             return NotImplemented
         return (
-            np.array_equal(self._labels, other._labels)
+            self._same_labels(other)
             and _same(self._weights, other._weights)
             and _same(self._chain, other._chain)
             and self._item_names == other._item_names
             and self._kind == other._kind
         )
+
+    def _same_labels(self, other: DrawsArrays) -> bool:
+        if self._labels is other._labels:
+            return True
+        if self._labels.shape != other._labels.shape:
+            return False
+        where = stores(self.n_draws, self.n_items)
+        return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -148,7 +183,17 @@ class DrawsArrays:
 
     def rows(self, start: int, stop: int) -> Labels:
         """Draws start … stop − 1 in the dtype of the kernels (int32)."""
-        return self._labels[start:stop].astype(np.int32)
+        return self.labels_at(slice(start, stop)).astype(np.int32)
+
+    def rows_at(self, draws: ArrayLike) -> Labels:
+        """Some draws by number, in the order given, in the dtype of the kernels."""
+        return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
+
+    def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
+        """Labels of some draws, fetched where they live on a cluster."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.rows(np.arange(self.n_draws)[where])
+        return self._labels[where]
 
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""

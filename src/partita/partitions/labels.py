@@ -78,7 +78,7 @@ def _only(draws: Any, what: str) -> NDArray[Any]:
             f"{what} are {draws.n_draws:,} draws; expected one partition. Pick one, as in "
             "draws[0], or summarise them with estimate."
         )
-    return np.asarray(draws.labels[0])
+    return np.asarray(draws[0])
 
 
 def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Labels:

@@ -48,6 +48,12 @@ def reading_noise(noise: NoiseRule | None) -> Iterator[None]:
         _RULE.reset(token)
 
 
+def rule_in_force() -> NoiseRule | None:
+    """The rule, for a worker elsewhere to read by."""
+    rule = _RULE.get()
+    return None if rule is None else (rule.label, rule.meaning)  # type: ignore[return-value]
+
+
 def _clean(noise: Any) -> _Noise:
     pair = isinstance(noise, (tuple, list)) and len(noise) == 2
     if not pair or noise[1] not in ("singletons", "cluster"):

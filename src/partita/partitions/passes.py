@@ -3,8 +3,9 @@
 A pass is a function of a block of draws (and of one part of the work, where a
 block is worth several). Which draws make a block depends on their number and
 length alone, and results come back in the order of the blocks, so that sums
-are the same to the last bit whatever runs them: threads, processes, or other
-machines. A pass takes what it needs as arguments and gives back its result; it
+are the same to the last bit whatever runs them: threads, processes, or the
+workers of a cluster, where draws that live there are passed over where they
+are. A pass takes what it needs as arguments and gives back its result; it
 writes nothing in place, because a worker elsewhere shares no memory.
 """
 
@@ -19,18 +20,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
+from partita._parallel import run, stream
+from partita.partitions import pieces
 from partita.partitions.arrays import Labels
 from partita.partitions.draws import Draws
+from partita.partitions.remote import RemoteLabels
 
 R = TypeVar("R")
 P = TypeVar("P")
+Sums = tuple[NDArray[Any], ...]
 
-_MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
-"""Draws and labels of one block: enough to be worth a task, small enough to convert."""
-
-_AT_ONCE = 8
-"""Results that wait to be combined; each may be as large as the answer."""
+GATHERED_LABELS = 1 << 26
+"""Labels up to which draws on workers are fetched for a search that needs them whole."""
 
 Say = Callable[[str], None]
 
@@ -69,20 +70,35 @@ class Block:
 
 
 def block_of(draws: Draws, where: slice) -> Block:
-    """Some consecutive draws as a block."""
-    return Block(
-        where.start,
-        draws.labels[where],
-        draws.n_clusters[where],
-        draws.probabilities[where],
-        draws.weights is not None,
-    )
+    """Some consecutive draws as a block, in memory."""
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        return _block(labels.rows(np.arange(where.start, where.stop)), *_facts(draws, where))
+    return _block(labels[where], *_facts(draws, where))
+
+
+def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
+    """What a block has besides its labels."""
+    shares = draws.probabilities[where]
+    return where.start, draws.n_clusters[where], shares, draws.weights is not None
+
+
+def _block(
+    labels: NDArray[np.unsignedinteger[Any]],
+    start: int,
+    n_clusters: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    is_weighted: bool,
+) -> Block:
+    return Block(start, labels, n_clusters, probabilities, is_weighted)
 
 
 def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
-    """Where the blocks are; a pass that needs other blocks than usual says how many ``rows``."""
-    usual = max(1, min(_MOST_DRAWS, _MOST_LABELS // draws.n_items))
-    return list(draws.blocks(rows or usual))
+    """Where the blocks are; a pass that needs other blocks than usual says how many ``rows``.
+
+    Blocks of other sizes end where the draws that lie together end; see ``pieces``.
+    """
+    return pieces.pieces(draws.n_draws, draws.n_items, rows)
 
 
 def map_blocks(
@@ -103,7 +119,8 @@ def map_blocks(
     rows : int, optional
         Draws per block, where the usual number does not suit.
     n_jobs : int, optional
-        Threads; every core by default. No result depends on it.
+        Threads; every core by default. No result depends on it, and workers of
+        a cluster have their own.
     say : callable, optional
         Told how many draws are done.
 
@@ -115,11 +132,48 @@ def map_blocks(
     >>> list(map_blocks(lambda block: int(block.n_clusters.sum()), draws, rows=2))
     [5, 1]
     """
-    for batch in _batches(block_slices(draws, rows)):
-        # Blocks are views; a worker elsewhere is sent its block and no other draws.
-        yield from run(function, [block_of(draws, where) for where in batch], n_jobs)
+    work = block_slices(draws, rows)
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        found = labels.map(
+            partial(_seen, function), [(where, _facts(draws, where)) for where in work]
+        )
+    else:
+        # Blocks are views; a process elsewhere is sent its block and no other draws.
+        found = stream(function, (block_of(draws, where) for where in work), n_jobs)
+    for where, result in zip(work, found, strict=True):
         if say is not None:
-            say(f"{batch[-1].stop:,} of {draws.n_draws:,} draws")
+            say(f"{where.stop:,} of {draws.n_draws:,} draws")
+        yield result
+
+
+def sum_blocks(
+    function: Callable[[Block], Sums],
+    draws: Draws,
+    *,
+    rows: int | None = None,
+    n_jobs: int | None = None,
+    say: Say | None = None,
+) -> Sums:
+    """The arrays that ``function(block)`` returns, added up over all blocks.
+
+    Groups of consecutive blocks are added up where they lie, then the groups'
+    sums in order: on a cluster each of them stays on the workers, and one set
+    of arrays comes back. The parameters are those of :func:`map_blocks`.
+    """
+    work = pieces.groups(draws.n_draws, draws.n_items, rows)
+
+    def done(number: int) -> None:
+        if say is not None:
+            say(f"{work[number][-1].stop:,} of {draws.n_draws:,} draws")
+
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        groups = [[(where, _facts(draws, where)) for where in group] for group in work]
+        return labels.total(partial(_seen, function), groups, done)
+    blocks = ([block_of(draws, where) for where in group] for group in work)
+    results = stream(partial(_group_sum, function), blocks, n_jobs)
+    return summed(_told(results, done))
 
 
 def map_parts(
@@ -133,19 +187,74 @@ def map_parts(
     at_once: int | None = None,
     say: Say | None = None,
 ) -> Iterator[tuple[P, R]]:
-    """``function(prepare(block), part)`` for every block and part, parts within blocks, in order.
+    """``function(prepare(block), part)`` for every block and part; the blocks of a part in order.
 
     For a pass whose work on one block is itself divided, such as the rows of a
     similarity matrix. ``at_once`` bounds the results that wait to be combined.
     """
-    done = 0
+    batches = list(_batches(parts, at_once or len(parts)))
+    if isinstance(draws.stored, RemoteLabels):
+        # All blocks for some parts, then for others: the workers are all busy.
+        for number, batch in enumerate(batches):
+            work = partial(_several, function=function, prepare=prepare, parts=batch)
+            for results in map_blocks(work, draws, rows=rows):
+                yield from zip(batch, results, strict=True)
+            if say is not None:
+                say(f"{number + 1:,} of {len(batches):,} parts")
+        return
     for where in block_slices(draws, rows):
         block = prepare(block_of(draws, where))
-        for batch in _batches(parts, at_once or len(parts)):
+        for batch in batches:
             yield from zip(batch, run(partial(function, block), batch, n_jobs), strict=True)
-        done = where.stop
         if say is not None:
-            say(f"{done:,} of {draws.n_draws:,} draws")
+            say(f"{where.stop:,} of {draws.n_draws:,} draws")
+
+
+def map_sets(
+    function: Callable[..., R],
+    draws: Draws,
+    sets: Sequence[tuple[NDArray[np.int64], tuple[Any, ...]]],
+    *,
+    n_jobs: int | None = None,
+    is_up: Callable[[], bool] = lambda: False,
+    instead: Callable[..., R] | None = None,
+) -> Iterator[R]:
+    """``function(labels, *more)`` for sets of draws that lie anywhere, in order.
+
+    Each set comes as the numbers of its draws, and what else the function
+    takes; ``labels`` are theirs, in the dtype of the kernels. From the moment
+    on that time ``is_up`` the remaining sets get ``instead(*more)``.
+    """
+    labels = draws.stored
+    left = iter(sets)
+    started = iter(lambda: None if is_up() else next(left, None), None)
+    if isinstance(labels, RemoteLabels):
+        yield from labels.map_sets(partial(_widened, function), started)
+    else:
+        rows = ((labels[numbers], more) for numbers, more in started)
+        yield from stream(partial(_on_set, function), rows, n_jobs)
+    if instead is not None:
+        yield from (instead(*more) for _, more in left)
+
+
+def here(draws: Draws) -> Draws:
+    """The draws with their labels in memory: fetched from workers, where they live there."""
+    return draws.with_labels(draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
+
+
+def near(draws: Draws) -> Draws:
+    """For a search that looks at draws again and again: few of them are fetched, many stay."""
+    return here(draws) if is_small(draws) else draws
+
+
+def is_remote(draws: Draws) -> bool:
+    """Whether the labels live on workers."""
+    return isinstance(draws.stored, RemoteLabels)
+
+
+def is_small(draws: Draws) -> bool:
+    """Whether there are so few labels that they may be fetched from workers for a search."""
+    return draws.n_draws * draws.n_items <= GATHERED_LABELS
 
 
 def concatenated(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
@@ -163,7 +272,45 @@ def summed(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], .
     return totals
 
 
-def _batches(work: Sequence[P], size: int = _AT_ONCE) -> Iterator[list[P]]:
+def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
     iterator = iter(work)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+def _told(results: Iterable[R], done: Callable[[int], None]) -> Iterator[R]:
+    for number, result in enumerate(results):
+        done(number)
+        yield result
+
+
+# ------------------------------------------------------------------ what workers run, too
+
+
+def _seen(
+    function: Callable[[Block], R], labels: NDArray[np.unsignedinteger[Any]], *facts: Any
+) -> R:
+    return function(_block(labels, *facts))
+
+
+def _group_sum(function: Callable[[Block], Sums], blocks: Sequence[Block]) -> Sums:
+    return summed(map(function, blocks))
+
+
+def _several(
+    block: Block,
+    *,
+    function: Callable[[Any, P], R],
+    prepare: Callable[[Block], Any],
+    parts: Sequence[P],
+) -> list[R]:
+    ready = prepare(block)
+    return [function(ready, part) for part in parts]
+
+
+def _widened(function: Callable[..., R], labels: NDArray[Any], *more: Any) -> R:
+    return function(labels.astype(np.int32), *more)
+
+
+def _on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...]]) -> R:
+    return _widened(function, task[0], *task[1])

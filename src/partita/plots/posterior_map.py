@@ -135,12 +135,12 @@ def prepare_map(
     """Choose draws, measure them against landmarks, and place everything."""
     chosen = _spaced(ball.draws, most_draws)
     sample = Draws(
-        ball.draws.labels[chosen],
+        ball.draws.labels_at(chosen),
         weights=None if chosen.size < ball.draws.n_draws else ball.draws.weights,
     )
     number, weights = sample.unique_index()
     distinct = chosen[np.unique(number, return_index=True)[1]]
-    rows = ball.draws.labels[distinct].astype(np.int32)
+    rows = ball.draws.rows_at(distinct)
     everything = np.concatenate([np.array(list(named.values()), np.int32), rows])
     # Spread over the draws rather than the first ones, which may all be of one chain.
     spread = np.linspace(0, len(rows) - 1, min(_LANDMARKS, len(rows))).round().astype(np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 from partita.partitions.similarity import similarity
 from partita.partitions.types import DrawsLike
 
@@ -144,7 +144,7 @@ def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | Non
     most = max(1, _TABLE_CELLS // (sizes.size * int(draws.n_clusters.max())))
     rows = min(most, max(1, _TABLE_CELLS // draws.n_items))
     count = partial(_pairs, groups=groups, n_groups=sizes.size)
-    (pairs,) = summed(map_blocks(count, draws, rows=rows, n_jobs=n_jobs))
+    (pairs,) = sum_blocks(count, draws, rows=rows, n_jobs=n_jobs)
     means = pairs / np.outer(sizes, sizes)
     several = sizes > 1
     own = np.ones_like(sizes)

@@ -82,7 +82,7 @@ def effective_draws(draws: Draws) -> float:
 
 def _unweighted(draws: Draws, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Draws:
     return Draws._from_canonical(
-        np.ascontiguousarray(draws.labels[rows]),
+        draws.rows_kept(rows),
         draws.n_clusters[rows],
         chain=None if draws.chain is None else draws.chain[rows],
         item_names=draws.item_names,

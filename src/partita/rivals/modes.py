@@ -286,7 +286,7 @@ def _result(
     table = np.zeros((names.size, n))
     np.add.at(table, (number, region), 1.0)
     return Modes(
-        labels=by_size(distinct.labels[found.node[mine][order]]),
+        labels=by_size(distinct.labels_at(found.node[mine][order])),
         weights=weights[order],
         persistence=found.persistence[mine][order],
         rate=float(rates[chosen]),

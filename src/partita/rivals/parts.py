@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
+from partita.partitions.passes import here
 
 _MOST_ATOMS = 4
 """A heavy draw is split into atoms of the usual mass, at most so many times the draws in all."""
@@ -14,11 +15,11 @@ _MOST_ATOMS = 4
 def part_of(
     draws: Draws, rows: NDArray[np.int64], mass: NDArray[np.float64] | None = None
 ) -> Draws:
-    """Some draws; with these masses (any scale), or with their own."""
+    """Some draws, kept where all are; with these masses (any scale), or with their own."""
     if mass is None and draws.weights is not None:
         mass = draws.weights[rows]
     return Draws._from_canonical(
-        np.ascontiguousarray(draws.labels[rows]),
+        draws.rows_kept(rows),
         draws.n_clusters[rows],
         weights=mass,
         item_names=draws.item_names,
@@ -27,12 +28,12 @@ def part_of(
 
 
 def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
-    """A systematic sample: spread over the draws in their order, in proportion to mass."""
+    """A systematic sample, in memory: spread over the draws in their order, by their mass."""
     if draws.n_draws <= size:
-        return draws
+        return here(draws)
     index = systematic(draws.probabilities, size, rng)
     rows, counts = np.unique(index, return_counts=True)
-    return part_of(draws, rows, counts.astype(np.float64))
+    return here(part_of(draws, rows, counts.astype(np.float64)))
 
 
 def systematic(

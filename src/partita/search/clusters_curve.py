@@ -14,6 +14,7 @@ from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import Labels, canonical
+from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
 from partita.search.curve_result import ClustersCurve
 from partita.search.curve_search import best_for_each, measured, plateau_around
@@ -103,7 +104,7 @@ def clusters_curve(
             f"tolerance={tolerance!r}; expected a number of at least 0.", argument="tolerance"
         )
     time_limit = seconds(time_limit)
-    given = as_draws(draws)
+    given = near(as_draws(draws))
     wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
         none = np.empty((0, given.n_items), np.int32)
@@ -157,7 +158,9 @@ def plateau(
     """
     draws = posterior.draws
     many = draws.n_draws > MOST_DRAWS
-    sample = draws[:: -(-draws.n_draws // MOST_DRAWS)].unique() if many else posterior.distinct
+    sample = posterior.near.distinct
+    if many:
+        sample = near(draws[:: -(-draws.n_draws // MOST_DRAWS)]).unique()
     with Status("clusters curve", progress) as status:
         task = Task(
             draws=sample,
@@ -167,7 +170,7 @@ def plateau(
             rng=generator(rng),
             clock=Clock(time_limit),
             report=status.say,
-            posterior=None if many else posterior,
+            posterior=None if many else posterior.near,
         )
         return plateau_around(task, posterior, canonical(labels))
 

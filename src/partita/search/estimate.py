@@ -159,7 +159,7 @@ def _posterior_or_matrix(
             + ("not both." if draws is not None else "one is needed.")
         )
     if draws is not None:
-        return as_posterior(draws, n_jobs), np.empty((0, 0))
+        return as_posterior(draws, n_jobs).near, np.empty((0, 0))
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "

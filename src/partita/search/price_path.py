@@ -17,6 +17,7 @@ from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import by_size
+from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
 from partita.search.hull import Point, hull
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
@@ -120,7 +121,7 @@ def price_path(
             f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
         )
     time_limit = seconds(time_limit)
-    given = as_draws(draws)
+    given = near(as_draws(draws))
     with Status("price path", progress) as status:
         starts = np.empty((0, given.n_items), np.int32)
         task = Task(

@@ -217,7 +217,9 @@ class Summary(Result):
 
         # Upwards by name and only when called, as in ``to_html``.
         picture = import_module("partita.plots.thumbnail").thumbnail
-        return page(self, picture(self.posterior, self.labels, self.draws.labels.size))
+        return page(
+            self, picture(self.posterior, self.labels, self.draws.n_draws * self.draws.n_items)
+        )
 
     def to_frame(self, table: str = "items") -> pd.DataFrame:
         """One of the tables as a pandas DataFrame.

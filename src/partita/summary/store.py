@@ -26,7 +26,15 @@ from partita.summary.result import Summary
 _SUMMARY = Form("partita summary", 2, "summary")
 _LEFT_OUT = {("PricePath", "_draws")}
 """Fields that follow from the others."""
-_DRAWS = ("_labels", "_n_clusters", "_weights", "_chain", "_item_names", "_kind")
+_DRAWS = {
+    "_labels": "labels",  # fetched, where they live on a cluster
+    "_n_clusters": "n_clusters",
+    "_weights": "weights",
+    "_chain": "chain",
+    "_item_names": "item_names",
+    "_kind": "kind",
+}
+"""Entries of a file, and the attributes they hold."""
 
 
 def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:
@@ -81,7 +89,7 @@ class _Writer:
     def _part(self, value: Any) -> dict[str, Any]:
         if isinstance(value, Draws):
             kind = "Draws"
-            entries = {name: getattr(value, name) for name in _DRAWS}
+            entries = {entry: getattr(value, name) for entry, name in _DRAWS.items()}
         else:
             kind = name_of(value)
             names = [field.name for field in fields(value) if (kind, field.name) not in _LEFT_OUT]

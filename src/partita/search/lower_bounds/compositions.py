@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, map_blocks, summed
+from partita.partitions.passes import Block, sum_blocks
 from partita.search.lower_bounds.price_programme import PriceProgramme
 
 _GROUPS = 4
@@ -156,7 +156,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
         mass = block.probabilities
         return (side_masses(block.rows, block.n_clusters, mass, labels, n_sides),)
 
-    (mass,) = summed(map_blocks(masses, draws, rows=step, n_jobs=n_jobs))
+    (mass,) = sum_blocks(masses, draws, rows=step, n_jobs=n_jobs)
     stands = mass > 0.0
     line_of = np.where(stands, np.cumsum(stands).reshape(stands.shape) - 1, -1)
     n_lines = int(stands.sum())
@@ -165,7 +165,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
         mass = block.probabilities
         return side_overlaps(block.rows, block.n_clusters, mass, labels, line_of, n_lines)
 
-    logs, shared = summed(map_blocks(shares, draws, rows=step, n_jobs=n_jobs))
+    logs, shared = sum_blocks(shares, draws, rows=step, n_jobs=n_jobs)
     order = np.argsort(labels, kind="stable")
     bounds = np.searchsorted(labels[order], np.arange(n_sides + 1))
     tops = np.zeros((n_lines, shared.shape[1], n + n_sides))

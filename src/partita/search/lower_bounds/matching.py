@@ -16,13 +16,15 @@ faces all others: it is then a minimiser, and the bound says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels
+from partita.partitions.passes import concatenated, map_sets
 
 _GROUPS = 16
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
@@ -126,23 +128,36 @@ def _transport_all(
     n_jobs: int | None,
     is_up: Callable[[], bool],
 ) -> float:
-    """What the best transports within the blocks prove, in threads over the blocks."""
+    """What the best transports within the blocks prove."""
+    work = partial(_transport, loss=loss)
+    blocks = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    sets = [
+        (mine, (draws.n_clusters[mine], mass[start:stop], to_estimate[mine]))
+        for start, stop in blocks
+        for mine in [atoms[start:stop]]
+    ]
+    return float(sum(map_sets(work, draws, sets, n_jobs=n_jobs, is_up=is_up, instead=_nothing)))
+
+
+def _transport(
+    rows: Labels,
+    clusters: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    to_estimate: NDArray[np.float64],
+    *,
+    loss: Loss,
+) -> float:
     from partita.kernels.losses.distances import distances
     from partita.kernels.search.matching import farthest_transport
 
-    terms, form = loss.terms(draws.n_items), loss.form(draws.n_items)
+    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
+    far = np.stack([distances(row, rows, clusters, terms, form) for row in rows])
+    flow = farthest_transport(far, mass, to_estimate)
+    return 0.5 * float((flow * far).sum())
 
-    def transport(block: tuple[int, int]) -> float:
-        if is_up():
-            return 0.0
-        mine = atoms[block[0] : block[1]]
-        rows, clusters = draws.labels[mine].astype(np.int32), draws.n_clusters[mine]
-        far = np.stack([distances(row, rows, clusters, terms, form) for row in rows])
-        flow = farthest_transport(far, mass[block[0] : block[1]], to_estimate[mine])
-        return 0.5 * float((flow * far).sum())
 
-    blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-    return float(sum(run(transport, blocks, n_jobs)))
+def _nothing(*_: object) -> float:
+    return 0.0
 
 
 def _match_equal(
@@ -180,25 +195,44 @@ def _match_all(
     n_jobs: int | None,
     is_up: Callable[[], bool],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Match the atoms within each block, in threads over groups of blocks."""
-    from partita.kernels.search.matching import match_blocks
-
-    terms, form = loss.terms(draws.n_items), loss.form(draws.n_items)
-
-    def match(group: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        first, stop = int(group[0]), int(group[-1])
-        if is_up():
-            return np.arange(first, stop), np.zeros(stop - first)
-        mine = atoms[first:stop]
-        rows, clusters = draws.labels[mine].astype(np.int32), draws.n_clusters[mine]
-        partner, reach = match_blocks(rows, clusters, group - first, terms, form, to_estimate[mine])
-        return partner + first, reach
-
+    """Match the atoms within each block, in groups of blocks."""
     n_blocks = edges.size - 1
     step = -(-n_blocks // _GROUPS)
     groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
-    results = run(match, groups, n_jobs)
-    return np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])
+    sets = [
+        (mine, (draws.n_clusters[mine], group, to_estimate[mine]))
+        for group in groups
+        for mine in [atoms[group[0] : group[-1]]]
+    ]
+    found = map_sets(
+        partial(_match, loss=loss), draws, sets, n_jobs=n_jobs, is_up=is_up, instead=_unmatched
+    )
+    partner, reach = concatenated(found)
+    return partner, reach
+
+
+def _match(
+    rows: Labels,
+    clusters: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    to_estimate: NDArray[np.float64],
+    *,
+    loss: Loss,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    from partita.kernels.search.matching import match_blocks
+
+    terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
+    first = int(edges[0])
+    partner, reach = match_blocks(rows, clusters, edges - first, terms, form, to_estimate)
+    return partner + first, reach
+
+
+def _unmatched(
+    _: NDArray[np.int64], edges: NDArray[np.int64], *__: object
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Every draw with itself, where time is up."""
+    first, stop = int(edges[0]), int(edges[-1])
+    return np.arange(first, stop), np.zeros(stop - first)
 
 
 def _deal_anew(

@@ -1,0 +1,273 @@
+"""Labels that live on the workers of a Dask cluster, in stores of consecutive draws.
+
+The driver knows their shape, their dtype and a future of each store. A store is
+the result of a task that reads or makes its labels, so that one that was lost
+with its worker is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._dask import cancel, explained, held, in_order, only_result
+from partita._memory import require_memory
+from partita.partitions.arrays import first_appearance
+from partita.partitions.cleaning import smallest_unsigned
+from partita.partitions.pieces import store_rows, stores
+
+R = TypeVar("R")
+
+Small = NDArray[np.unsignedinteger[Any]]
+
+
+class RemoteLabels:
+    """Canonical labels on workers.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    futures : tuple of Future
+        One for each store of :func:`partita.partitions.pieces.stores`.
+    shape : (int, int)
+        Draws and items.
+    dtype : dtype
+        The smallest for all draws; a store's own may be smaller.
+    """
+
+    __slots__ = ("client", "dtype", "futures", "shape")
+
+    def __init__(
+        self, client: Any, futures: Sequence[Any], shape: tuple[int, int], dtype: np.dtype[Any]
+    ) -> None:
+        self.client = client
+        self.futures = tuple(futures)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the labels would take together."""
+        return self.size * self.dtype.itemsize
+
+    def inside(self, piece: slice) -> tuple[Any, slice]:
+        """The future of the store that holds a piece, and where the piece is in it."""
+        store, first = divmod(piece.start, store_rows(self.shape[1]))
+        return self.futures[store], slice(first, first + piece.stop - piece.start)
+
+    # ------------------------------------------------------------------ passes
+
+    def map(
+        self, function: Callable[..., R], work: Sequence[tuple[slice, tuple[Any, ...]]]
+    ) -> Iterator[R]:
+        """``function(labels of a piece, *more)`` for each piece of work, in order."""
+        shipped = held(self.client, function)
+
+        def submit(task: tuple[slice, tuple[Any, ...]]) -> Any:
+            store, where = self.inside(task[0])
+            return self._submit(_on_piece, shipped, store, where, self.dtype, task[1])
+
+        yield from in_order(self.client, submit, work)
+
+    def total(
+        self,
+        function: Callable[..., tuple[NDArray[Any], ...]],
+        work: Sequence[Sequence[tuple[slice, tuple[Any, ...]]]],
+        say: Callable[[int], None],
+    ) -> tuple[NDArray[Any], ...]:
+        """Sums over groups of pieces, added up in order on the workers; one set of them comes."""
+        shipped = held(self.client, function)
+        chain: list[Any] = []
+        for group in work:
+            places = [self.inside(piece) for piece, _ in group]
+            mine = list(dict.fromkeys(store for store, _ in places))
+            found = self._submit(
+                _on_group,
+                shipped,
+                mine,
+                [(mine.index(store), where) for store, where in places],
+                self.dtype,
+                [more for _, more in group],
+            )
+            chain.append(self._submit(_added, chain[-1], found) if chain else found)
+        last = chain[-1]
+        try:
+            for number in range(len(chain) - 1):
+                with explained(self.client):
+                    chain[number].exception()  # waits; the last one tells of an error
+                chain[number] = None  # its sums need not be kept
+                say(number)
+            return tuple(np.array(part) for part in only_result(self.client, last))
+        except BaseException:
+            cancel(self.client, [last, *filter(None, chain)])
+            raise
+
+    def map_sets(
+        self, function: Callable[..., R], sets: Iterable[tuple[NDArray[np.int64], tuple[Any, ...]]]
+    ) -> Iterator[R]:
+        """``function(labels of some draws, *more)`` for sets of draws from anywhere, in order."""
+        shipped = held(self.client, function)
+
+        def submit(task: tuple[NDArray[np.int64], tuple[Any, ...]]) -> Any:
+            parts, order = self._parts(task[0])
+            return self._submit(_on_set, shipped, parts, order, self.dtype, task[1])
+
+        yield from in_order(self.client, submit, sets)
+
+    # ------------------------------------------------------------------ some of the labels
+
+    def rows(self, draws: NDArray[np.int64]) -> Small:
+        """The labels of some draws, in the order given."""
+        require_memory(
+            draws.size * self.shape[1] * self.dtype.itemsize,
+            f"fetching {draws.size:,} draws of {self.shape[1]:,} items from the cluster",
+            "Take fewer draws, as in draws[::10].",
+        )
+        out = np.empty((draws.size, self.shape[1]), self.dtype)
+        work = list(_by_store(draws, store_rows(self.shape[1])))
+
+        def submit(task: tuple[int, NDArray[np.int64], NDArray[np.int64]]) -> Any:
+            return self._submit(_rows, self.futures[task[0]], task[1])
+
+        for (_, _, to), found in zip(work, in_order(self.client, submit, work), strict=True):
+            out[to] = found
+        return out
+
+    def gathered(self) -> Small:
+        """All labels, at the driver."""
+        require_memory(
+            self.nbytes,
+            f"fetching {self.shape[0]:,} draws of {self.shape[1]:,} items from the cluster",
+            "They can stay there: partita's functions take the draws themselves. For some of the "
+            "labels take draws[0] or draws[::10].",
+        )
+        return self.rows(np.arange(self.shape[0]))
+
+    def select(self, draws: NDArray[np.int64]) -> RemoteLabels:
+        """Some draws, in the order given, where the workers are."""
+        shape = (draws.size, self.shape[1])
+        futures = [
+            self._submit(_on_set, None, *self._parts(draws[store]), self.dtype, ())
+            for store in stores(*shape)
+        ]
+        return RemoteLabels(self.client, futures, shape, self.dtype)
+
+    def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
+        """Some items, canonical again, and the numbers of clusters."""
+        rows = np.arange(self.shape[0])
+        shape = (rows.size, items.size)
+        shipped = held(self.client, items)
+        made = []
+        for store in stores(*shape):
+            parts, order = self._parts(rows[store])
+            made.append(self._submit(_columns, shipped, parts, order))
+        return finish(self.client, made, shape)
+
+    def _parts(self, draws: NDArray[np.int64]) -> tuple[list[Any], NDArray[np.int64]]:
+        """Futures whose rows together are these draws, and where each of the rows belongs."""
+        work = list(_by_store(draws, store_rows(self.shape[1])))
+        parts = [self._submit(_rows, self.futures[store], rows) for store, rows, _ in work]
+        return parts, np.concatenate([to for _, _, to in work])
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
+
+
+def finish(
+    client: Any, made: Sequence[Any], shape: tuple[int, int]
+) -> tuple[RemoteLabels, NDArray[np.int64]]:
+    """Remote labels from futures of (labels, numbers of clusters), one for each store."""
+    from operator import itemgetter
+
+    labels = [client.submit(itemgetter(0), one, pure=False) for one in made]
+    counts = np.concatenate(
+        list(in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made))
+    )
+    dtype = smallest_unsigned(int(counts.max()) - 1)
+    return RemoteLabels(client, labels, shape, dtype), counts
+
+
+def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:
+    """A store from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
+    rows = np.empty(values.shape, np.int32)
+    counts = first_appearance(values, rows)
+    return rows.astype(smallest_unsigned(int(counts.max()) - 1)), counts
+
+
+def _by_store(
+    draws: NDArray[np.int64], step: int
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+    """For each store that holds some of the draws: its number, their rows in it, their places."""
+    store = draws // step
+    for number in np.unique(store).tolist():
+        to = np.flatnonzero(store == number)
+        yield number, draws[to] - number * step, to
+
+
+# ------------------------------------------------------------------ what runs on workers
+
+
+def _on_piece(
+    function: Callable[..., R],
+    labels: Small,
+    where: slice,
+    dtype: np.dtype[Any],
+    more: tuple[Any, ...],
+) -> R:
+    return function(labels[where].astype(dtype, copy=False), *more)
+
+
+def _on_group(
+    function: Callable[..., tuple[NDArray[Any], ...]],
+    labels: Sequence[Small],
+    places: Sequence[tuple[int, slice]],
+    dtype: np.dtype[Any],
+    more: Sequence[tuple[Any, ...]],
+) -> tuple[NDArray[Any], ...]:
+    from partita.partitions.passes import summed
+
+    return summed(
+        _on_piece(function, labels[number], where, dtype, each)
+        for (number, where), each in zip(places, more, strict=True)
+    )
+
+
+def _added(
+    sums: tuple[NDArray[Any], ...], more: tuple[NDArray[Any], ...]
+) -> tuple[NDArray[Any], ...]:
+    return tuple(a + b for a, b in zip(sums, more, strict=True))
+
+
+def _rows(labels: Small, rows: NDArray[np.int64]) -> Small:
+    return labels[rows]
+
+
+def _on_set(
+    function: Callable[..., Any] | None,
+    parts: Sequence[Small],
+    order: NDArray[np.int64],
+    dtype: np.dtype[Any],
+    more: tuple[Any, ...],
+) -> Any:
+    rows = np.empty((order.size, parts[0].shape[1]), dtype)
+    start = 0
+    for part in parts:
+        rows[order[start : start + len(part)]] = part
+        start += len(part)
+    return rows if function is None else function(rows, *more)
+
+
+def _columns(
+    items: NDArray[np.int64], parts: Sequence[Small], order: NDArray[np.int64]
+) -> tuple[Small, NDArray[np.int64]]:
+    chosen = [part[:, items] for part in parts]
+    rows = _on_set(None, chosen, order, np.result_type(*chosen), ())
+    return canonical_store(rows.astype(np.int64))
