@@ -84,6 +84,8 @@ class Posterior:
     @cached_property
     def similarity(self) -> Floats:
         """The similarity matrix. From all draws: unweighted, they are counted, exactly."""
+        if self._near_has_similarity:
+            return self.near.similarity
         found = similarity(self.draws, n_jobs=self.n_jobs)
         found.flags.writeable = False
         return found
@@ -91,7 +93,12 @@ class Posterior:
     @property
     def has_similarity(self) -> bool:
         """Whether the similarity matrix has been computed."""
-        return "similarity" in self.__dict__
+        return "similarity" in self.__dict__ or self._near_has_similarity
+
+    @property
+    def _near_has_similarity(self) -> bool:
+        near = self.__dict__.get("near", self)
+        return near is not self and near.has_similarity
 
     def distances(self, loss: Loss, labels: Labels) -> Floats:
         """Loss of an estimate against each draw, shape (n_draws,)."""
