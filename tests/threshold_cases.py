@@ -74,6 +74,12 @@ def beside(run, **constants):
     return both
 
 
+passed = beside(searched, partitions__passes__GATHERED_LABELS=0)
+sampled = beside(
+    searched,
+    partitions__passes__GATHERED_LABELS=0,
+    search__methods__many_labels__SOME_ITEMS=5,
+)
 many = beside(searched, search__methods__sweep__FEWEST_DRAWS=8)
 wide = beside(searched, search__methods__sweep__SAMPLE_LABELS=0)
 tried = beside(partial(searched, method="auto"), search__methods__registry__FEW_DRAWS=0)

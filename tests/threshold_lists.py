@@ -64,6 +64,14 @@ ELSEWHERE = {
     "test_many_pieces_without_the_matrix",
     "search.methods.draws.PIECE_LABELS": "search/test_draws_method.py::"
     "test_many_pieces_without_the_matrix",
+    "search.methods.draws.ALL_PAIRS": "search/test_draws_method.py::"
+    "test_draws_that_are_ruled_out_leave_the_same_answer",
+    "search.methods.ruled_out.EVALUATED": "search/test_draws_method.py::"
+    "test_draws_that_are_ruled_out_leave_the_same_answer",
+    "search.methods.ruled_out.EVALUATED_LABELS": "search/test_draws_method.py::"
+    "test_draws_that_are_ruled_out_leave_the_same_answer",
+    "search.methods.ruled_out.JUDGES": "search/test_draws_method.py::"
+    "test_draws_that_are_ruled_out_leave_the_same_answer",
     "search.methods.enumerate_all.MAX_TIES": "search/test_enumerate.py::"
     "test_more_ties_than_are_listed",
     "search.methods.few_items.PAIRS": "search/test_few_items.py::"
@@ -82,6 +90,8 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.path_search.MANY": "search/test_price_path.py::"
     "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.pass_descent.DOUBTFUL": "search/test_many_labels.py::"
+    "test_moves_that_do_not_help_together_are_halved",
     "search.task.LITTLE_MEMORY": "search/test_lists.py::"
     "test_threads_that_would_not_fit_are_fewer_and_that_is_said",
     "summary.how_many.CHEAP_CELLS": "summary/test_how_many.py::test_what_is_cheap_is_said_unasked",

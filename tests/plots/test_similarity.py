@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.plots import similarity_map
 from partita.plots.colours import colour_indices
 from partita.plots.palette import colour
 from partita.plots.similarity_map import mean_similarity, prepare_similarity
@@ -34,8 +35,11 @@ def by_pairs(draws, groups):
     return out
 
 
+@pytest.mark.parametrize("empty", [0, 1000])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_mean_similarity_by_value(weighted):
+def test_mean_similarity_by_value(weighted, empty, monkeypatch):
+    """With full tables, and from the items alone."""
+    monkeypatch.setattr(similarity_map, "_EMPTY", empty)
     rng = np.random.default_rng(1)
     weights = rng.random(40) + 0.1 if weighted else None
     draws = pt.Draws(rng.integers(0, 4, (40, 15)), weights=weights)

@@ -10,6 +10,7 @@ from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.search import problem
 from partita.search.methods import draws as method
+from partita.search.methods import ruled_out
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
 
@@ -50,6 +51,46 @@ def test_losses_are_the_expected_losses(loss):
     ordered, count = method._candidates_first(task)
     values = method._losses(task, ordered, count)
     assert values == pytest.approx(pt.expected_loss(ordered.labels, draws, loss), rel=0, abs=1e-12)
+
+
+def modes(n_items: int, seed: int) -> pt.Draws:
+    """Two partitions with noise, one of them more often."""
+    rng = np.random.default_rng(seed)
+    bases = rng.integers(0, 3, (2, n_items))
+    labels = bases[(np.arange(60) < 12).astype(int)]
+    labels[rng.random(labels.shape) < 0.1] = 0
+    return pt.Draws(labels)
+
+
+@every_loss
+def test_draws_that_are_ruled_out_leave_the_same_answer(loss, monkeypatch):
+    monkeypatch.setattr(problem, "MATRIX_ITEMS", 0)
+    draws = modes(12, 1)
+    whole = found(method.search(make_task(draws, loss)))
+    monkeypatch.setattr(method, "ALL_PAIRS", 0.0)
+    monkeypatch.setattr(ruled_out, "JUDGES", 5)
+    task = make_task(draws, loss)
+    assert found(method.search(task)) == whole
+    assert not task.limits
+    n_draws = task.draws.n_draws
+    if loss.is_metric:
+        assert task.looks < n_draws * 12
+    monkeypatch.setattr(ruled_out, "EVALUATED", 3)
+    monkeypatch.setattr(ruled_out, "EVALUATED_LABELS", 0.0)
+    task = make_task(draws, loss)
+    (best, *_) = method.search(task)
+    assert best.labels.tolist() in draws.labels.tolist()
+    assert "the best 3 of" in task.limits[0]
+
+
+def test_what_rules_a_draw_out_is_below_its_expected_loss():
+    draws = modes(12, 2).unique()
+    for row in draws.labels:
+        away = pt.VI().distances(pt.canonical(row), draws)
+        least = ruled_out._at_least(away, draws.probabilities)
+        slow = [(draws.probabilities * np.abs(x - away)).sum() for x in away]
+        assert least == pytest.approx(slow, abs=1e-11)
+        assert (least <= pt.expected_loss(draws.labels, draws)).all()
 
 
 def test_ties_are_all_reported():

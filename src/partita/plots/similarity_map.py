@@ -31,6 +31,10 @@ _TABLE_CELLS = 1 << 20
 """Counts of one task, of which every thread holds one."""
 
 
+_EMPTY = 7
+"""Groups for each item of a mean cluster above which a table has too few entries to be full."""
+
+
 @dataclass(frozen=True, eq=False)
 class SimilarityMap:
     """A similarity matrix ordered by an estimate, and within its clusters by linkage.
@@ -138,12 +142,17 @@ def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | Non
     Notes
     -----
     In each draw the pairs between groups g and h are Σ_k n_gk·n_hk, with n the
-    cross table of groups and clusters: a matrix product.
+    cross table of groups and clusters: a matrix product. Where clusters have
+    fewer items than there are groups, most of the table is empty, and only what
+    is there is multiplied.
     """
     sizes = np.bincount(groups).astype(np.float64)
-    most = max(1, _TABLE_CELLS // (sizes.size * int(draws.n_clusters.max())))
-    rows = min(most, max(1, _TABLE_CELLS // draws.n_items))
-    count = partial(_pairs, groups=groups, n_groups=sizes.size)
+    rows = max(1, _TABLE_CELLS // draws.n_items)
+    multiply = _few_pairs
+    if draws.n_items * _EMPTY > sizes.size * float(draws.n_clusters.mean()):
+        multiply = _pairs
+        rows = min(rows, max(1, _TABLE_CELLS // (sizes.size * int(draws.n_clusters.max()))))
+    count = partial(multiply, groups=groups, n_groups=sizes.size)
     (pairs,) = sum_blocks(count, draws, rows=rows, n_jobs=n_jobs)
     means = pairs / np.outer(sizes, sizes)
     several = sizes > 1
@@ -162,6 +171,18 @@ def _pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple
     table = np.bincount(cells.reshape(-1), minlength=n_groups * columns)
     scaled = table.reshape(n_groups, columns) * np.sqrt(np.repeat(block.probabilities, counts))
     return (np.asarray(scaled @ scaled.T, np.float64),)
+
+
+def _few_pairs(block: Block, *, groups: NDArray[np.integer], n_groups: int) -> tuple[Floats]:
+    """The same from the items alone, where most groups have no item in most clusters."""
+    from scipy.sparse import csr_array
+
+    counts, n_items = block.n_clusters, groups.size
+    clusters = (block.rows + (np.cumsum(counts) - counts)[:, None]).reshape(-1)
+    weights = np.sqrt(np.repeat(block.probabilities, n_items))
+    shape = (n_groups, int(counts.sum()))
+    table = csr_array((weights, (np.tile(groups, counts.size), clusters)), shape)
+    return (np.asarray((table @ table.T).toarray(), np.float64),)
 
 
 def _within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:

@@ -146,7 +146,7 @@ def estimate(
         )
         candidates = _searched(task, search)
         if rules is not None:
-            candidates = within(task, rules, candidates)
+            candidates, task.settled = within(task, rules, candidates), None
         return _result(task, candidates, posterior, method, bound)
 
 
@@ -256,6 +256,7 @@ def _result(
         bound_seconds=task.clock.seconds - searched,
         limits=tuple(task.limits),
         interrupted=cut_short,
+        settled=task.settled,
     )
     reported = by_size(best)
     reported.flags.writeable = False

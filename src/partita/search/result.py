@@ -71,6 +71,9 @@ class SearchReport(Result):
         Limits that were binding, in words; empty when none was.
     interrupted : bool
         Whether Ctrl-C or the time limit ended the search; the best so far is reported.
+    settled : bool or None
+        Whether a last look at every item found that no move of a single one, to another cluster
+        or to a new one, lowers the loss on all draws. None where no such look was made.
     """
 
     starts: tuple[Start, ...]
@@ -81,6 +84,7 @@ class SearchReport(Result):
     bound_seconds: float
     limits: tuple[str, ...]
     interrupted: bool
+    settled: bool | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +173,8 @@ class PointEstimate(Result):
             ("proof", self._proof()),
             ("found by", self._found_by()),
         ]
+        if self.search.settled is not None:
+            lines.append(("single moves", _moves(settled=self.search.settled)))
         if len(self.ties):
             lines.append(("ties", f"{counted(len(self.ties), 'other partition')} at the same loss"))
         lines.extend(("limit", limit) for limit in self.search.limits)
@@ -199,3 +205,9 @@ class PointEstimate(Result):
         return html.title(f"Point estimate of {self.labels.size:,} items") + html.facts(
             self._lines()
         )
+
+
+def _moves(*, settled: bool) -> str:
+    if settled:
+        return "none of a single item lowers the loss on all draws"
+    return "time was up before it was seen that none lowers the loss"

@@ -97,6 +97,7 @@ class Task:
     posterior: Posterior | None = None
     looks: int = 0
     proven: float = -math.inf
+    settled: bool | None = None
     limits: list[str] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
     _distances: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)

@@ -129,11 +129,13 @@ def _fill_losses(
     joint, own, truth = sums
     for i in range(slot_of.size):
         home = slot_of[i]
-        left = own - steps[sizes[home] - 1]
+        left, stays = own, joint
+        if home >= 0:
+            left -= steps[sizes[home] - 1]
+            stays -= steps_of[i, home]
         for k in range(sizes.size):
             size = sizes[k] - 1 if k == home else sizes[k]
-            moved = joint - steps_of[i, home] + steps_of[i, k]
-            losses[i, k] = combine(form, moved, left + steps[size], truth)
+            losses[i, k] = combine(form, stays + steps_of[i, k], left + steps[size], truth)
 
 
 def moved_losses(
@@ -148,7 +150,8 @@ def moved_losses(
 ) -> NDArray[np.float64]:
     """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1).
 
-    For a loss of the means of the sums; ``sizes`` of the slots ends with the empty one.
+    For a loss of the means of the sums; ``sizes`` of the slots ends with the empty one. An item
+    in no slot (−1) is added to the others.
     """
     losses = np.empty((slot_of.size, sizes.size))
     sums = (float(joint), float(terms[sizes].sum()), float(truth))

@@ -29,6 +29,9 @@ from partita.partitions.passes import concatenated, map_sets
 _GROUPS = 16
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
 
+_GROUP_LABELS = 1 << 24
+"""Labels of one piece, at most, unless one block has more: each thread converts those of one."""
+
 _COPIES = 2
 """Draws that were merged count as several of equal mass while these are at most so many times."""
 
@@ -197,7 +200,8 @@ def _match_all(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Match the atoms within each block, in groups of blocks."""
     n_blocks = edges.size - 1
-    step = -(-n_blocks // _GROUPS)
+    block = int(np.diff(edges).max())
+    step = min(-(-n_blocks // _GROUPS), max(1, _GROUP_LABELS // (block * draws.n_items)))
     groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
     sets = [
         (mine, (draws.n_clusters[mine], group, to_estimate[mine]))

@@ -15,6 +15,7 @@ from partita._vocabulary import words
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.partitions.draws import Draws
 from partita.search import problem as problems
+from partita.search.methods.ruled_out import losses_of_best
 from partita.search.task import Candidate, Task, lowest, run_until
 
 PIECE_LABELS = 1e8
@@ -22,6 +23,9 @@ PIECE_LABELS = 1e8
 
 BATCH = 64
 """Pieces whose sums are held before they are added up, which bounds memory."""
+
+ALL_PAIRS = 2e11
+"""Labels compared, some minutes, above which not all pairs of draws are measured."""
 
 ORIGIN = "draw"
 
@@ -33,12 +37,18 @@ def search(task: Task) -> list[Candidate]:
     """The draw with the smallest expected loss, and those that tie with it.
 
     O(M² (N + K²) / 2) for symmetric losses, twice that for the others, and
-    O(M N²/K) with the similarity matrix.
+    O(M N²/K) with the similarity matrix. Where all pairs of draws would be too
+    many, those that can be are ruled out (``ruled_out``).
     """
     draws, n_candidates = _candidates_first(task)
-    losses = _losses(task, draws, n_candidates)
+    by_matrix = task.loss.uses_similarity and draws.n_items <= problems.MATRIX_ITEMS
+    compared = float(n_candidates) * draws.n_draws * draws.n_items
+    if compared > ALL_PAIRS and not by_matrix:
+        losses = losses_of_best(task, draws, n_candidates)
+    else:
+        losses = _losses(task, draws, n_candidates)
     best = lowest(losses) if losses.size else np.zeros(1, np.int64)
-    task.looks += losses.size * draws.n_items
+    task.looks += int(np.isfinite(losses).sum()) * draws.n_items
     return [Candidate(draws.rows(int(m), int(m) + 1)[0], ORIGIN) for m in best]
 
 

@@ -15,7 +15,7 @@ from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
 from partita.partitions.labels import Labels, canonical
-from partita.search.methods import linkage, sweep
+from partita.search.methods import linkage, many_labels
 from partita.search.task import Candidate, Task
 
 MOVED = 2
@@ -74,7 +74,7 @@ def _candidates(task: Task) -> list[Candidate]:
     losses: tuple[Loss, ...] = (VI(), Binder())
     for other in losses:
         nearby = replace(task, loss=other, limits=[], found=[], _distances={})
-        kinds = [min(sweep.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
+        kinds = [min(many_labels.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
         if n <= LINKED_ITEMS:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]
         found += [Candidate(c.labels, f"{c.origin} under {other!r}") for c in kinds]

@@ -14,7 +14,7 @@ from partita.search.methods import (
     hasse,
     ilp,
     linkage,
-    sweep,
+    many_labels,
 )
 from partita.search.task import Candidate, Task
 
@@ -36,12 +36,12 @@ def search_auto(task: Task) -> Sequence[Candidate]:
     if task.n_items <= most:
         return enumerate_all.search(task)
     exact = few_items.search(task) if task.n_items <= MORE_ITEMS else None
-    return sweep.search(task) if exact is None else exact
+    return many_labels.search(task) if exact is None else exact
 
 
 METHODS: dict[str, Method] = {
     "auto": search_auto,
-    "sweep": sweep.search,
+    "sweep": many_labels.search,
     "hasse": hasse.search,
     "draws": draws.search,
     "average": linkage.search_average,

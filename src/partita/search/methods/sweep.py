@@ -68,7 +68,7 @@ def search(task: Task) -> list[Candidate]:
     reached = explore(task, problem, sample)
     task.keep([Candidate(r.labels, r.origin) for r in reached])
     if is_sample and not task.clock.is_up():
-        reached = polish(task, reached, len(_kinds_at_best(reached)) >= KINDS)
+        reached = polish(task, reached, len(kinds_at_best(reached)) >= KINDS)
     return [Candidate(r.labels, r.origin) for r in reached]
 
 
@@ -100,7 +100,7 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
         slots = int(best[0].max()) + 1 + LANES
         worked = task.looks * (slots * n_draws + LOOK)
         little, much = _least_work(task, problem)
-        met = len(_kinds_at_best(reached)) >= KINDS and worked > little
+        met = len(kinds_at_best(reached)) >= KINDS and worked > little
         patience = 1 if worked > LARGE * MUCH_WORK else 2 if little < much else 3
         tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > much
         if task.clock.is_up() or met or tired:
@@ -139,7 +139,7 @@ def _seen(reached: list[Reached], earlier: int) -> bool:
     return any(r.loss <= lowest for r in reached[:earlier])
 
 
-def _kinds_at_best(reached: list[Reached]) -> set[str]:
+def kinds_at_best(reached: list[Reached]) -> set[str]:
     """Kinds of starts at the lowest loss, without those that set out from there."""
     lowest = window(min(r.loss for r in reached))
     return {r.origin for r in reached if r.loss <= lowest and r.origin not in FROM_BEST}
@@ -150,7 +150,7 @@ def _move_clusters(task: Task, problem: Problem, swept: list[Reached], most: int
 
     Where different kinds of starts have met already, from there alone and briefly.
     """
-    met = len(_kinds_at_best(swept)) >= KINDS
+    met = len(kinds_at_best(swept)) >= KINDS
     different = distinct(swept)[: 1 if met else most]
     generators = task.rng.spawn(len(different))
     work = [

@@ -72,7 +72,7 @@ def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
     index, counts = np.unique(np.searchsorted(edges, points), return_counts=True)
     index = np.minimum(index, draws.n_draws - 1)
     return Draws._from_canonical(
-        np.ascontiguousarray(draws.labels[index]),
+        np.ascontiguousarray(draws.labels_at(index)),
         draws.n_clusters[index],
         weights=counts,
         kind=draws.kind,

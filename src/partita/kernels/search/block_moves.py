@@ -1,0 +1,146 @@
+"""What each single move of some items would do to a partition, on a few draws at a time.
+
+Tables of the draws that are taken together stay in cache; nothing is kept from
+one group of draws to the next but the sums.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels._jit import fast_kernel
+from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.single_moves import add_steps
+
+
+class Tables(NamedTuple):
+    """Counts of a few draws by slot, and what follows from them."""
+
+    counts: NDArray[np.int32]  # (n_draws, clusters, width): items that a cluster shares with a slot
+    gains: NDArray[np.float64]  # (n_draws, clusters, width): what one more item adds to f(count)
+    back: NDArray[np.float64]  # (n_draws, clusters, width): what an item that left adds beyond that
+    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
+    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+
+
+def new_tables(n_draws: int, clusters: int, width: int) -> Tables:
+    """Empty tables."""
+    shape = (n_draws, clusters, width)
+    return Tables(
+        np.zeros(shape, np.int32),
+        np.empty(shape),
+        np.empty(shape),
+        np.empty(n_draws),
+        np.empty(n_draws),
+    )
+
+
+@fast_kernel
+def add_counts(
+    rows: NDArray[np.int32], slots: NDArray[np.int32], counts: NDArray[np.int32]
+) -> None:
+    """Count some items, whose slots are given, in each draw."""
+    for d in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            counts[d, rows[d, i], slots[i]] += 1
+
+
+@fast_kernel
+def fill_gains(
+    tables: Tables,
+    clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    steps: NDArray[np.float64],
+) -> None:
+    """Everything that follows from the counts; gains are multiplied by the weights."""
+    for d in range(clusters.size):
+        weight = weights[d]
+        joint = truth = 0.0
+        for t in range(clusters[d]):
+            size = 0
+            for k in range(tables.counts.shape[2]):
+                count = tables.counts[d, t, k]
+                size += count
+                joint += terms[count]
+                tables.gains[d, t, k] = weight * steps[count]
+                fewer = count - 1 if count > 0 else 0
+                tables.back[d, t, k] = weight * (steps[fewer] - steps[count])
+            truth += terms[size]
+        tables.joint[d], tables.truth[d] = joint, truth
+
+
+@fast_kernel
+def add_moves(
+    rows: NDArray[np.int32],
+    homes: NDArray[np.int32],
+    gains: NDArray[np.float64],
+    back: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Add what the joint sum owes to each item in each slot, after it has left its home.
+
+    An item without a home (−1) leaves nothing. ``out`` has a row for each item.
+    """
+    for i in range(homes.size):
+        add_steps(rows, gains, i, out)
+        home = homes[i]
+        if home >= 0:
+            again = 0.0
+            for d in range(rows.shape[0]):
+                again += back[d, rows[d, i], home]
+            out[i, home] += again
+
+
+@fast_kernel
+def add_moved_losses(
+    form: Form,
+    rows: NDArray[np.int32],
+    homes: NDArray[np.int32],
+    tables: Tables,
+    weights: NDArray[np.float64],
+    own: tuple[NDArray[np.float64], NDArray[np.float64]],
+    out: NDArray[np.float64],
+) -> None:
+    """Add each draw's loss after each item, alone, has moved to each slot; gains have weight 1.
+
+    ``own`` is Σ f(n_e) without an item of each slot, and what an item adds to
+    it in each slot. An item's own slot is not scored: its move is none.
+    """
+    rest, joining = own
+    for i in range(homes.size):
+        home = homes[i]
+        for d in range(rows.shape[0]):
+            t = rows[d, i]
+            weight, truth = weights[d], tables.truth[d]
+            stays = tables.joint[d] - tables.gains[d, t, home] - tables.back[d, t, home]
+            for k in range(out.shape[1]):
+                joint = stays + tables.gains[d, t, k]
+                out[i, k] += weight * combine(form, joint, rest[home] + joining[k], truth)
+
+
+@fast_kernel
+def best_moves(
+    losses: NDArray[np.float64],
+    homes: NDArray[np.int32],
+    sizes: NDArray[np.int64],
+    most: int,
+    best: NDArray[np.int64],
+    lowest: NDArray[np.float64],
+) -> None:
+    """The slot other than its own that leaves each item the lowest loss, and that loss.
+
+    The last slot is empty; an item that is alone gains nothing there. No slot
+    from ``most`` on is chosen; −1 and infinity where there is none.
+    """
+    for i in range(homes.size):
+        home = homes[i]
+        alone = home >= 0 and sizes[home] == 1
+        last = min(sizes.size - 1 if alone else sizes.size, most)
+        best[i], lowest[i] = -1, np.inf
+        for k in range(last):
+            if k != home and losses[i, k] < lowest[i]:
+                best[i], lowest[i] = k, losses[i, k]

@@ -1,0 +1,140 @@
+"""The sweep for any number of labels: where they are many, by passes over all draws.
+
+Starts explore a sample of the items in a sample of the draws. The others are
+placed where they fit best, and single items are moved as all draws tell, until
+no move of a single item lowers the expected loss: the same condition as in
+memory. All draws are only ever seen by passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from partita._wording import counted
+from partita.losses.vi import VI
+from partita.partitions.draws import Draws
+from partita.partitions.labels import Labels, canonical
+from partita.partitions.passes import here, is_small, near
+from partita.search.looks import Items, place
+from partita.search.methods import sweep
+from partita.search.methods.polish import NEAR, POLISHED, WIDE_CELLS
+from partita.search.methods.walks import Reached, distinct, sample_draws
+from partita.search.pass_descent import descend
+from partita.search.problem import by_similarity, padded
+from partita.search.task import Candidate, Task
+
+SOME_ITEMS = 20_000
+"""Items that are explored, drawn at random."""
+
+STRATA, OF_EACH = 8, 4
+"""Draws of which every cluster, however small, has so many items among those explored."""
+
+
+def search(task: Task) -> list[Candidate]:
+    """Sweep in memory; where labels are many, explore a sample and move items by passes."""
+    if task.draws is None or by_similarity(task) or is_small(task.draws):
+        task.draws = None if task.draws is None else near(task.draws)
+        return sweep.search(task)
+    best = _begun(task)
+    if best is None:
+        return sweep.search(task)
+
+    def keep(labels: Labels) -> None:
+        task.found[:] = [Candidate(labels, best.origin)]
+
+    keep(best.labels)
+    labels, task.settled = descend(task, best.labels, keep)
+    return [Candidate(labels, best.origin)]
+
+
+def _is_wide(draws: Draws, carried: list[Reached]) -> bool:
+    """Whether one draw's table would be too large; lists of members are then used instead."""
+    widest = max(int(r.labels.max()) + 2 for r in carried)
+    return int(draws.n_clusters.max()) * padded(widest) > WIDE_CELLS
+
+
+def _sample(task: Task) -> Draws:
+    assert task.draws is not None
+    items = min(task.n_items, SOME_ITEMS)
+    size = int(np.clip(sweep.SAMPLE_LABELS // items, sweep.FEWEST_DRAWS, sweep.MOST_DRAWS))
+    return sample_draws(task.draws, size, task.rng)
+
+
+def some_items(draws: Draws, rng: np.random.Generator) -> Items:
+    """Items at random, and some of every cluster of several draws: small ones are not lost."""
+    n = draws.n_items
+    if n <= SOME_ITEMS:
+        return np.arange(n)
+    strata = np.zeros(n, np.bool_)
+    spread = np.unique(np.linspace(0, draws.n_draws - 1, STRATA).astype(np.int64))
+    for row in draws.labels_at(spread):
+        order = rng.permutation(n)
+        labels = row[order]
+        by_cluster = np.argsort(labels, kind="stable")
+        sizes = np.bincount(labels)
+        rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        strata[order[by_cluster[rank < OF_EACH]]] = True
+    wanted = np.flatnonzero(strata)
+    if wanted.size > SOME_ITEMS:
+        wanted = rng.choice(wanted, SOME_ITEMS, replace=False)
+    return np.union1d(wanted, rng.choice(n, SOME_ITEMS, replace=False))
+
+
+def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
+    """Where starts end on some items in some draws."""
+    few = sample if items.size == task.n_items else here(sample.select_items(items))
+    starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
+    options = replace(task.options, starts=starts.reshape(-1, items.size))
+    there = replace(task.on(few), options=options, looks=0)
+    reached = sweep.explore(there, *sweep.explored(there))
+    task.looks += there.looks
+    return reached
+
+
+def _carried(reached: list[Reached]) -> list[Reached]:
+    """The explored partitions that all items are given to: one, or several that may be best."""
+    agreed = len(sweep.kinds_at_best(reached)) >= sweep.KINDS
+    best = distinct(reached)[: 1 if agreed else POLISHED]
+    return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
+
+
+def _begun(task: Task) -> Candidate | None:
+    """The best partition to begin with; None where draws have too many clusters for tables."""
+    assert task.draws is not None
+    sample = _sample(task)
+    items = some_items(sample, task.rng)
+    reached = _explored(task, sample, items)
+    carried = _carried(reached)
+    if _is_wide(task.draws, carried):
+        return None
+    task.limits.append(_said(task, sample, items, reached, carried))
+    begun = [Candidate(row, "user") for row in task.options.starts]
+    begun += [Candidate(_whole(task, sample, items, r.labels), r.origin) for r in carried]
+    if len(begun) == 1:
+        return begun[0]
+    losses = [task.loss.expected(c.labels, task.draws, task.options.n_jobs) for c in begun]
+    return begun[int(np.argmin(losses))]
+
+
+def _whole(task: Task, sample: Draws, items: Items, labels: Labels) -> Labels:
+    """A partition of some items with the others placed; one cluster if time was up for that."""
+    if items.size == task.n_items:
+        return labels
+    # A loss that cannot judge some of the items leaves placing the others to one that can.
+    judge = task if task.loss.averages_sums else replace(task, loss=VI())
+    placed = place(judge, sample, items, labels)
+    return np.zeros(task.n_items, np.int32) if placed is None else canonical(placed)
+
+
+def _said(
+    task: Task, sample: Draws, items: Items, reached: list[Reached], carried: list[Reached]
+) -> str:
+    assert task.draws is not None
+    met = sum(r.labels.tobytes() == carried[0].labels.tobytes() for r in reached)
+    return (
+        f"size: {counted(len(reached), 'start')} explored {items.size:,} of {task.n_items:,} items "
+        f"in {sample.n_draws:,} of {task.draws.n_draws:,} distinct draws; {met:,} met at the "
+        "partition from which items were then moved on all draws"
+    )

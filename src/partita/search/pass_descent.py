@@ -1,0 +1,81 @@
+"""Downhill by passes: single items move as all draws tell, many of them at once.
+
+Moves that each lower the loss alone need not do so together. A set of moves
+that did not lower it is halved, down to the single best move, which does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.partitions.labels import Labels, canonical
+from partita.search.looks import Items, Look, look
+from partita.search.task import Task
+
+DOUBTFUL = 32
+"""One item in so many, those that cost least to move, is looked at until none of them moves."""
+
+
+def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
+    """Where single moves end, and whether a look at every item found no move that helps.
+
+    ``keep`` is told each partition on the way. All items are looked at first
+    and last; in between only those in doubt.
+    """
+    seen, everyone = look(task, labels), True
+    watched = np.empty(0, np.int64)
+    while seen is not None:
+        falls = seen.downhill
+        if falls.size:
+            if everyone:
+                watched = _doubtful(seen, falls.size)
+            labels, seen = _moved(task, labels, seen, falls, watched)
+            everyone = False
+            keep(labels)
+        elif everyone:
+            return labels, True
+        else:
+            seen, everyone = look(task, labels), True
+    return labels, False
+
+
+def _doubtful(seen: Look, n_falling: int) -> Items:
+    """The items that cost least to move: a share of all, and more where many move."""
+    size = min(seen.items.size, max(seen.items.size // DOUBTFUL, 2 * n_falling))
+    lowest = np.argpartition(seen.margin, size - 1)[:size]
+    return np.sort(seen.items[lowest])
+
+
+def _moved(
+    task: Task, labels: Labels, seen: Look, falls: NDArray[np.int64], watched: Items
+) -> tuple[Labels, Look | None]:
+    """The partition after as many of the moves as lower the loss, and what is seen there.
+
+    Nothing is seen (None) if time was up; the partition is then the one before.
+    """
+    chosen = _compatible(labels, seen, falls)
+    while True:
+        after = labels.copy()
+        after[seen.items[chosen]] = seen.best[chosen]
+        after = canonical(after)
+        now = look(task, after, watched)
+        if now is None:
+            return labels, None
+        if now.loss < seen.loss - seen.slack:
+            return after, now
+        if chosen.size == 1:  # what it would gain is rounding, after all
+            margin = seen.margin.copy()
+            margin[chosen] = 0.0
+            return labels, replace(seen, margin=margin)
+        chosen = chosen[: (chosen.size + 1) // 2]
+
+
+def _compatible(labels: Labels, seen: Look, falls: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The moves without those that would open the same new cluster: the best one opens it."""
+    opens = seen.best[falls] == int(labels.max()) + 1
+    allowed: NDArray[np.int64] = falls[~opens | (np.cumsum(opens) == 1)]
+    return allowed

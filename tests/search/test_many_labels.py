@@ -1,0 +1,189 @@
+"""The search by passes: many labels are searched as few are, and end at the same condition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from loss_instances import INSTANCES
+from partita.losses.base import Loss
+from partita.partitions import passes, pieces
+from partita.partitions.labels import canonical
+from partita.search import looks, pass_descent
+from partita.search.looks import Look, look, place
+from partita.search.methods import many_labels
+from partita.search.methods.many_labels import some_items
+from search.posteriors import random_posterior
+from search_tasks import make_task
+
+ALMOST = 1e-11
+TINY = {
+    (pieces, "_MOST_LABELS"): 22,
+    (looks, "LEAST_BYTES"): 0,
+    (looks, "MOST_BYTES"): 700,
+    (looks, "GROUP_CELLS"): 200,
+    (looks, "TILE"): 4,
+}
+FOLLOWED = [loss for loss in INSTANCES if not loss.needs_similarity]
+"""The losses whose moves follow from passes."""
+
+followed = pytest.mark.parametrize("loss", FOLLOWED, ids=repr)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Few labels are many, and few items are explored."""
+    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(many_labels, "SOME_ITEMS", 30)
+    monkeypatch.setattr(many_labels, "by_similarity", lambda task: False)
+
+
+def redrawn(truth, n_draws, share, among, rng):
+    noise = rng.integers(0, among, (n_draws, truth.size))
+    return np.where(rng.random((n_draws, truth.size)) < share, noise, truth)
+
+
+def planted(rng):
+    return redrawn(rng.integers(0, 5, 150), 60, 0.2, 6, rng)
+
+
+def flat(rng):
+    return rng.integers(0, 4, (60, 80))
+
+
+def nested(rng):
+    coarse = rng.integers(0, 3, 120)
+    fine = 10 + 4 * coarse + rng.integers(0, 3, 120)
+    return np.array([np.where((rng.random(3) < 0.6)[coarse], fine, coarse) for _ in range(60)])
+
+
+def unbalanced(rng):
+    truth = np.concatenate((np.zeros(130, int), np.repeat(np.arange(1, 11), 2)))
+    labels = np.tile(truth, (60, 1))
+    labels[rng.random(labels.shape) < 0.05] = 0
+    return labels
+
+
+def losses_after_moves(labels, draws, loss: Loss):
+    """The slow twin: every single move, evaluated from the definition."""
+    k = int(labels.max()) + 1
+    moved = np.repeat(labels[None, None], labels.size, 0).repeat(k + 1, 1)
+    for item in range(labels.size):
+        moved[item, :, item] = np.arange(k + 1)
+    flat_rows = moved.reshape(-1, labels.size)
+    return pt.expected_loss(flat_rows, draws, loss=loss).reshape(labels.size, k + 1)
+
+
+@followed
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_look_gives_the_best_single_move_of_each_item(loss, weighted, monkeypatch):
+    for place_and_name, value in TINY.items():
+        monkeypatch.setattr(*place_and_name, value)
+    draws = random_posterior(11, 17, 1, weighted=weighted)
+    labels = canonical([0, 0, 1, 1, 1, 2, 2, 3, 0, 2, 1])
+    after = losses_after_moves(labels, draws, loss)
+    present = pt.expected_loss(labels, draws, loss=loss)[0]
+    after[np.arange(11), labels] = np.inf
+    after[7, 4] = np.inf  # alone already
+    items = np.array([0, 2, 3, 7, 8, 9, 10])
+    for some in (None, items):
+        seen = look(make_task(draws, loss), labels, some)
+        mine = np.arange(11) if some is None else some
+        assert seen.loss == pytest.approx(present, abs=ALMOST)
+        assert seen.margin == pytest.approx(after[mine].min(axis=1) - present, abs=ALMOST)
+        assert after[mine, seen.best] == pytest.approx(after[mine].min(axis=1), abs=ALMOST)
+    capped = look(make_task(draws, loss, max_clusters=2), labels)
+    assert capped.best.max() < 2
+
+
+def test_items_are_placed_where_they_cost_least(monkeypatch):
+    for place_and_name, value in TINY.items():
+        monkeypatch.setattr(*place_and_name, value)
+    draws = random_posterior(12, 17, 2, weighted=True)
+    known, labels = np.array([1, 2, 5, 6, 7, 10]), np.array([0, 0, 1, 2, 1, 2], np.int32)
+    found = place(make_task(draws), draws, known, labels)
+    assert np.array_equal(found[known], labels)
+    for item in np.setdiff1d(np.arange(12), known):
+        few = draws.select_items(np.append(known, item))
+        losses = [pt.expected_loss(np.append(labels, k), few)[0] for k in range(3)]
+        assert losses[found[item]] == pytest.approx(min(losses), abs=ALMOST)
+
+
+def test_small_clusters_are_among_the_items_explored(monkeypatch):
+    monkeypatch.setattr(many_labels, "SOME_ITEMS", 50)
+    draws = pt.Draws(unbalanced(np.random.default_rng(0)))
+    items = some_items(draws, np.random.default_rng(0))
+    assert 50 <= items.size < 120
+    assert set(range(130, 150)) <= set(items.tolist())
+
+
+@pytest.mark.parametrize("kind", [planted, flat, nested, unbalanced])
+@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.6), pt.Binder(), pt.NVI(), pt.ID()], ids=repr)
+def test_it_ends_where_no_single_move_helps_and_no_higher_than_in_memory(kind, loss, many):
+    """ID has so many local minima that the two ways end in different ones of few items."""
+    draws = pt.Draws(kind(np.random.default_rng(5)))
+    found = pt.estimate(draws, loss=loss, method="sweep", bound=None)
+    assert found.search.settled
+    assert "explored" in found.search.limits[0]
+    assert found.expected_loss == pt.expected_loss(found.labels, draws, loss=loss)[0]
+    labels = canonical(found.labels)
+    assert losses_after_moves(labels, draws, loss).min() >= found.expected_loss - ALMOST
+    if loss == pt.ID():
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passes, "GATHERED_LABELS", 10**9)
+        usual = pt.estimate(draws, loss=loss, method="sweep", bound=None)
+    assert found.expected_loss <= usual.expected_loss + ALMOST
+
+
+def test_threads_do_not_change_the_answer(many):
+    draws = pt.Draws(flat(np.random.default_rng(1)))
+    one, two = (pt.estimate(draws, n_jobs=jobs, bound=None) for jobs in (1, 3))
+    assert np.array_equal(one.labels, two.labels)
+    assert one.expected_loss == two.expected_loss
+
+
+@pytest.mark.parametrize("share", [1, 1_000])
+def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
+    """Every pair wants to meet at its partner's place: together they only change places."""
+    monkeypatch.setattr(pass_descent, "DOUBTFUL", share)
+    draws = pt.Draws([[0, 0, 1, 1, 2, 2]] * 3)
+    labels = canonical([0, 1, 2, 3, 4, 5])
+    task = make_task(draws)
+    seen = look(task, labels)
+    assert seen.downhill.size == 6
+    assert seen.best.tolist() == [1, 0, 3, 2, 5, 4]
+    kept = []
+    ended, settled = pass_descent.descend(task, labels, kept.append)
+    assert settled
+    assert ended.tolist() == [0, 0, 1, 1, 2, 2]
+    losses = [pt.expected_loss(p, draws)[0] for p in kept]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_time_that_is_up_is_said(many):
+    draws = pt.Draws(planted(np.random.default_rng(2)))
+    found = pt.estimate(draws, time_limit=1e-9, bound=None)
+    assert found.search.settled is False
+    assert found.search.interrupted
+    assert "time was up" in repr(found)
+
+
+def test_a_users_partition_is_never_lost(many):
+    draws = pt.Draws(flat(np.random.default_rng(3)))
+    best = pt.estimate(draws, bound=None)
+    again = pt.estimate(draws, starts=best.labels[None], n_starts=1, bound=None)
+    assert again.expected_loss <= best.expected_loss + ALMOST
+
+
+def test_a_move_that_only_rounding_promised_is_not_made(monkeypatch):
+    draws = pt.Draws(planted(np.random.default_rng(2)))
+    labels = canonical(draws.labels[0])
+    task = make_task(draws)
+    seen = look(task, labels)
+    worst = np.array([int(np.argmax(np.where(np.isfinite(seen.margin), seen.margin, -1)))])
+    wrong = Look(seen.loss, seen.slack, seen.items[worst], seen.best[worst], np.array([-1.0]))
+    after, now = pass_descent._moved(task, labels, wrong, np.array([0]), seen.items)
+    assert np.array_equal(after, labels)
+    assert not now.downhill.size
