@@ -32,6 +32,10 @@ class InvalidLabelsError(InvalidInputError):
     """Cluster labels or draws are missing, ragged, not whole, or of the wrong shape."""
 
 
+class FractionalLabelsError(InvalidLabelsError):
+    """Labels have fractional parts, as measurements have: what came may be data and no draws."""
+
+
 class InvalidWeightsError(InvalidInputError):
     """Weights of draws are negative, zero, missing, or of the wrong length."""
 

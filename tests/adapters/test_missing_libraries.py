@@ -32,6 +32,11 @@ except MissingDependencyError as error:
             'pip install "partita[sklearn]"',
         ),
         (
+            ["pandas"],
+            "pt.ClusterCounts(np.array([1]), np.array([1.0])).to_frame()",
+            'pip install "partita[pandas]"',
+        ),
+        (
             ["xarray"],
             "pt.arviz.to_dataset(pt.summarize([[0, 1], [0, 0]]))",
             'pip install "partita[arviz]"',

@@ -178,3 +178,35 @@ def test_a_heading_alone_is_no_clustering(place, partita):
     result = partita("compare", "a.csv", "b.csv")
     assert result.exit_code == 1
     assert "a.csv has one row of text" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x,y\n1.5,2.25\n3.1,0.5\n",
+        "1.5,2.25\n3.1,0.5\n",
+        "x,y\n1,2\n3.5,1\n",
+        "x,y\n0.2,0.7\n3.5,1\n",
+        "id,x,group\na,1.5,u\nb,3.1,v\n",
+    ],
+)
+@pytest.mark.parametrize("command", ["summarize", "core"])
+def test_a_table_of_data_is_for_fit(text, command, place, partita):
+    (place / "table.csv").write_text(text)
+    result = partita(command, "table.csv")
+    assert result.exit_code == 1
+    assert result.stderr.rstrip().endswith("partita fit table.csv"), result.stderr
+
+
+def test_a_parquet_table_of_data_is_for_fit(place, partita):
+    pd.DataFrame({"x": [1.5, 2.0], "y": [0.1, 2.0]}).to_parquet("table.parquet")
+    assert "partita fit table.parquet" in partita("summarize", "table.parquet").stderr
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "x,y\n"])
+def test_an_empty_table_of_data_is_not_called_draws(text, place, partita):
+    (place / "empty.csv").write_text(text)
+    result = partita("fit", "empty.csv")
+    assert result.exit_code == 1
+    assert "draw" not in result.stderr
+    assert "row" in result.stderr

@@ -41,17 +41,21 @@ Examples:
     metavar="N",
     help="First items to try. Default: every one.",
 )
-def command(draws: Draws, **wishes: Any) -> Answer:
+def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """The largest set of items that is grouped in one way with probability P.
 
     What may be stated as fact: with that probability these items are grouped exactly so, all at
     once. DRAWS is as in partita summarize.
     """
-    from partita.cli.outputs import item_names
+    from partita.cli.outputs import item_names, numbered
     from partita.credible.core import credible_core
 
     found = credible_core(draws, **wishes)
-    columns = (item_names(draws), found.labels.tolist(), found.if_added.tolist())
+    columns = (
+        item_names(draws, one_based),
+        numbered(found.labels, one_based),
+        found.if_added.tolist(),
+    )
     return Answer(
         text=str(found),
         plain=_plain(found),

@@ -177,6 +177,7 @@ def command(
     report: str | None,
     similarity: str | None,
     figures: str | None,
+    one_based: bool,
     as_json: bool,
     force: bool,
     seed: int,
@@ -213,14 +214,22 @@ def command(
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
             summary = make_summary(fit, None, choices, seed=seed, jobs=jobs)
-            _add_summary(summary, fit, out, similarity=similarity, figures=figures, report=report)
+            _add_summary(
+                summary,
+                fit,
+                out,
+                similarity=similarity,
+                figures=figures,
+                report=report,
+                one_based=one_based,
+            )
             if report is not None:
                 summary.to_html(report, overwrite=force)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"interrupted; {out} has the draws and the fit, not the summary."
             ) from None
-    print_summary(summary, as_json=as_json)
+    print_summary(summary, as_json=as_json, one_based=one_based)
     say(f"wrote {', '.join(filter(None, (out, report)))}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
@@ -270,10 +279,11 @@ def _add_summary(
     similarity: str | None,
     figures: str | None,
     report: str | None,
+    one_based: bool,
 ) -> None:
     """The summary and the report beside the fit, all at once."""
     with new_directory(out, adds=True) as directory:
-        write_summary(summary, directory, similarity)
+        write_summary(summary, directory, similarity, one_based=one_based)
         if figures is not None:
             write_figures(summary, fit, directory, figures)
         if report is None:

@@ -24,6 +24,7 @@ def summarize_matrix(
         )
     check_directory(out, force=force)
     from partita.io.similarity_files import read_similarity
+    from partita.partitions.numbering import from_one, items_from_one
     from partita.search.estimate import estimate
 
     params = click.get_current_context().params
@@ -52,8 +53,9 @@ def summarize_matrix(
         show(str(found))
     if out is not None:
         with new_directory(out) as directory:
-            items = range(len(labels)) if names is None else names
-            rows = zip(items, labels, strict=True)
+            one = params["one_based"]
+            items = items_from_one(names, len(labels), one)
+            rows = zip(items, from_one(found.labels, one).tolist(), strict=True)
             write_table(directory / "labels.csv", ("item", "cluster"), rows)
         say(f"wrote {out}")
 

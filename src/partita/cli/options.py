@@ -64,6 +64,12 @@ jobs_option = click.option(
     "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are the same."
 )
 
+one_based_option = click.option(
+    "--one-based",
+    is_flag=True,
+    help="Count clusters, and items without names, from 1, as R does.",
+)
+
 weights_option = click.option(
     "--weights", metavar="FILE", help="Weights of the draws, one per row."
 )
@@ -229,6 +235,7 @@ def result_options(function: F) -> F:
             type=click.Choice(("pdf", "svg", "png")),
             help="Write figures for a paper into the directory too.",
         ),
+        one_based_option,
         json_option,
         force_option,
     )

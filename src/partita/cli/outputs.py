@@ -15,6 +15,8 @@ from partita.cli.show import say
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from partita.partitions.draws import Draws
     from partita.partitions.profile_table import Profiles
     from partita.samplers.fit import Fit
@@ -43,18 +45,23 @@ def _guarded(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def write_summary(summary: Summary, directory: Path, similarity: str | None) -> None:
+def write_summary(
+    summary: Summary, directory: Path, similarity: str | None, *, one_based: bool = False
+) -> None:
     """labels.csv, bounds.csv, items.csv, clusters.csv, with data profiles.csv, and the summary."""
-    names = item_names(summary.draws)
-    labels = summary.labels.tolist()
+    from partita.summary.text import screen
+
+    names = item_names(summary.draws, one_based)
+    labels = numbered(summary.labels, one_based)
     write_table(directory / "labels.csv", ("item", "cluster"), zip(names, labels, strict=True))
-    _write_bounds(summary, names, directory / "bounds.csv")
-    _write_items(summary, names, directory / "items.csv")
-    _write_clusters(summary, directory / "clusters.csv")
+    _write_bounds(summary, names, directory / "bounds.csv", one_based)
+    _write_items(summary, names, directory / "items.csv", one_based)
+    _write_clusters(summary, directory / "clusters.csv", one_based)
     if summary.profiles is not None:
-        _write_profiles(summary.profiles, directory / "profiles.csv")
+        _write_profiles(summary.profiles, directory / "profiles.csv", one_based)
     summary.to_json(directory / "summary.json")
-    (directory / "summary.txt").write_text(f"{summary}\n", encoding="utf-8", newline="\n")
+    text = screen(summary, first=int(one_based))
+    (directory / "summary.txt").write_text(f"{text}\n", encoding="utf-8", newline="\n")
     if similarity is not None:
         _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
 
@@ -67,26 +74,41 @@ def write_fit(fit: Fit, directory: Path) -> None:
     fit.save(directory / "fit.npz")
 
 
-def item_names(draws: Draws) -> Sequence[str | int]:
+def item_names(draws: Draws, one_based: bool = False) -> Sequence[str | int]:
     """Names of the items, or their positions."""
-    return range(draws.n_items) if draws.item_names is None else draws.item_names
+    from partita.partitions.numbering import items_from_one
+
+    return items_from_one(draws.item_names, draws.n_items, one_based)
 
 
-def _write_bounds(summary: Summary, names: Sequence[str | int], path: Path) -> None:
+def numbered(labels: NDArray[Any], one_based: bool) -> list[Any]:
+    """Labels for a table."""
+    from partita.partitions.numbering import from_one
+
+    found: list[Any] = from_one(labels, one_based).tolist()
+    return found
+
+
+def _write_bounds(
+    summary: Summary, names: Sequence[str | int], path: Path, one_based: bool
+) -> None:
     """One column per partition; those that tie are numbered from the second on."""
     columns = {"estimate": summary.labels}
     for kind, bound in summary.ball.bounds.items():
         for number, labels in enumerate(bound.labels, start=1):
             columns[kind if number == 1 else f"{kind}.{number}"] = labels
-    rows = zip(names, *(labels.tolist() for labels in columns.values()), strict=True)
+    rows = zip(names, *(numbered(row, one_based) for row in columns.values()), strict=True)
     write_table(path, ("item", *columns), rows)
 
 
-def _write_items(summary: Summary, names: Sequence[str | int], path: Path) -> None:
+def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_based: bool) -> None:
     items = summary.items
     fields = ("labels", "probability", "other", "contribution", "share")
-    columns = [getattr(items, field).tolist() for field in fields]
-    placement = [f"placement.{k}" for k in range(items.placement.shape[1] - 1)]
+    columns = [
+        numbered(getattr(items, field), one_based and field in ("labels", "other"))
+        for field in fields
+    ]
+    placement = [f"placement.{k + one_based}" for k in range(items.placement.shape[1] - 1)]
     header = ("item", "cluster", *fields[1:], *placement, "placement.none")
     rows = (
         (name, *row, *probabilities)
@@ -97,18 +119,22 @@ def _write_items(summary: Summary, names: Sequence[str | int], path: Path) -> No
     write_table(path, header, rows)
 
 
-def _write_clusters(summary: Summary, path: Path) -> None:
+def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
     table = summary.clusters
     fields = ("size", "within", "nearest", "nearest_similarity", "unchanged", "similar")
-    columns = [getattr(table, field).tolist() for field in fields]
-    write_table(path, ("cluster", *fields), zip(range(len(table)), *columns, strict=True))
+    columns = [
+        numbered(getattr(table, field), one_based and field == "nearest") for field in fields
+    ]
+    clusters = range(one_based, len(table) + one_based)
+    write_table(path, ("cluster", *fields), zip(clusters, *columns, strict=True))
 
 
-def _write_profiles(table: Profiles, path: Path) -> None:
+def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
     from partita.partitions.profile_table import NUMBERS
 
     names = ("cluster", "column", "parameter", *NUMBERS)
     columns = [list(getattr(table, name)) for name in names]
+    columns[0] = numbered(table.cluster, one_based)
     write_table(path, names, zip(*columns, strict=True))
 
 

@@ -50,23 +50,26 @@ Examples:
     metavar="A",
     help="Highest price.",
 )
-def command(draws: Draws, **wishes: Any) -> Answer:
+def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """How many clusters, and would someone with another taste get another number?
 
     The price a says how much splitting a true cluster costs against merging two; the usual loss
     has a = 1. An estimate that is optimal over a wide range of prices is robust. DRAWS is as in
     partita summarize.
     """
-    from partita.cli.outputs import item_names
+    from partita.cli.outputs import item_names, numbered
     from partita.search.price_path import price_path
 
     found = price_path(draws, **wishes)
-    names = map(str, item_names(draws))
+    names = map(str, item_names(draws, one_based))
     return Answer(
         text=str(found),
         plain=_plain(found),
         header=("low", "high", "n_clusters", "is_proven", *names),
-        rows=[(c.low, c.high, c.n_clusters, c.is_proven, *c.labels.tolist()) for c in found],
+        rows=[
+            (c.low, c.high, c.n_clusters, c.is_proven, *numbered(c.labels, one_based))
+            for c in found
+        ],
     )
 
 

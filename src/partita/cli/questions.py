@@ -18,6 +18,7 @@ from partita.cli.options import (
     force_option,
     jobs_option,
     json_option,
+    one_based_option,
     read_options,
     seed_option,
     time_limit_option,
@@ -51,7 +52,7 @@ def question(
     """Make a function of draws a command: it gets the shared options, and its answer is shown.
 
     The function takes the draws and, by name, ``bound`` (None for "none"),
-    ``time_limit``, ``rng``, ``n_jobs`` and the options of its own.
+    ``time_limit``, ``rng``, ``n_jobs``, ``one_based`` (for the table) and the options of its own.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ def question(
             out: str | None,
             as_json: bool,
             force: bool,
+            one_based: bool,
             seed: int,
             jobs: int | None,
             **choices: Any,
@@ -90,6 +92,7 @@ def question(
                 time_limit=time_limit,
                 rng=seed,
                 n_jobs=jobs,
+                one_based=one_based,
                 **wishes,
             )
             if out is not None:
@@ -106,6 +109,7 @@ def question(
             time_limit_option(f"Seconds for the search; then {stopped} is taken."),
             weights_option,
             click.option("--out", type=click.Path(), metavar="FILE", help=f"Write {out}."),
+            one_based_option,
             json_option,
             force_option,
             read_options,

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.errors import (
+    FractionalLabelsError,
+    InvalidInputError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +38,13 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
 
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
     choices["format"] = choices.pop("file_format")
-    draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
+    try:
+        draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
+    except FractionalLabelsError as error:
+        raise FractionalLabelsError(
+            f"{error} If this is a table of data, one row per item, and not of draws, fit a model "
+            f"to it: partita fit {sources[0]}"
+        ) from error
     if weights is not None:
         draws = as_draws(draws, weights=_read_weights(weights))
     if burn_in:

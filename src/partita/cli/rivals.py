@@ -45,13 +45,13 @@ Examples:
 @click.option(
     "--modes", "with_modes", is_flag=True, help="Also say how many modes the posterior has."
 )
-def command(draws: Draws, with_modes: bool, loss: str, **wishes: Any) -> Answer:
+def command(draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any) -> Answer:
     """Are there rival answers? A few clusterings that together lie near to all draws.
 
     Each comes with the mass of the draws that are nearest to it, what differs, and, where there
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
-    from partita.cli.outputs import item_names
+    from partita.cli.outputs import item_names, numbered
     from partita.rivals.modes import modes
     from partita.rivals.representatives import representatives
 
@@ -65,7 +65,7 @@ def command(draws: Draws, with_modes: bool, loss: str, **wishes: Any) -> Answer:
         text=text,
         plain=plain,
         header=("item", *(f"representative.{r}" for r in range(found.n))),
-        rows=zip(item_names(draws), *found.labels.tolist(), strict=True),
+        rows=zip(item_names(draws, one_based), *numbered(found.labels, one_based), strict=True),
     )
 
 

@@ -61,12 +61,15 @@ def show(text: str) -> None:
     click.echo(escaped(text))
 
 
-def show_summary(summary: Summary) -> None:
-    """Print a summary; on a coloured terminal headings are bold and warnings yellow."""
+def show_summary(summary: Summary, *, first: int = 0) -> None:
+    """Print a summary, its clusters numbered from ``first`` on.
+
+    On a coloured terminal headings are bold and warnings yellow.
+    """
     from partita.summary.text import screen_lines
 
     colours = coloured()
-    for line in screen_lines(summary, width()):
+    for line in screen_lines(summary, width(), first=first):
         lead, rest = escaped(line.text[: line.lead]), escaped(line.text[line.lead :])
         if colours:
             lead = click.style(lead, bold=True, fg="cyan") if lead else ""

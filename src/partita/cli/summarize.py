@@ -79,6 +79,7 @@ def command(
     figures: str | None,
     as_json: bool,
     force: bool,
+    one_based: bool,
     seed: int,
     jobs: int | None,
     **choices: Any,
@@ -114,13 +115,13 @@ def command(
         try:
             if out is not None:
                 with new_directory(out) as directory:
-                    write_summary(summary, directory, similarity)
+                    write_summary(summary, directory, similarity, one_based=one_based)
                     if figures is not None:
                         write_figures(summary, None, directory, figures, n_jobs=jobs)
             if report is not None:
                 summary.to_html(report, overwrite=force)
         finally:  # what was computed is shown even where it cannot be written
-            print_summary(summary, as_json=as_json)
+            print_summary(summary, as_json=as_json, one_based=one_based)
     for written in filter(None, (out and str(Path(out) / ""), report)):
         say(f"wrote {written}")
     if interrupts.came:
@@ -148,12 +149,14 @@ def make_summary(
     return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 
-def print_summary(summary: Summary, *, as_json: bool) -> None:
+def print_summary(summary: Summary, *, as_json: bool, one_based: bool) -> None:
     """The summary on standard output, as JSON or fitted to the terminal."""
+    from dataclasses import replace
 
     if as_json:
         click.echo(summary.to_json())
     else:
-        show_summary(summary)
-        if summary.profiles is not None:
-            show(f"\nProfiles: what each cluster is like\n{summary.profiles}")
+        show_summary(summary, first=int(one_based))
+        if (profiles := summary.profiles) is not None:
+            shown = replace(profiles, cluster=profiles.cluster + int(one_based))
+            show(f"\nProfiles: what each cluster is like\n{shown}")

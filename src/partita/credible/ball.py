@@ -169,7 +169,7 @@ class CredibleBall(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per partition of each bound: bound, clusters, distance, mass."""
-        pandas = require("pandas", extra="parquet", purpose="a table of the bounds")
+        pandas = require("pandas", extra="pandas", purpose="a table of the bounds")
         rows = [
             {
                 "bound": name,

@@ -13,6 +13,7 @@ from partita._result import Result
 from partita.credible.comparison import JACCARD, Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import as_labels, by_size
+from partita.partitions.numbering import from_one
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -57,18 +58,24 @@ class ClusterUncertainty(Result):
     def __len__(self) -> int:
         return int(self.size.size)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per cluster."""
-        pandas = require("pandas", extra="parquet", purpose="a table of the clusters")
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per cluster.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters from 1, as R does; −1 stays none.
+        """
+        pandas = require("pandas", extra="pandas", purpose="a table of the clusters")
         columns: dict[str, Any] = {
             "size": self.size,
             "within": self.within,
-            "nearest": self.nearest,
+            "nearest": from_one(self.nearest, one_based),
             "nearest_similarity": self.nearest_similarity,
             "unchanged": self.unchanged,
             "similar": self.similar,
         }
-        index = pandas.RangeIndex(len(self), name="cluster")
+        index = pandas.RangeIndex(int(one_based), len(self) + one_based, name="cluster")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
         return frame
 

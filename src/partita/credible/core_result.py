@@ -18,6 +18,7 @@ from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.numbering import from_one, items_from_one
 from partita.partitions.partial import PartialPartition
 
 if TYPE_CHECKING:
@@ -176,14 +177,19 @@ class CredibleCore(Result):
         labels: Labels = search.complete(self.draws, self.partial, loss=loss)
         return labels
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per item: cluster in the core (−1 outside) and probability with the item."""
-        pandas = require("pandas", extra="parquet", purpose="a table of the core")
-        names = self.draws.item_names
-        items = np.arange(self.draws.n_items)
-        index = pandas.Index(items if names is None else list(names), name="item")
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per item: cluster in the core (−1 outside) and probability with the item.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters, and items without names, from 1, as R does; −1 stays outside.
+        """
+        pandas = require("pandas", extra="pandas", purpose="a table of the core")
+        items = items_from_one(self.draws.item_names, self.draws.n_items, one_based)
+        index = pandas.Index(items, name="item")
         columns: dict[str, Any] = {
-            "core": self.labels,
+            "core": from_one(self.labels, one_based),
             "in_core": self.labels >= 0,
             "probability_with_item": self.if_added,
         }

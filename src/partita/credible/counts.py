@@ -58,7 +58,7 @@ class ClusterCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of clusters."""
-        pandas = require("pandas", extra="parquet", purpose="a table of cluster counts")
+        pandas = require("pandas", extra="pandas", purpose="a table of cluster counts")
         frame: pd.DataFrame = pandas.DataFrame(
             {"n_clusters": self.values, "probability": self.probabilities}
         )
@@ -101,7 +101,7 @@ class ClusterSizes(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per rank, from the largest cluster on."""
-        pandas = require("pandas", extra="parquet", purpose="a table of cluster sizes")
+        pandas = require("pandas", extra="pandas", purpose="a table of cluster sizes")
         frame: pd.DataFrame = pandas.DataFrame(
             {
                 "mean": self.mean,

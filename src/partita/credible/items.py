@@ -15,6 +15,7 @@ from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size
+from partita.partitions.numbering import from_one, items_from_one
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
@@ -77,23 +78,29 @@ class ItemUncertainty(Result):
         """The likeliest cluster other than the estimated one; −1 where there is none."""
         return np.where(self.best == self.labels, self.second, self.best).astype(np.int32)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per item, in the order of the items."""
-        pandas = require("pandas", extra="parquet", purpose="a table of the items")
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per item, in the order of the items.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters, and items without names, from 1, as R does; −1 stays none.
+        """
+        pandas = require("pandas", extra="pandas", purpose="a table of the items")
         items = np.arange(self.labels.size)
         other = self.other
         at_other = self.placement[items, np.maximum(other, 0)]
         columns: dict[str, Any] = {
-            "cluster": self.labels,
+            "cluster": from_one(self.labels, one_based),
             "probability": self.probability,
-            "other": other,
+            "other": from_one(other, one_based),
             "other_probability": np.where(other < 0, 0.0, at_other),
             "none_probability": self.placement[:, -1],
             "similarity_share": self.similarity_share[items, self.labels],
             "contribution": self.contribution,
             "share": self.share,
         }
-        index = pandas.Index(items if self.names is None else list(self.names), name="item")
+        index = pandas.Index(items_from_one(self.names, items.size, one_based), name="item")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
         return frame
 

@@ -106,7 +106,7 @@ class Diagnostics(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per quantity."""
-        pandas = require("pandas", extra="parquet", purpose="a table of diagnostics")
+        pandas = require("pandas", extra="pandas", purpose="a table of diagnostics")
         columns = ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "rhat")
         index = pandas.Index(list(self.names), name="quantity")
         frame: pd.DataFrame = pandas.DataFrame(

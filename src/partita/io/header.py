@@ -75,7 +75,7 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
     both readings are possible the user must say: numbers and text mixed,
     numbers that count 0, 1, 2, … or 1, 2, 3, … as column numbers do, or
     numbers that are all different, as ids of items are, and appear in none of
-    the rows that follow.
+    the rows that follow. Fractions are neither, and are refused as labels.
     """
     numbers = [cell.number for cell in first]
     known = [number for number in numbers if number is not None]
@@ -88,6 +88,8 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
             f"{name}: the first row mixes numbers with {odd.text!r}, so it may be a header or "
             f"a draw with a bad label. {say}"
         )
+    if any(number % 1 > 0 for number in known):  # neither ids of items nor labels
+        return False
     different = len(known) > 1 and len(set(known)) == len(known) and max(known) > len(known)
     if different and not any(cell.number in known for row in following for cell in row):
         raise FileFormatError(

@@ -50,7 +50,7 @@ def check_file(path: PathLike, *, directory: bool = False) -> Path:
     if not os.access(place, os.R_OK):
         raise FileAccessError(f"{path} cannot be read: permission denied.")
     if place.is_file() and place.stat().st_size == 0:
-        raise FileFormatError(f"{path} is empty; expected draws, one row each.")
+        raise FileFormatError(f"{path} is empty; expected a table of at least one row.")
     return place
 
 

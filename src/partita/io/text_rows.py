@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import Kind
-from partita.errors import FileFormatError, InvalidLabelsError
+from partita.errors import FileFormatError, FractionalLabelsError, InvalidLabelsError
 from partita.io.header import MISSING, Cell, split_line
 
 
@@ -109,9 +109,20 @@ def _refuse(
     if status == UNCLOSED:
         raise FileFormatError(f"{where}: a quoted cell is not closed on its line.")
     text = rest.partition(b"\n")[0].decode(errors="replace").strip()
+    numbers = [Cell(cell.strip(), False).number for cell in text.split(sep or None)]
     if not text.startswith('"'):
         text = text.split(sep or None, 1)[0].strip() if text else ""
-    raise InvalidLabelsError(f"{where}: {_complaint(text)}")
+    fractional = any(number is not None and number % 1 > 0 for number in numbers)
+    error = FractionalLabelsError if fractional and text not in MISSING else InvalidLabelsError
+    raise error(f"{where}: {_complaint(text)}{_hint(numbers)}")
+
+
+def _hint(numbers: list[float | None]) -> str:
+    """Shares up to one of items with themselves are what similarity matrices hold."""
+    shares = all(number is not None and 0 <= number <= 1 for number in numbers)
+    if not shares or not any(number is not None and 0 < number < 1 for number in numbers):
+        return ""
+    return " If this is a similarity matrix, pass it as similarity=..., not as draws."
 
 
 def _complaint(text: str) -> str:
@@ -129,12 +140,7 @@ def _complaint(text: str) -> str:
             "header=True or header=False; if another character separates cells, pass sep=...."
         )
     if number != number // 1:
-        hint = (
-            " If this is a posterior similarity matrix, pass it as similarity=..., not as draws."
-            if 0 < number < 1
-            else ""
-        )
-        return f"{text!r} is not a whole number; labels must be whole.{hint}"
+        return f"{text!r} is not a whole number; labels must be whole."
     return f"{text!r} is too large for a label; at most 18 digits are read. Relabel the clusters."
 
 

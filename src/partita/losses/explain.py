@@ -122,7 +122,7 @@ class Explanation(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per change."""
-        pandas = require("pandas", extra="parquet", purpose="a table of changes")
+        pandas = require("pandas", extra="pandas", purpose="a table of changes")
         frame: pd.DataFrame = pandas.DataFrame(
             {
                 "kind": [c.kind for c in self.changes],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import FractionalLabelsError, InvalidInputError, InvalidLabelsError
 
 _WIDEST = 1 << 22
 """Labels that spread over a wider range are numbered first, to be looked up in a table."""
@@ -98,7 +98,7 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[n
                 "similarity matrix, pass it as similarity=..., not as draws."
             )
         where = (first[0] + first_draw, *first[1:])
-        raise InvalidLabelsError(
+        raise FractionalLabelsError(
             f"{what} must be whole numbers, but {what}[{_index(where)}] is "
             f"{float(values[first])!r}.{hint}"
         )

@@ -5,9 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import LabelsLike
+
+
+def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
+    """Labels as a table shows them: counted from 1 where asked, −1 for none as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.partitions.numbering import from_one
+    >>> from_one(np.array([0, 1, -1]), True)
+    array([ 1,  2, -1])
+    """
+    return np.where(labels >= 0, labels + 1, labels) if one_based else labels
+
+
+def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool) -> list[Any]:
+    """Items as a table calls them: by name, else counted from 0 or from 1."""
+    return list(names) if names is not None else list(range(one_based, n_items + one_based))
 
 
 def as_numbered(labels: LabelsLike, *, n_items: int | None = None, what: str = "labels") -> Labels:

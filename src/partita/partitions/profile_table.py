@@ -12,6 +12,7 @@ from partita._optional import require
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import counted
+from partita.partitions.numbering import from_one
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,11 +69,17 @@ class Profiles(Result):
     def __len__(self) -> int:
         return int(self.cluster.size)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per cluster, column and parameter."""
-        pandas = require("pandas", extra="parquet", purpose="a table of profiles")
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per cluster, column and parameter.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters from 1, as R does.
+        """
+        pandas = require("pandas", extra="pandas", purpose="a table of profiles")
         columns: dict[str, Any] = {
-            "cluster": self.cluster,
+            "cluster": from_one(self.cluster, one_based),
             "size": self.sizes[self.cluster],
             "column": list(self.column),
             "parameter": list(self.parameter),

@@ -161,7 +161,7 @@ class Representatives(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per representative."""
-        pandas = require("pandas", extra="parquet", purpose="a table of representatives")
+        pandas = require("pandas", extra="pandas", purpose="a table of representatives")
         columns = {
             "weight": self.weights,
             "n_clusters": self.n_clusters,

@@ -118,7 +118,7 @@ class ClustersCurve(Result):
         """One row for each k, as a pandas table."""
         from partita._optional import require
 
-        pandas = require("pandas", extra="parquet", purpose="a table of the curve")
+        pandas = require("pandas", extra="pandas", purpose="a table of the curve")
         columns = ("k", "expected_loss", "excess", "percent", "standard_error", "distance")
         table = {name: getattr(self, name) for name in columns}
         return pandas.DataFrame(  # type: ignore[no-any-return]

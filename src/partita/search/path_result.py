@@ -234,7 +234,7 @@ class PricePath(Result):
         """One row for each corner: clusters, prices, A, B, proof, as a pandas table."""
         from partita._optional import require
 
-        pandas = require("pandas", extra="parquet", purpose="a table of the path")
+        pandas = require("pandas", extra="pandas", purpose="a table of the path")
         names = ("n_clusters", "low", "high", "splitting", "merging", "is_proven")
         rows = [{name: getattr(c, name) for name in names} for c in self]
         return pandas.DataFrame(rows, columns=list(names))  # type: ignore[no-any-return]

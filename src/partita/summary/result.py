@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike, write_text
 from partita._optional import require
 from partita._result import Result
+from partita._validate import flag
 from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.ball import CredibleBall
@@ -64,7 +65,7 @@ class LossComparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per estimate."""
-        pandas = require("pandas", extra="parquet", purpose="a table of estimates")
+        pandas = require("pandas", extra="pandas", purpose="a table of estimates")
         columns = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
         index = pandas.Index(list(self.names), name="estimate")
         frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
@@ -221,7 +222,7 @@ class Summary(Result):
             self, picture(self.posterior, self.labels, self.draws.n_draws * self.draws.n_items)
         )
 
-    def to_frame(self, table: str = "items") -> pd.DataFrame:
+    def to_frame(self, table: str = "items", *, one_based: bool = False) -> pd.DataFrame:
         """One of the tables as a pandas DataFrame.
 
         Parameters
@@ -229,6 +230,9 @@ class Summary(Result):
         table : str, default "items"
             "items", "clusters", "profiles", "bounds", "n_clusters", "sizes",
             "diagnostics", "comparison", "path" or "curve".
+        one_based : bool, default False
+            Count clusters, and items without names, from 1, as R does, in the tables that have
+            them: "items", "clusters" and "profiles".
         """
         tables: dict[str, Any] = {
             "items": self.items,
@@ -250,7 +254,9 @@ class Summary(Result):
             if table != "profiles":
                 why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
             raise InvalidInputError(f"this summary has no {table}: it was made without {why}.")
-        frame: pd.DataFrame = tables[table].to_frame()
+        numbered = table in ("items", "clusters", "profiles")
+        numbering = {"one_based": flag(one_based, "one_based")} if numbered else {}
+        frame: pd.DataFrame = tables[table].to_frame(**numbering)
         return frame
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,15 +36,16 @@ class Line(NamedTuple):
     """How many characters at its beginning say what it is about."""
 
 
-def screen(summary: Summary, width: int = WIDTH) -> str:
+def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
     """What a statistician would paste into a report, in lines of at most ``width``.
 
-    Tables lose columns from the right when they do not fit.
+    Tables lose columns from the right when they do not fit. Clusters, and items
+    without names, are numbered from ``first`` on.
     """
-    return "\n".join(line.text for line in screen_lines(summary, width))
+    return "\n".join(line.text for line in screen_lines(summary, width, first=first))
 
 
-def screen_lines(summary: Summary, width: int = WIDTH) -> list[Line]:
+def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
     """The lines of :func:`screen`."""
     width = max(width, _NARROWEST)
     sections = [
@@ -52,8 +53,8 @@ def screen_lines(summary: Summary, width: int = WIDTH) -> list[Line]:
         _estimate(summary, width),
         _how_many(summary, width),
         _ball(summary, width),
-        _clusters(summary, width),
-        _items(summary, width),
+        _clusters(summary, width, first),
+        _items(summary, width, first),
         _core(summary, width),
         _comparison(summary, width),
         _convergence(summary, width),
@@ -174,12 +175,12 @@ def _ball(summary: Summary, width: int) -> list[Line]:
     return lines + _wrapped(f"Clusters in a {said.draw}: ", text, width)
 
 
-def _clusters(summary: Summary, width: int) -> list[Line]:
+def _clusters(summary: Summary, width: int, first: int) -> list[Line]:
     table = summary.clusters
     largest = np.argsort(-table.size, kind="stable")[:_SHOWN].tolist()
-    nearest = [str(k) if k >= 0 else "–" for k in table.nearest.tolist()]
+    nearest = [str(k + first) if k >= 0 else "–" for k in table.nearest.tolist()]
     columns = [
-        (9, "Cluster", [str(k) for k in largest]),
+        (9, "Cluster", [str(k + first) for k in largest]),
         (8, "size", [f"{table.size[k]:,}" for k in largest]),
         (9, "within", [f"{table.within[k]:.2f}" for k in largest]),
         (9, "nearest", [nearest[k] for k in largest]),
@@ -193,15 +194,16 @@ def _clusters(summary: Summary, width: int) -> list[Line]:
     return lines
 
 
-def _items(summary: Summary, width: int) -> list[Line]:
+def _items(summary: Summary, width: int, first: int) -> list[Line]:
     items = summary.items
     certain = int((items.probability >= 0.9).sum())
     parts = []
     for i in items.order[:_SHOWN].tolist():
         own, other = items.labels[i], items.other[i]
-        second = f" or {other}" if other >= 0 else ""
-        name = textwrap.shorten(items.name(i), 24, placeholder="…")
-        part = f"{name} ({own}{second}: {items.probability[i]:.2f})"
+        second = f" or {other + first}" if other >= 0 else ""
+        called = str(i + first) if items.names is None else items.name(i)
+        name = textwrap.shorten(called, 24, placeholder="…")
+        part = f"{name} ({own + first}{second}: {items.probability[i]:.2f})"
         parts.append(part.replace(" ", _UNBROKEN))
     text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
     return _wrapped("Least certain items: ", text, width)
