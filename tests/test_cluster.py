@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import time
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -163,3 +165,170 @@ def test_searches_of_few_and_of_many_labels_agree(client, as_if_large, monkeypat
     few = pt.estimate(remote, method="draws")
     monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
     assert_same(pt.estimate(remote, method="draws"), few)
+
+
+# ------------------------------------------------------------------ where draws come from
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """The same draws in files of every format that workers read, and in one that they do not."""
+    directory = tmp_path_factory.mktemp("draws")
+    plain = pt.as_draws(LABELS)
+    rich = pt.as_draws(LABELS, weights=WEIGHTS, chain=CHAIN, item_names=[*"abcdefghijkl"])
+    pt.write_draws(plain, directory / "draws.npy")
+    for name in ("draws.parquet", "draws.zarr", "draws.nc", "draws.csv"):
+        pt.write_draws(rich, directory / name)
+    for number, first in ((2, 20), (10, 44), (1, 0)):
+        pt.write_draws(plain[first : first + 22], directory / f"part-{number}.npy")
+    return directory
+
+
+@pytest.mark.parametrize("name", ["npy", "parquet", "zarr", "nc", "csv"])
+def test_workers_read_files(name, stored, client, as_if_large):
+    remote = pt.read_draws(stored / f"draws.{name}", engine="dask")
+    assert passes.is_remote(remote)
+    assert remote == pt.read_draws(stored / f"draws.{name}")
+
+
+def test_a_pattern_names_chains_in_the_order_of_their_numbers(stored, client, as_if_large):
+    with pytest.raises(pt.PartitaError, match="no file fits"):
+        pt.read_draws(stored / "chain-*.npy")
+    here = pt.read_draws(stored / "part-[0-9]*.npy")
+    assert here == pt.read_draws([stored / f"part-{number}.npy" for number in (1, 2, 10)])
+    there = pt.read_draws(stored / "part-[0-9]*.npy", engine=client)
+    assert passes.is_remote(there)
+    assert there == here
+    assert there.n_chains == 3
+
+
+def test_files_of_draws_on_workers(client, as_if_large, tmp_path):
+    remote = on_workers(client, chain=CHAIN, weights=WEIGHTS)
+    for name in ("a.csv", "b.npz", "c.parquet", "d.zarr"):
+        pt.write_draws(remote, tmp_path / name)
+        assert pt.read_draws(tmp_path / name) == remote
+    summary = pt.summarize(remote)
+    summary.save(tmp_path / "summary.npz")
+    assert pt.Summary.load(tmp_path / "summary.npz").draws == remote
+    summary.to_html(tmp_path / "report.html")
+
+
+def test_noise_is_explained_on_workers_too(client):
+    noisy = np.where(RNG.random((30, 12)) < 0.2, -1, LABELS[:30])
+    array = da.from_array(noisy, chunks=(7, 12))
+    with pytest.raises(pt.errors.InvalidLabelsError, match="noise"):
+        pt.as_draws(array)
+    rule = (-1, "singletons")
+    assert pt.as_draws(array, noise=rule) == pt.as_draws(noisy, noise=rule)
+
+
+def test_a_column_that_numbers_the_draws_is_refused_on_workers_too(client, as_if_large):
+    counted = np.column_stack([np.arange(66) * 5 + 1000, LABELS])
+    with pytest.raises(pt.errors.InvalidLabelsError, match=r"item 0 counts 1000, 1005"):
+        pt.as_draws(da.from_array(counted, chunks=(20, 13)))
+
+
+def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, monkeypatch):
+    remote = on_workers(client)
+    monkeypatch.setattr("partita._memory.available_memory", lambda: 100)
+    with pytest.raises(pt.errors.MemoryLimitError, match="can stay there"):
+        np.asarray(remote)
+    monkeypatch.setattr("partita._memory.available_memory", lambda: 10_000)
+    assert pt.expected_loss(TRUTH, remote) == pt.expected_loss(TRUTH, LABELS)
+
+
+# ------------------------------------------------------------------ chains
+
+
+def test_chains_on_workers_make_the_same_draws(client, tmp_path):
+    run = {"draws": 20, "burn_in": 10, "chains": 3, "rng": 4}
+    data = pt.datasets.galaxies()
+    here = pt.sample(data, **run)
+    there = pt.sample(data, engine=client, checkpoint=tmp_path / "run.npz", **run)
+    assert there.draws == here.draws
+    np.testing.assert_array_equal(there.trace["concentration"], here.trace["concentration"])
+    more = pt.sample(data, resume=tmp_path / "run.npz", **{**run, "draws": 30})
+    assert more.draws == pt.sample(data, **{**run, "draws": 30}).draws
+
+
+# ------------------------------------------------------------------ what can go wrong
+
+
+def die_once(block, *, mark):
+    """Ends its worker process the first time."""
+    import os
+
+    if block.start == 20 and not os.path.exists(mark):
+        open(mark, "w").close()
+        os._exit(1)
+    return (block.counts @ block.rows,)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_changes_nothing(client, as_if_large, tmp_path):
+    """Its labels are made again from the source, and its work is done again."""
+    local, remote = pt.as_draws(LABELS), on_workers(client)
+    for name, work in (("a", passes.sum_blocks), ("b", lambda *a: list(passes.map_blocks(*a)))):
+        found = work(partial(die_once, mark=tmp_path / name), remote)
+        assert (tmp_path / name).exists()
+        assert_same(found, work(partial(die_once, mark=tmp_path / name), local))
+    assert remote == local
+    client.wait_for_workers(2)
+
+
+def test_an_error_in_a_task_is_still_ours(client, as_if_large):
+    def refuse(block):
+        raise pt.errors.InvalidInputError("no such block")
+
+    for work in (passes.map_blocks, passes.sum_blocks):
+        with pytest.raises(pt.errors.InvalidInputError, match="no such block"):
+            list(work(refuse, on_workers(client)))
+
+
+def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
+    """Ctrl-C, or a caller that stops: nothing is left to do on the workers."""
+    remote = on_workers(client)
+
+    def slow(block):
+        import time
+
+        time.sleep(0.05)
+        return (block.n_clusters,)
+
+    results = passes.map_blocks(slow, remote)
+    next(results)
+    results.close()
+    stop = iter([None, None])
+
+    def interrupted(_):
+        if next(stop, "now") == "now":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        passes.sum_blocks(slow, remote, say=interrupted)
+    for _ in range(100):
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+
+
+def test_engines_that_are_none(client):
+    with pytest.raises(pt.errors.InvalidInputError, match="expected a dask"):
+        pt.read_draws("draws.npy", engine="ray")
+    with pytest.raises(pt.errors.InvalidInputError, match="not both"):
+        pt.read_draws("draws.npy", engine="dask", memory_map=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_goes_away_is_said():
+    """Last: it takes a cluster of its own, in this process, and ends it."""
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    )
+    with distributed.Client(cluster, timeout=1, set_as_default=False) as other:
+        with other.as_current():
+            remote = pt.as_draws(da.from_array(LABELS, chunks=(17, 5)))
+        cluster.close()
+        with pytest.raises(pt.errors.ClusterError, match="read them anew"):
+            pt.expected_loss(TRUTH, remote)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from partita._optional import require
 from partita._validate import shown
-from partita.errors import ClusterError, InvalidInputError
+from partita.errors import ClusterError, InvalidInputError, PartitaError
 
 T = TypeVar("T")
 
@@ -64,10 +64,7 @@ def as_client(engine: Any) -> Any:
 @contextmanager
 def explained(client: Any) -> Iterator[None]:
     """Errors of the cluster as one of ours; those of a task itself pass through."""
-    from asyncio import CancelledError
-
-    from distributed import KilledWorker
-    from distributed.comm import CommClosedError
+    from distributed import CancelledError, KilledWorker
 
     try:
         yield
@@ -76,20 +73,14 @@ def explained(client: Any) -> Iterator[None]:
             f"the workers that ran a piece of the work died again and again ({error}). They may "
             "have too little memory: give them more, or start fewer threads in each."
         ) from error
-    except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
-        if client.status == "running" and not isinstance(error, CancelledError):
+    except Exception as error:
+        ours = isinstance(error, PartitaError)
+        if ours or (client.status == "running" and not isinstance(error, CancelledError)):
             raise
         raise ClusterError(
-            f"the Dask scheduler at {client_address(client)} went away, or dropped the work "
-            f"({type(error).__name__}). Draws that lived on its workers are lost; connect again "
-            "and read them anew."
-        ) from error
-    except RuntimeError as error:
-        if client.status == "running":
-            raise
-        raise ClusterError(
-            f"the Dask client of {client_address(client)} is closed. Draws that live on a cluster "
-            "need the client they were made with; connect again and read them anew."
+            f"the Dask scheduler at {client_address(client)} went away, dropped the work or was "
+            f"left ({type(error).__name__}). Draws that lived on its workers are lost; connect "
+            "again and read them anew."
         ) from error
 
 
@@ -108,7 +99,8 @@ def held(client: Any, value: object) -> Any:
     import dask
 
     # The scheduler warns of tasks beyond 10 MB; that of a million items' labels is such a one.
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+    quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
+    with explained(client), quiet:
         return client.submit(_same, _Opaque(value), pure=False)
 
 

@@ -12,7 +12,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
-from partita.samplers.chains import ChainState, Settings, _advance, _Task
+from partita.samplers.chains import ChainState, Settings, Step, _advance
 from partita.samplers.model import build_model
 
 N = 7
@@ -57,7 +57,7 @@ def test_joint_distribution(name):
     for r in range(ROUNDS):
         values = draw_data(kernel, state.labels, rng)
         model = build_model(kernel, prior, values)
-        state, _ = _advance(_Task(model, settings, state, 0, 1))
+        state, _ = _advance(model, Step(settings, state, 0, 1))
         sizes = np.bincount(state.labels)
         alpha = state.concentration
         found[r] = [sizes.size, alpha, alpha**2, (sizes**2).sum(), values.mean()]

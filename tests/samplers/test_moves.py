@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from partita.samplers.chains import ChainState, Settings, _advance, _Task
+from partita.samplers.chains import ChainState, Settings, Step, _advance
 from partita.samplers.model import build_model
 from partita.samplers.table import as_table
 from reference.samplers_moves import Moves
@@ -35,7 +35,7 @@ def run_both(case, prior, *, sweeps: int, split_merge: int, iterations: int):
     settings = Settings(1, iterations, 1, 1, sweeps, split_merge)
     labels, random = start, state.random
     for iteration in range(iterations):
-        state, _ = _advance(_Task(model, settings, state, iteration, iteration + 1))
+        state, _ = _advance(model, Step(settings, state, iteration, iteration + 1))
         twin = Moves(values, labels, case.twin, tables.arrays.sigma, log_open, random)
         for _ in range(split_merge):
             twin.split_merge()

@@ -143,10 +143,10 @@ def stop_after(monkeypatch, iterations: int) -> None:
     """Ctrl-C in the round that would pass so many iterations."""
     original = chain_module._advance
 
-    def advance(task):
+    def advance(model, task):
         if task.last > iterations:
             raise KeyboardInterrupt
-        return original(task)
+        return original(model, task)
 
     monkeypatch.setattr(chain_module, "_advance", advance)
     monkeypatch.setattr(chain_module, "_ROUND_SECONDS", 0.0)

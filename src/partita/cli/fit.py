@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.cluster import cluster_of, cluster_options
 from partita.cli.data import Understood, data_options, understand
 from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
@@ -162,6 +163,7 @@ Examples:
 @summary_options
 @seed_option("chains and the search")
 @jobs_option
+@cluster_options
 @debug_option
 def command(
     source: str,
@@ -182,6 +184,8 @@ def command(
     force: bool,
     seed: int,
     jobs: int | None,
+    scheduler: str | None,
+    workers: int | None,
     **choices: Any,
 ) -> None:
     """Fit a Bayesian mixture model to DATA by Gibbs sampling, and summarize its clusterings.
@@ -200,7 +204,7 @@ def command(
         check_directory(out, force=force)
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in _PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
-    with watch_interrupts() as interrupts:
+    with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)
         run["kernel"] = _kernel(kernel, settings, understood, chosen_prior)
         if dry_run:  # otherwise the sampler tells them
@@ -208,6 +212,7 @@ def command(
                 say(note)
             return
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
+        run["engine"] = client
         fit = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
         _save_fit(fit, out)
         if interrupts.came:

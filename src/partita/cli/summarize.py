@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.cluster import cluster_of, cluster_options
 from partita.cli.directories import check_directory, check_file, new_directory
 from partita.cli.failures import INTERRUPTED
 from partita.cli.figures import check_figures, write_figures
@@ -45,6 +46,7 @@ Examples:
   $ partita summarize draws.csv --data data.csv --report report.html
   $ partita summarize chain1.csv chain2.csv --burn-in 100 --out results
   $ partita summarize draws.npz --loss binder --prob 0.9 --json
+  $ partita summarize part1.npy part2.npy --workers 2
   $ partita summarize draws.csv --n-clusters 2 --min-size 3 --path
   $ partita summarize draws.csv --out results --similarity csv --force
   $ partita summarize --similarity results/similarity.csv --loss binder
@@ -68,6 +70,7 @@ Examples:
 @read_options
 @seed_option("search")
 @jobs_option
+@cluster_options
 @debug_option
 def command(
     sources: tuple[str, ...],
@@ -82,6 +85,8 @@ def command(
     one_based: bool,
     seed: int,
     jobs: int | None,
+    scheduler: str | None,
+    workers: int | None,
     **choices: Any,
 ) -> None:
     """Point estimate, credible ball and uncertainty from posterior draws.
@@ -108,8 +113,8 @@ def command(
     check_directory(out, force=force)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*sources, data, weights)
-    with watch_interrupts() as interrupts:
-        draws = read_draws_of(sources, weights=weights, **choices)
+    with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
+        draws = read_draws_of(sources, weights=weights, engine=client, **choices)
         observed = None if data is None else _read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:

@@ -92,7 +92,13 @@ def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -
     purpose = f"reading {path.suffix or path.name} files"
     xarray = require("xarray", extra="arviz", purpose=purpose)
     require(engine, extra="arviz", purpose=purpose)
-    with _explained(path), _quiet(), xarray.open_datatree(path, engine=engine) as tree:
+    # As a dask array the workers of a cluster read it by themselves.
+    chunks: Any = {} if options.on_workers else None
+    with (
+        _explained(path),
+        _quiet(),
+        xarray.open_datatree(path, engine=engine, chunks=chunks) as tree,
+    ):
         return draws_from_named(tree, var_name=options.var_name, check=check)
 
 

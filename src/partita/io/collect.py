@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._memory import require_memory
 from partita._progress import Status
 from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
@@ -16,6 +15,7 @@ from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
 from partita.partitions.noise import whole_labels
+from partita.partitions.room import room_for
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time."""
@@ -41,7 +41,8 @@ class Collector:
     """
 
     def __init__(self, n_items: int, expected: int = 0) -> None:
-        self._labels: NDArray[Any] = np.empty((max(1, expected), n_items), np.uint8)
+        self._room = room_for(n_items, expected)
+        self._n_items = n_items
         self._counts: list[NDArray[np.int64]] = []
         self._counting: NDArray[np.int64] | None = None
         self.n_rows = 0
@@ -55,8 +56,7 @@ class Collector:
         canonical = np.empty(block.shape, np.int32)
         counts = first_appearance(block, canonical)
         self._counts.append(counts)
-        self._make_room(block.shape[0], smallest_unsigned(int(counts.max()) - 1))
-        self._labels[self.n_rows : self.n_rows + block.shape[0]] = canonical
+        self._room.add(canonical, smallest_unsigned(int(counts.max()) - 1))
         self.n_rows += block.shape[0]
 
     def finish(
@@ -71,9 +71,8 @@ class Collector:
         if not self.n_rows:
             raise InvalidLabelsError("there are no draws; at least one row is needed.")
         self._refuse_counting(item_names)
-        self._resize(self.n_rows)
         return Draws._from_canonical(
-            self._labels,
+            self._room.finish(),
             np.concatenate(self._counts),
             weights=weights,
             chain=chain,
@@ -97,21 +96,8 @@ class Collector:
     def _refuse_counting(self, item_names: Sequence[str] | None) -> None:
         if self._counting is not None and self.n_rows > 1:
             mine = self._counting
-            shape = (self.n_rows, self._labels.shape[1])
+            shape = (self.n_rows, self._n_items)
             refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
-
-    def _make_room(self, rows: int, dtype: np.dtype[Any]) -> None:
-        if dtype.itemsize > self._labels.dtype.itemsize:
-            self._labels = self._labels.astype(dtype)
-        needed = self.n_rows + rows
-        if needed > self._labels.shape[0]:
-            self._resize(max(needed, self._labels.shape[0] * 3 // 2))
-
-    def _resize(self, rows: int) -> None:
-        more = (rows - self._labels.shape[0]) * self._labels.shape[1] * self._labels.itemsize
-        require_memory(more, "reading the draws", "Thin them before writing them.")
-        # In place: a second array of the new size would double the memory for a moment.
-        self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
 
 
 def refuse_counting(

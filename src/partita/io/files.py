@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import IO, Any
 
 from partita._files import FileAccessError, PathLike, atomic_path
@@ -21,10 +22,11 @@ from partita.errors import (
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.one_based import OneBased
 from partita.io.registry import Format, ReadOptions, find_format
-from partita.io.source import Source, check_file, is_standard, is_stream, name_of
+from partita.io.source import Source, check_file, is_standard, is_stream, name_of, several
 from partita.partitions.convert import as_draws, with_fields
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
+from partita.partitions.room import labels_in_file
 from partita.partitions.types import DrawsLike
 
 
@@ -38,6 +40,8 @@ def read_draws(
     sep: str | None = None,
     strings: bool = False,
     noise: NoiseRule | None = None,
+    memory_map: bool = False,
+    engine: Any = None,
     kind: Kind | None = None,
 ) -> Draws:
     """Read draws of a partition from a file: one row per draw, one column per item.
@@ -45,7 +49,8 @@ def read_draws(
     Parameters
     ----------
     path : path, "-", open file, or a sequence of these
-        ``"-"`` is standard input. Several files are several chains of the same items.
+        ``"-"`` is standard input. Several files are several chains of the same items; so are
+        those of a pattern such as ``"part-*.npy"``, in the order of the numbers in their names.
     format : str, optional
         ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``coda`` (a chain beside its
         index), ``npy``, ``npz``, ``parquet``, ``feather``, ``netcdf``, ``zarr``, ``rds`` or
@@ -72,6 +77,16 @@ def read_draws(
     kind : "posterior" or "ensemble", optional
         What the rows are; see :func:`as_draws`. When omitted what the file says, and draws of a
         posterior where it says nothing.
+    memory_map : bool
+        Leave the labels on disk and map them into memory, for draws that do not fit. An npy file
+        of canonical labels in the smallest dtype, as :func:`write_draws` makes it, is mapped
+        itself; the labels of any other file are written once to a temporary file, which is gone
+        when the draws are, and a message says so.
+    engine : "dask" or distributed.Client, optional
+        Keep the labels on the workers of a Dask cluster, which read npy, parquet, netCDF and zarr
+        by themselves, block by block: the path must be one that they see too. Other formats are
+        read here and sent. "dask" is the client in force. Every function of partita takes such
+        draws as it takes others.
 
     Returns
     -------
@@ -115,17 +130,21 @@ def read_draws(
         text_or_none(sep, "sep"),
         flag(strings, "strings"),
     )
-    with reading_noise(noise):
-        if isinstance(path, (list, tuple)):
-            if not path:
-                raise InvalidInputError("an empty list of files was given; expected at least one.")
-            parts = [_read_one(each, format, options) for each in path]
-            return Draws.concat([with_fields(part, kind=kind) for part in parts])
-        one = _read_one(path, format, options)  # type: ignore[arg-type]
-        return with_fields(one, kind=kind)
+    mapped = flag(memory_map, "memory_map")
+    if mapped and engine is not None:
+        raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")
+    places = several(path)
+    with reading_noise(noise), labels_in_file(mapped):
+        if engine is not None:
+            on_workers = import_module("partita.io.dask_files")
+            found: Draws = on_workers.read_on_workers(places, format, options, engine)
+            return with_fields(found, kind=kind)
+        parts = [with_fields(read_here(each, format, options), kind=kind) for each in places]
+        return parts[0] if len(parts) == 1 else Draws.concat(parts)
 
 
-def _read_one(path: Source, format: str | None, options: ReadOptions) -> Draws:
+def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
+    """Draws from one file, read in this process."""
     stream = is_stream(path)
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     if not chosen.text:

@@ -56,23 +56,26 @@ def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Dra
     number = draw_number(table.names)
     if number is not None and _same(table, table.names[number]):
         refuse_long(table.names[number])
+    items, fields = items_and_fields(table, var_name)
+    blocks = table.blocks(items, rows_per_block(len(items)))
+    return collect(blocks, len(items), expected=table.n_rows, **fields)
+
+
+def items_and_fields(table: ForeignTable, var_name: str | None) -> tuple[list[int], dict[str, Any]]:
+    """The columns that are items, and weights, chain, item_names and kind of the draws."""
     columns = choose_columns(
         table.names,
         var_name=var_name,
         is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
     )
     warn_of_items_in_rows(table.row_names(), table.n_rows, len(columns.items))
-    blocks = table.blocks(columns.items, rows_per_block(len(columns.items)))
     chain = table.chain() if columns.chain is None else table.column(columns.chain)
-    return collect(
-        blocks,
-        len(columns.items),
-        expected=table.n_rows,
-        weights=None if columns.weight is None else _weights(table.column(columns.weight)),
-        chain=None if chain is None else clean_ids(chain),
-        item_names=columns.names,
-        kind=columns.kind,
-    )
+    return columns.items, {
+        "weights": None if columns.weight is None else _weights(table.column(columns.weight)),
+        "chain": None if chain is None else clean_ids(chain),
+        "item_names": columns.names,
+        "kind": columns.kind,
+    }
 
 
 def _weights(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._dask import current_client
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.ids import clean_ids
@@ -129,6 +130,13 @@ def _draws_from_array(array: Any) -> Draws:
         ids = clean_ids(np.asarray(array.coords["chain"].values))
     rows = n_draws * (array.sizes[chain] if chain else 1)
     names = _item_names(array, item)
+    client = None if array.chunks is None else current_client()
+    if client is not None:
+        from partita.io.on_workers import draws_on_workers
+
+        order = [dim for dim in (chain, draw, item) if dim]
+        labels = array.transpose(*order).data.reshape(-1, array.sizes[item])
+        return draws_on_workers(labels, client, chain=ids, item_names=names)
     blocks = _blocks(array, chain, draw, item)
     return collect(blocks, array.sizes[item], expected=rows, chain=ids, item_names=names)
 

@@ -19,8 +19,10 @@ from partita._own_files import mark
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.collect import collect, rows_per_block
 from partita.io.registry import ReadOptions
+from partita.partitions.cleaning import canonical_counts
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
+from partita.partitions.room import are_in_file
 
 _FIELDS = ("weights", "chain", "item_names")
 _KIND = "kind"
@@ -33,11 +35,21 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
         raise InvalidInputError(
             "var_name=... was given, but an npy file holds a single array.", argument="var_name"
         )
+    values = opened(path, whole=not are_in_file())
+    if are_in_file() and not options.transpose:
+        counts = canonical_counts(values)
+        if counts is not None:
+            return Draws._from_canonical(values.view(np.ndarray), counts)
+    return draws_from_array(values, transpose=options.transpose)
+
+
+def opened(path: Path, *, whole: bool) -> NDArray[Any]:
+    """The array of an npy file, mapped; memory must hold its labels if the ``whole`` is kept."""
     with _explained(path, "npy"), path.open("rb") as stream:
         shape, _, dtype = _read_header(stream, path.name)
-        _check_size(path.name, shape, dtype, path.stat().st_size - stream.tell())
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-    return draws_from_array(values, transpose=options.transpose)
+        content = path.stat().st_size - stream.tell()
+        _check_size(path.name, shape, dtype, content, whole=whole)
+        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
 
 
 def read_array(path: Path) -> NDArray[Any]:
@@ -120,7 +132,9 @@ def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, n
     return shape, fortran, dtype
 
 
-def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], content: int) -> None:
+def _check_size(
+    name: str, shape: tuple[int, ...], dtype: np.dtype[Any], content: int, *, whole: bool = True
+) -> None:
     """Refuse a header that declares more than the file holds, or than memory does."""
     size = math.prod(shape) * dtype.itemsize
     if size > content or any(n < 0 for n in shape):
@@ -128,7 +142,9 @@ def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], content
             f"{name} is damaged or cut short: it declares an array of {size:,} bytes and holds "
             f"{content:,}. Copy or write it again."
         )
-    require_memory(size // 8, f"reading {name}", "Thin the draws before writing them.")
+    if whole:
+        instead = "Leave them on disk with memory_map=True, or thin the draws before writing them."
+        require_memory(size // 8, f"reading {name}", instead)
 
 
 def _choose_key(shapes: dict[str, tuple[int, ...]], var_name: str | None, path: Path) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._dask import explained, in_order
 from partita._optional import require
+from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.io.collect import refuse_counting
 from partita.partitions.arrays import plain_array
@@ -29,6 +30,7 @@ def draws_on_workers(
     weights: ArrayLike | None = None,
     chain: ArrayLike | None = None,
     item_names: Sequence[str] | None = None,
+    kind: Kind = "posterior",
 ) -> Draws:
     """Draws from a dask array of shape (draw, item) whose chunks are of known size.
 
@@ -56,7 +58,7 @@ def draws_on_workers(
         refuse_counting(shape, columns, start, step, item_names)
         labels, n_clusters = finish(client, found, shape)
     return Draws._from_canonical(
-        labels, n_clusters, weights=weights, chain=chain, item_names=item_names
+        labels, n_clusters, weights=weights, chain=chain, item_names=item_names, kind=kind
     )
 
 

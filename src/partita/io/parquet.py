@@ -29,7 +29,7 @@ def read(path: Path, options: ReadOptions) -> Draws:
     arrow = require("pyarrow", extra="parquet")
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            table = _ParquetTable(file)
+            table = ParquetTable(file)
             if not options.transpose:
                 return draws_from_table(table, var_name=options.var_name)
             if options.var_name is not None:
@@ -69,7 +69,7 @@ def read_columns(path: Path) -> tuple[list[str], list[list[Any]]]:
     """
     parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-        table = _ParquetTable(file)
+        table = ParquetTable(file)
         columns = [file.read(columns=[name]).column(name).to_pylist() for name in table.names]
         rows = table.row_names()
         return (["", *table.names], [rows, *columns]) if rows else (table.names, columns)
@@ -104,7 +104,7 @@ def write(draws: Draws, path: Path) -> None:
             writer.write_table(table(rows))
 
 
-class _ParquetTable:
+class ParquetTable:
     """A parquet file as a table; the index that pandas stores among the columns is left out."""
 
     def __init__(self, file: Any) -> None:

@@ -23,6 +23,7 @@ class ReadOptions:
     header: bool | None = None
     sep: str | None = None
     strings: bool = False
+    on_workers: bool = False
 
     def text_only(self) -> list[str]:
         """Names of the options in use that have a meaning for text formats alone."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import bz2
+import glob
 import gzip
 import lzma
 import os
+import re
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from partita._files import FileAccessError, FileMissingError, PathLike
 from partita._validate import path as clean_path
-from partita.errors import FileFormatError
+from partita.errors import FileFormatError, InvalidInputError
 
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
@@ -28,6 +30,34 @@ _PACKED: dict[str, Any] = {
 _LONGEST_LINE = 1 << 28
 _MOST_PASSED_OVER = 1 << 26
 _BLOCK_BYTES = 1 << 19  # a block and its labels stay in the processor's cache
+
+
+def several(source: Source | Sequence[Source]) -> list[Source]:
+    """The files that are meant: those of a list, those that fit a pattern, or the one given."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise InvalidInputError("an empty list of files was given; expected at least one.")
+        return list(source)
+    one: Source = source  # type: ignore[assignment]
+    if not isinstance(one, (str, os.PathLike)) or not glob.has_magic(str(one)) or exists(one):
+        return [one]
+    found = sorted(glob.glob(str(one)), key=_by_number)
+    if not found:
+        raise FileMissingError(f"no file fits {one}. Check the pattern and the directory.")
+    return list(found)
+
+
+def exists(path: PathLike) -> bool:
+    """Whether there is a file of that name."""
+    with suppress(OSError, ValueError):  # a name that no file can have
+        return Path(str(path)).exists()
+    return False
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Orders part-2 before part-10."""
+    pieces = re.split(r"(\d+)", name)
+    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]
 
 
 def is_stream(source: object) -> bool:

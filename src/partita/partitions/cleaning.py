@@ -16,7 +16,8 @@ from partita._validate import choice, texts
 from partita._vocabulary import KINDS, Kind
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
 from partita.partitions.arrays import first_appearance, refuse_masked
-from partita.partitions.noise import whole_labels
+from partita.partitions.noise import rule_in_force, whole_labels
+from partita.partitions.room import room_for
 
 BLOCK_LABELS = 1 << 22
 """Labels converted at a time, so that no temporary grows with the number of draws."""
@@ -54,7 +55,7 @@ def canonicalise(
     Of all items, or of some ``columns``, which are picked block by block.
     """
     n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
-    labels: NDArray[np.unsignedinteger[Any]] = np.empty((n_draws, n_items), np.uint8)
+    room = room_for(n_items, n_draws)
     counts = np.empty(n_draws, np.int64)
     step = max(1, BLOCK_LABELS // n_items)
     for start in range(0, n_draws, step):
@@ -63,11 +64,28 @@ def canonicalise(
         counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
             whole_labels(_picked(values[start:stop], columns), "draws", first_draw=start), block
         )
-        needed = smallest_unsigned(int(counts[start:stop].max()) - 1)
-        if needed.itemsize > labels.dtype.itemsize:
-            labels = labels.astype(needed)
-        labels[start:stop] = block
-    return labels, counts
+        room.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
+    return room.finish(), counts
+
+
+def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Each draw's number of clusters, if the labels are those that ``canonicalise`` would make.
+
+    None where they are not, or would be read by a rule for noise.
+    """
+    plain = values.ndim == 2 and values.dtype.kind == "u" and values.flags.c_contiguous
+    if not plain or not values.size or rule_in_force() is not None:
+        return None
+    n_draws, n_items = values.shape
+    counts = np.empty(n_draws, np.int64)
+    step = max(1, BLOCK_LABELS // n_items)
+    for start in range(0, n_draws, step):
+        rows = values[start : start + step]
+        block = np.empty(rows.shape, np.int32)
+        counts[start : start + step] = first_appearance(rows.astype(np.int64), block)
+        if not np.array_equal(rows, block):
+            return None
+    return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
 
 
 def _picked(values: NDArray[Any], columns: NDArray[np.int64] | None) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -85,15 +85,8 @@ class Draws(DrawsArrays):
     def __draws__(self) -> Draws:
         return self
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.labels, dtype=dtype, copy=copy)
-
     def __len__(self) -> int:
         return self.n_draws
-
-    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
-        for where in self.blocks():
-            yield from self.labels_at(where)
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
@@ -167,12 +160,6 @@ class Draws(DrawsArrays):
             item_names=self._item_names,
             kind=self._kind,
         )
-
-    def rows_kept(self, index: Any) -> Stored:
-        """Some draws, kept where all of them are."""
-        if isinstance(self._labels, RemoteLabels):
-            return self._labels.select(np.arange(self.n_draws)[index])
-        return np.ascontiguousarray(self._labels[index])
 
     @property
     def n_effective(self) -> float:

@@ -181,6 +181,19 @@ class DrawsArrays:
 
     # ------------------------------------------------------------------ how kernels see it
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.labels, dtype=dtype, copy=copy)
+
+    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+        for where in self.blocks():
+            yield from self.labels_at(where)
+
+    def rows_kept(self, index: Any) -> Stored:
+        """Some draws, kept where all of them are."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.select(np.arange(self.n_draws)[index])
+        return np.ascontiguousarray(self._labels[index])
+
     def rows(self, start: int, stop: int) -> Labels:
         """Draws start … stop − 1 in the dtype of the kernels (int32)."""
         return self.labels_at(slice(start, stop)).astype(np.int32)

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.partitions.draws_arrays import DrawsArrays
+from partita.partitions.draws_arrays import DrawsArrays, Stored
+from partita.partitions.pieces import stores
+from partita.partitions.remote import RemoteLabels
+from partita.partitions.room import room_for
 
 Joined = tuple[
-    NDArray[np.unsignedinteger[Any]],
+    Stored,
     NDArray[np.int64],
     NDArray[np.float64] | None,
     NDArray[Any] | None,
@@ -34,15 +37,26 @@ def joined(parts: Sequence[DrawsArrays]) -> Joined:
                 "draws of a posterior and runs of an ensemble cannot be concatenated: say what "
                 "they all are, as in as_draws(part, kind='ensemble')."
             )
-    dtype = np.result_type(*[part.labels.dtype for part in parts])
     total = sum(part.n_draws for part in parts)
-    labels = np.empty((total, first.n_items), dtype)
-    np.concatenate([part.labels for part in parts], out=labels)
+    labels = _labels(parts, total)
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
     counts = np.concatenate([part.n_clusters for part in parts])
     return labels, counts, weights, _chains(parts)
+
+
+def _labels(parts: Sequence[DrawsArrays], total: int) -> Stored:
+    """All labels, where those of the parts are; in memory where some are there."""
+    remote = [part.stored for part in parts if isinstance(part.stored, RemoteLabels)]
+    if len(remote) == len(parts):
+        return remote[0].followed_by(remote[1:])
+    dtype = np.result_type(*[part.stored.dtype for part in parts])
+    room = room_for(parts[0].n_items, total)
+    for part in parts:
+        for where in stores(part.n_draws, part.n_items):
+            room.add(part.rows(where.start, where.stop), dtype)
+    return room.finish()
 
 
 def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:

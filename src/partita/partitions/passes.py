@@ -12,7 +12,6 @@ writes nothing in place, because a worker elsewhere shares no memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run, stream
 from partita.partitions import pieces
-from partita.partitions.arrays import Labels
+from partita.partitions.block import Block as Block
 from partita.partitions.draws import Draws
 from partita.partitions.remote import RemoteLabels
 
@@ -34,39 +33,6 @@ GATHERED_LABELS = 1 << 26
 """Labels up to which draws on workers are fetched for a search that needs them whole."""
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Consecutive draws, as small as they are stored.
-
-    Attributes
-    ----------
-    start : int
-        Number of the first draw.
-    labels : ndarray of unsigned int, shape (n, n_items)
-    n_clusters : ndarray of int64, shape (n,)
-    probabilities : ndarray of float, shape (n,)
-        Their share of the whole mass.
-    is_weighted : bool
-        Whether draws differ in weight; where not, counts are exact and shares come last.
-    """
-
-    start: int
-    labels: NDArray[np.unsignedinteger[Any]]
-    n_clusters: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
-    is_weighted: bool
-
-    @property
-    def rows(self) -> Labels:
-        """The labels in the dtype of the kernels, a copy."""
-        return self.labels.astype(np.int32)
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        """The weights, or 1 for each draw where they do not differ, so that sums are whole."""
-        return self.probabilities if self.is_weighted else np.ones(self.n_clusters.size)
 
 
 def block_of(draws: Draws, where: slice) -> Block:

@@ -160,6 +160,23 @@ class RemoteLabels:
         ]
         return RemoteLabels(self.client, futures, shape, self.dtype)
 
+    def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
+        """These draws and those of others of the same items, one after the other."""
+        every = [self, *others]
+        ends = np.cumsum([one.shape[0] for one in every])
+        shape = (int(ends[-1]), self.shape[1])
+        dtype = np.result_type(*[one.dtype for one in every])
+        futures = []
+        for store in stores(*shape):
+            parts: list[Any] = []
+            for one, end in zip(every, ends.tolist(), strict=True):
+                first = end - one.shape[0]
+                mine = np.arange(max(store.start, first), min(store.stop, end)) - first
+                parts += one._parts(mine)[0] if mine.size else []
+            order = np.arange(store.stop - store.start)
+            futures.append(self._submit(_on_set, None, parts, order, dtype, ()))
+        return RemoteLabels(self.client, futures, shape, dtype)
+
     def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
         """Some items, canonical again, and the numbers of clusters."""
         rows = np.arange(self.shape[0])
@@ -193,6 +210,13 @@ def finish(
     )
     dtype = smallest_unsigned(int(counts.max()) - 1)
     return RemoteLabels(client, labels, shape, dtype), counts
+
+
+def sent(client: Any, labels: Small) -> RemoteLabels:
+    """Labels from here, on workers; the scheduler keeps what they are made from."""
+    shape = (int(labels.shape[0]), int(labels.shape[1]))
+    futures = [held(client, np.ascontiguousarray(labels[store])) for store in stores(*shape)]
+    return RemoteLabels(client, futures, shape, labels.dtype)
 
 
 def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:

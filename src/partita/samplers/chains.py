@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._dask import as_client, held, in_order
 from partita._memory import require_memory
 from partita._parallel import run
 from partita.kernels.gibbs.types import Plan
@@ -104,19 +106,49 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class _Task:
-    model: Model
+class Step:
+    """What a chain is to do: iterations first + 1 … last, from a state."""
+
     settings: Settings
     state: ChainState
     first: int
     last: int
 
 
-def _advance(task: _Task) -> tuple[ChainState, Record]:
-    """Iterations first + 1 … last of one chain; the state given is left as it is."""
+Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
+"""One step of each chain, wherever it runs."""
+
+
+def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
+    """Who advances the chains: threads here, or the workers of a cluster."""
+    return _in_threads(model, n_jobs) if engine is None else _on_workers(model, as_client(engine))
+
+
+def _in_threads(model: Model, n_jobs: int | None) -> Advance:
+    """Chains that advance here."""
+    return lambda steps: run(partial(_advance, model), steps, n_jobs)
+
+
+def _on_workers(model: Model, client: Any) -> Advance:
+    """Chains that advance on the workers of a cluster, to which the model is sent once.
+
+    A chain's state comes back after every round: a worker that dies costs the round, and not
+    a draw differs.
+    """
+    there = held(client, model)
+
+    def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
+        submit = partial(client.submit, _advance, there, pure=False)
+        return list(in_order(client, submit, steps))
+
+    return advance
+
+
+def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:
+    """One step of one chain; the state given is left as it is."""
     from partita.kernels.gibbs.chain import run_chain
 
-    model, settings, arrays = task.model, task.settings, task.model.arrays
+    settings, arrays = task.settings, model.arrays
     labels, random = task.state.labels.copy(), task.state.random.copy()
     n_kept = settings.kept(task.last) - settings.kept(task.first)
     kept_labels = np.empty((n_kept, labels.size), np.int32)
@@ -150,10 +182,9 @@ def _advance(task: _Task) -> tuple[ChainState, Record]:
 
 
 def advance_all(
-    model: Model,
     settings: Settings,
     progress: Progress,
-    n_jobs: int | None,
+    advance: Advance,
     after_round: Callable[[Progress], None],
 ) -> tuple[Progress, bool]:
     """Run all chains to the end, in rounds; the flag tells whether Ctrl-C came first.
@@ -172,9 +203,9 @@ def advance_all(
     try:
         while progress.done < settings.iterations:
             last = min(progress.done + length, settings.iterations)
-            tasks = [_Task(model, settings, s, progress.done, last) for s in progress.states]
+            steps = [Step(settings, s, progress.done, last) for s in progress.states]
             start = time.perf_counter()
-            results = run(_advance, tasks, n_jobs)
+            results = advance(steps)
             seconds = time.perf_counter() - start
             progress = replace(
                 progress,

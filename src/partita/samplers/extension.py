@@ -11,7 +11,7 @@ import numpy as np
 from partita._validate import whole
 from partita.errors import NotSupportedError
 from partita.partitions.draws import Draws
-from partita.samplers.chains import advance_all
+from partita.samplers.chains import advance_all, runner
 from partita.samplers.collect import fit_from_progress
 from partita.samplers.display import Display
 from partita.samplers.fit import Fit
@@ -32,7 +32,7 @@ def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) 
     model = build_model(fit.kernel, fit.prior, fit.values)
     start = time.perf_counter()
     with Display(settings, begun.done, progress, ()) as display:
-        reached, interrupted = advance_all(model, settings, begun, n_jobs, display.update)
+        reached, interrupted = advance_all(settings, begun, runner(model, n_jobs), display.update)
     if not reached.n_draws:
         return fit
     added = fit_from_progress(

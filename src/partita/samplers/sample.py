@@ -16,7 +16,7 @@ from partita._validate import Rng, generator, number, whole
 from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.cells import Floats
-from partita.samplers.chains import ChainState, Progress, Settings, advance_all
+from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
 from partita.samplers.choice import choose_kernel
 from partita.samplers.collect import fit_from_progress
@@ -45,6 +45,7 @@ def sample(
     chains: int = 4,
     rng: Rng | None = None,
     n_jobs: int | None = None,
+    engine: Any = None,
     progress: bool | None = None,
     initial: Any = None,
     sweeps: int = 1,
@@ -83,6 +84,9 @@ def sample(
         The same value gives the same draws for every ``n_jobs``. Other draws each time by default.
     n_jobs : int, optional
         Threads; by default every core.
+    engine : distributed.Client or "dask", optional
+        Run the chains on the workers of a Dask cluster, "dask" being the client in force. The
+        data are sent once, and the draws are those of one machine, to the last bit.
     progress : bool, optional
         Show progress on standard error (True: in a file or pipe as lines of their own); by default
         on a terminal and in a notebook.
@@ -147,6 +151,7 @@ def sample(
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_parameters(begun, model) if resume is None else begun
+    advance = runner(model, n_jobs, engine)
     keeper.begin(begun)
     for note in notes:
         _log.info(note)
@@ -157,7 +162,7 @@ def sample(
             display.update(reached)
             keeper.after_round(reached)
 
-        reached, interrupted = advance_all(model, settings, begun, n_jobs, after_round)
+        reached, interrupted = advance_all(settings, begun, advance, after_round)
     keeper.keep(reached)
     seconds = time.perf_counter() - start
     if keeper.failure is not None:

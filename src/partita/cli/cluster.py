@@ -1,0 +1,62 @@
+"""A Dask cluster for a command: one that is there, or one of this machine's processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from partita.errors import ClusterError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cluster_options(function: F) -> F:
+    """``--scheduler ADDRESS`` and ``--workers N``."""
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
+    )
+    workers = click.option(
+        "--workers",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Work in N processes of this machine, a Dask cluster of its own.",
+    )
+    return scheduler(workers(function))
+
+
+@contextmanager
+def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    """The client of the cluster asked for, or None; closed afterwards."""
+    if scheduler is None and workers is None:
+        yield None
+        return
+    if scheduler is not None and workers is not None:
+        raise click.UsageError("--workers starts a cluster and --scheduler names one; give one.")
+    from partita._optional import require
+
+    asked = "--scheduler" if scheduler is not None else "--workers"
+    distributed = require("distributed", extra="dask", purpose=asked)
+    require("dask.array", extra="dask", purpose=asked)
+    if workers is not None:
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, timeout=10)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"there is no Dask scheduler at {scheduler} ({type(error).__name__}: {error}). Start "
+            "one with: dask scheduler"
+        ) from error
+    with client:
+        yield client
