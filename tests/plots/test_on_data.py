@@ -105,7 +105,7 @@ def test_a_correlated_kernel_gives_turned_ellipses():
     expected = fit.cluster_parameters(labels)["covariance"].mean[0, :2, :2]
     np.testing.assert_allclose(shapes.covariances[0], expected)
     whole = prepare_view(observations, None)
-    shapes = prepare_shapes(labels, whole, observations, fit)
+    shapes = prepare_shapes(labels, whole, observations, fit, True)
     full = fit.cluster_parameters(labels)["covariance"].mean[0]
     np.testing.assert_allclose(shapes.covariances[0], whole.directions.T @ full @ whole.directions)
 

@@ -41,6 +41,7 @@ def ball(
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
+    ellipses: bool | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
@@ -56,7 +57,7 @@ def ball(
     Parameters
     ----------
     source : Summary or CredibleBall
-    data, fit, dims, density, n_jobs
+    data, fit, dims, density, ellipses, n_jobs
         As in :func:`estimate`.
     axes : four Axes, optional
         Where to draw; a new figure by default.
@@ -95,10 +96,10 @@ def ball(
         curve = prepare_curve(view, model, density, n_jobs=n_jobs) if one else None
         lowest = []
         for ax, panel in zip(drawn, panels, strict=True):
-            shapes = prepare_shapes(panel.labels, view, observations, model)
+            shapes = prepare_shapes(panel.labels, view, observations, model, ellipses)
             draw_partition(ax, panel.labels, panel.indices, view, shapes, curve)
             lowest.append(ax.get_ylim()[0])
-        note += "; " + shapes_note(shapes.source, len(view.names))
+        note = "; ".join(filter(None, (note, shapes_note(shapes, len(view.names)))))
         if one:  # the panel with the most bars sets the room below the density
             for ax in drawn:
                 ax.set_ylim(bottom=min(lowest))

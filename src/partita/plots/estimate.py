@@ -32,6 +32,7 @@ def estimate(
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
+    ellipses: bool | None = None,
     ax: Axes | None = None,
     n_jobs: int | None = None,
 ) -> Axes:
@@ -40,8 +41,10 @@ def estimate(
     One column: each value at its height under the density, with a star and a
     bar for each cluster below. Two columns: a scatter plot with a star and an
     ellipse for each cluster. More: the first two principal components of the
-    scaled columns, or the pair chosen by ``dims``. Stars are means; bars and
-    ellipses reach two standard deviations.
+    scaled columns, with categories among them the first two axes of a factor
+    analysis of mixed data (levels as scaled indicators, for codes have no
+    order), or the pair chosen by ``dims``. Stars are means; bars and ellipses
+    reach two standard deviations.
 
     Parameters
     ----------
@@ -56,6 +59,9 @@ def estimate(
     dims : sequence of one or two column positions or names, optional
     density : pair of array_like, (grid, values), optional
         Density of one-dimensional data, where another sampler gave it.
+    ellipses : bool, optional
+        Whether to draw the stars, bars and ellipses. By default where the coordinates are columns
+        of the data, and not on principal or mixed axes.
     ax : Axes, optional
         Where to draw; a new figure by default.
     n_jobs : int, optional
@@ -87,15 +93,13 @@ def estimate(
             "fit=...; partita.plots.similarity and partita.plots.ball need no data."
         )
     view = prepare_view(observations, dims)
-    shapes = prepare_shapes(labels, view, observations, model)
+    shapes = prepare_shapes(labels, view, observations, model, ellipses)
     curve = prepare_curve(view, model, density, n_jobs=n_jobs) if len(view.names) == 1 else None
     indices = colour_indices([labels])[0]
     axes = one_axes(ax, width=6.4, height=4.4)
     draw_partition(axes, labels, indices, view, shapes, curve)
     sizes = np.bincount(labels).astype(np.int64)
-    headline(
-        axes, _title(source, sizes.size, labels.size), shapes_note(shapes.source, len(view.names))
-    )
+    headline(axes, _title(source, sizes.size, labels.size), shapes_note(shapes, len(view.names)))
     cluster_legend(axes, indices, sizes)
     return axes
 

@@ -45,11 +45,12 @@ def observations_of(
     if data is not None:
         return as_observations(data, n_items)
     if isinstance(source, Summary) and source.data is not None:
-        return Observations(source.data, source.data_names or None)
+        return Observations(source.data, source.data_names or None, source.data_categories)
     if fit is not None:
         _same_items(fit, n_items)
         unnamed = fit.columns == tuple(str(j) for j in range(len(fit.columns)))
-        return Observations(fit.values, None if unnamed else fit.columns)
+        categories = fit.kernel.categories(len(fit.columns))
+        return Observations(fit.values, None if unnamed else fit.columns, categories)
     return None
 
 

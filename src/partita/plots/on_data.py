@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import flag
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.partitions.labels import Labels
+from partita.plots.mixed_view import mixed_axes, signs
 from partita.samplers.fit import Fit
 from partita.summary.observations import Observations
 
@@ -35,7 +37,9 @@ class View:
         Columns of the data that the coordinates are made of.
     origin : ndarray of float, shape (n_columns,)
     directions : ndarray of float, shape (n_columns, 1 or 2)
-        ``points = (data[:, columns] − origin) @ directions``.
+        ``points = (data[:, columns] − origin) @ directions``; empty for mixed data.
+    is_own : bool
+        Whether the coordinates are columns of numbers as they are.
     """
 
     points: Floats
@@ -43,6 +47,7 @@ class View:
     columns: tuple[int, ...]
     origin: Floats
     directions: Floats
+    is_own: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +82,16 @@ def prepare_view(observations: Observations, dims: Sequence[int | str] | None) -
     """The columns asked for; else one or two columns as they are, more as principal components.
 
     Columns are scaled to unit variance before principal components are taken,
-    for they may have different units.
+    for they may have different units. With categories among them the axes are
+    those of :func:`mixed_axes`: codes of levels have no order.
     """
     table = observations.values
     columns = _columns(observations, dims)
     used = table[:, columns]
+    categories = [at for at, column in enumerate(columns) if column in observations.categories]
+    if categories and dims is None:
+        nothing = np.empty((0, 2))
+        return View(*mixed_axes(used, categories), columns, nothing[:, 0], nothing, is_own=False)
     if not np.isfinite(used).all():
         bad = [observations.titles[j] for j in columns if not np.isfinite(table[:, j]).all()]
         raise InvalidDataError(
@@ -91,23 +101,35 @@ def prepare_view(observations: Observations, dims: Sequence[int | str] | None) -
     names = tuple(observations.titles[j] for j in columns)
     if len(columns) <= 2:
         identity = np.eye(len(columns))
-        return View(used, names, columns, np.zeros(len(columns)), identity)
+        return View(used, names, columns, np.zeros(len(columns)), identity, not categories)
     origin = used.mean(axis=0)
     scale = used.std(axis=0)
     scale[scale == 0.0] = 1.0
     _, singular, axes = np.linalg.svd((used - origin) / scale, full_matrices=False)
-    directions = (axes[:2] * _signs(axes[:2])[:, None]).T / scale[:, None]
+    directions = (axes[:2] * signs(axes[:2])[:, None]).T / scale[:, None]
     share = singular[:2] ** 2 / max(float((singular**2).sum()), 1e-300)
     titles = tuple(f"PC {j + 1} ({100 * s:.0f}% of variance)" for j, s in enumerate(share.tolist()))
-    return View((used - origin) @ directions, titles, columns, origin, directions)
+    return View((used - origin) @ directions, titles, columns, origin, directions, is_own=False)
 
 
 def prepare_shapes(
-    labels: Labels, view: View, observations: Observations, fit: Fit | None
-) -> ClusterShapes:
-    """Posterior means of each cluster's mean and covariance, or moments of its items."""
+    labels: Labels,
+    view: View,
+    observations: Observations,
+    fit: Fit | None,
+    wanted: bool | None = None,
+) -> ClusterShapes | None:
+    """Posterior means of each cluster's mean and covariance, or moments of its items.
+
+    None where not wanted; without a wish, where the coordinates are none of the
+    data's own, on which an ellipse would show the projection and no cluster.
+    """
+    if wanted is not None:
+        flag(wanted, "ellipses")
+    if not (view.is_own if wanted is None else wanted):
+        return None
     found = None
-    if fit is not None and len(fit.columns) == len(observations.titles):
+    if fit is not None and len(fit.columns) == len(observations.titles) and view.directions.size:
         found = _from_fit(labels, view, fit)
     return _from_items(labels, view) if found is None else found
 
@@ -169,12 +191,6 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
             f"dims={dims!r}; expected one column or two different ones.", argument="dims"
         )
     return tuple(found)
-
-
-def _signs(axes: Floats) -> Floats:
-    """Signs that make the largest entry of each axis positive, so that figures do not flip."""
-    largest = np.abs(axes).argmax(axis=1)
-    return np.where(axes[np.arange(len(axes)), largest] < 0.0, -1.0, 1.0)
 
 
 def _from_items(labels: Labels, view: View) -> ClusterShapes:

@@ -27,18 +27,20 @@ def draw_partition(
     labels: Labels,
     indices: NDArray[np.int64],
     view: View,
-    shapes: ClusterShapes,
+    shapes: ClusterShapes | None,
     curve: Curve | None,
 ) -> None:
     """Items in the colours of their clusters, with a star and a bar or ellipse for each cluster."""
     if curve is None:
         _draw_items(ax, labels, indices, view.points[:, 0], view.points[:, 1])
-        _draw_ellipses(ax, indices, shapes, np.bincount(labels))
+        if shapes is not None:
+            _draw_ellipses(ax, indices, shapes, np.bincount(labels))
         ax.set_ylabel(shorten(view.names[1], 40))
     else:
         ax.plot(curve.grid, curve.values, color="#9A9A9A", linewidth=1.0, zorder=1)
         _draw_items(ax, labels, indices, view.points[:, 0], curve.at_items)
-        _draw_bars(ax, indices, shapes, curve)
+        if shapes is not None:
+            _draw_bars(ax, indices, shapes, curve)
         ax.set_ylabel(curve.name)
     ax.set_xlabel(shorten(view.names[0], 40))
     plain(ax)
@@ -72,10 +74,12 @@ def draw_cross_table(ax: Axes, center: Labels, labels: Labels, indices: NDArray[
     plain(ax)
 
 
-def shapes_note(source: str, dimensions: int) -> str:
-    """What stars, bars and ellipses are."""
+def shapes_note(shapes: ClusterShapes | None, dimensions: int) -> str:
+    """What stars, bars and ellipses are; nothing where there are none."""
+    if shapes is None:
+        return ""
     what = "bars" if dimensions == 1 else "ellipses"
-    if source == "posterior":
+    if shapes.source == "posterior":
         return f"stars and {what}: posterior mean ± {DEVIATIONS:g} sd of each cluster"
     return f"stars and {what}: mean ± {DEVIATIONS:g} sd of each cluster's items"
 

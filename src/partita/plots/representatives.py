@@ -47,6 +47,7 @@ def representatives(
     fit: Fit | None = None,
     dims: Sequence[int | str] | None = None,
     density: tuple[ArrayLike, ArrayLike] | None = None,
+    ellipses: bool | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
@@ -61,7 +62,7 @@ def representatives(
     Parameters
     ----------
     source : Representatives or Modes
-    data, fit, dims, density, n_jobs
+    data, fit, dims, density, ellipses, n_jobs
         As in :func:`estimate`.
     axes : one Axes for each representative, optional
         Where to draw; a new figure by default.
@@ -97,11 +98,11 @@ def representatives(
         one = len(view.names) == 1
         curve = prepare_curve(view, model, density, n_jobs=n_jobs) if one else None
         for r, ax in enumerate(drawn):
-            shapes = prepare_shapes(source.labels[r], view, observations, model)
+            shapes = prepare_shapes(source.labels[r], view, observations, model, ellipses)
             draw_partition(ax, source.labels[r], indices[r], view, shapes, curve)
             _ring(ax, moved_items(source, r), view, curve)
-        note = "rings: items that are elsewhere than in 0; "
-        note += shapes_note(shapes.source, len(view.names))
+        rings = "rings: items that are elsewhere than in 0"
+        note = "; ".join(filter(None, (rings, shapes_note(shapes, len(view.names)))))
     elif n_items <= MOST_BLOCKS:
         _draw_blocks(drawn, source, indices)
         note = "similarity within each region, items in the order of 0; marks: items that moved"

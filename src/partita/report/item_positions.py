@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted
+from partita._wording import counted, in_list
+from partita.plots.mixed_view import mixed_axes
 from partita.plots.on_data import View, prepare_curve, prepare_view
 from partita.summary.observations import Observations
 
@@ -37,9 +38,12 @@ class ItemPositions:
     note: str
 
 
-def item_positions(data: Floats | None, names: tuple[str, ...] | None) -> ItemPositions | None:
+def item_positions(
+    data: Floats | None, names: tuple[str, ...] | None, categories: tuple[int, ...] = ()
+) -> ItemPositions | None:
     """One column at its density, two as they are, more on their principal components.
 
+    With categories among the columns, on the axes of :func:`mixed_axes`.
     Unlike a figure, a report must not fail for missing values: items without
     one of their two coordinates are left out, and columns that are combined
     have their mean filled in. The note says so.
@@ -48,6 +52,8 @@ def item_positions(data: Floats | None, names: tuple[str, ...] | None) -> ItemPo
         return None
     n_columns = data.shape[1]
     missing = ~np.isfinite(data)
+    if categories:
+        return _on_mixed_axes(data, categories, int(missing.sum()))
     absent: NDArray[np.bool_] = np.zeros(len(data), np.bool_)
     if n_columns <= 2:
         absent = np.logical_or.reduce(missing, axis=1)
@@ -67,6 +73,20 @@ def item_positions(data: Floats | None, names: tuple[str, ...] | None) -> ItemPo
         note += f" The mean of the column stands in for {count}."
     x_title, y_title = view.names
     return ItemPositions(x, y, x_title, y_title, None, note)
+
+
+def _on_mixed_axes(data: Floats, categories: tuple[int, ...], n_missing: int) -> ItemPositions:
+    points, (x_title, y_title) = mixed_axes(data, categories)
+    kinds = [counted(len(categories), "column") + " of categories"]
+    if numbers := data.shape[1] - len(categories):
+        kinds.insert(0, f"{counted(numbers, 'column')} of numbers")
+    note = (
+        f"The first two axes of a factor analysis of mixed data: {in_list(kinds)}, numbers "
+        "standardised, levels as scaled indicators."
+    )
+    if n_missing:
+        note += f" {counted(n_missing, 'missing value')} stand at the mean."
+    return ItemPositions(points[:, 0], points[:, 1], x_title, y_title, None, note)
 
 
 def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:

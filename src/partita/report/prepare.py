@@ -118,7 +118,7 @@ def prepare(summary: Summary) -> Content:
         notes=summary.diagnostics.notes,
         shown=shown,
         heat=prepare_similarity(summary.posterior, found.labels),
-        place=item_positions(summary.data, summary.data_names),
+        place=item_positions(summary.data, summary.data_names, summary.data_categories),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
         count_values=counts.values,

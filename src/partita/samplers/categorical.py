@@ -143,6 +143,10 @@ class DirichletCategorical(Kernel):
             )
         return found
 
+    def categories(self, n_columns: int) -> tuple[int, ...]:
+        """Every column."""
+        return tuple(range(n_columns))
+
     def features(self, values: Floats) -> Floats:
         """One 0–1 coordinate per level."""
         parts = [

@@ -207,6 +207,10 @@ class Kernel(Registered, ABC):
         """What the compiled density leaves out because it is the same under every partition."""
         return np.zeros(values.shape[0])
 
+    def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
+        """Which of so many columns hold codes of levels, for figures; none by default."""
+        return ()
+
     def features(self, values: Floats) -> Floats:
         """Coordinates of the items in which near means alike, for starting partitions."""
         return standardised(values)

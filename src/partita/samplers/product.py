@@ -147,6 +147,10 @@ class Product(Kernel):
         """The sum over the parts."""
         return np.asarray(sum(k.log_base(values[:, c]) for k, c in self._bound()))
 
+    def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - as bound
+        """The parts' columns of levels."""
+        return tuple(sorted(c[j] for kernel, c in self._bound() for j in kernel.categories(len(c))))
+
     def features(self, values: Floats) -> Floats:
         """The parts' coordinates side by side."""
         return np.concatenate([k.features(values[:, c]) for k, c in self._bound()], axis=1)

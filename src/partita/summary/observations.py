@@ -15,10 +15,14 @@ from partita.partitions.types import DataLike
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Columns of numbers, shape (n_items, n_columns), and their names where they have any."""
+    """Columns of numbers, shape (n_items, n_columns), and their names where they have any.
+
+    In the columns of ``categories`` numbers are codes of levels, which have no order.
+    """
 
     values: NDArray[np.float64]
     names: tuple[str, ...] | None
+    categories: tuple[int, ...] = ()
 
     @property
     def titles(self) -> tuple[str, ...]:

@@ -86,6 +86,8 @@ class Summary(Result):
         The observations, when given.
     data_names : tuple of str, or None
         Names of the columns of the data.
+    data_categories : tuple of int
+        Which of the columns are categories, their numbers being codes.
     estimate : PointEstimate
         The estimate under the loss of the summary.
     vi_estimate, binder_estimate : PointEstimate
@@ -148,6 +150,7 @@ class Summary(Result):
     rivals: Representatives | None = None
     path: PricePath | None = None
     curve: ClustersCurve | None = None
+    data_categories: tuple[int, ...] = ()
 
     def __draws__(self) -> Draws:
         return self.draws

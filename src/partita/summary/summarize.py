@@ -156,6 +156,7 @@ def summarize(
         draws=clean,
         data=None if observed is None else observed.values,
         data_names=None if observed is None else observed.names,
+        data_categories=() if observed is None else observed.categories,
         estimate=found,
         vi_estimate=vi,
         binder_estimate=binder,
@@ -243,9 +244,11 @@ def _observed(draws: object, data: DataLike | None, n_items: int) -> Observation
     if data is not None:
         return as_observations(data, n_items)
     if isinstance(draws, Fit):
-        return Observations(draws.values, draws.columns)
+        return Observations(
+            draws.values, draws.columns, draws.kernel.categories(len(draws.columns))
+        )
     if isinstance(draws, Summary) and draws.data is not None:
-        return Observations(draws.data, draws.data_names)
+        return Observations(draws.data, draws.data_names, draws.data_categories)
     return None
 
 
