@@ -9,6 +9,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "tools"))
 
+import gallery_needs  # noqa: E402 - found by the line above
+
 project = "partita"
 author = "The partita developers"
 copyright = author
@@ -40,10 +42,14 @@ napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_param = False  # types are prose here: as fields, each word of them would become a link
 
+EXAMPLES = HERE.parent / "examples"
+NOT_RUN = gallery_needs.not_run(EXAMPLES)
+SECTIONS = ("start", "closer", "number", "ensembles", "models", "neighbours")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"\.py$",
+    "subsection_order": [f"../examples/{name}" for name in SECTIONS],
+    "filename_pattern": gallery_needs.pattern(NOT_RUN),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
@@ -80,6 +86,7 @@ html_sidebars = {"index": [], "tutorial": [], "coming_from_r": [], "contribute":
 def setup(app: object) -> None:
     """Draw the pictures of the pages before they are read."""
     app.connect("builder-inited", _draw)  # type: ignore[attr-defined]
+    app.connect("source-read", _say_what_was_not_run)  # type: ignore[attr-defined]
     app.connect("autodoc-process-signature", _hide_of_results)  # type: ignore[attr-defined]
 
 
@@ -89,6 +96,12 @@ def _hide_of_results(
     """Results are made by functions; how to call their classes is nobody's business."""
     is_result = what == "class" and "Made by" in (getattr(obj, "__doc__", None) or "")
     return ("", None) if is_result else None
+
+
+def _say_what_was_not_run(_app: object, page: str, source: list[str]) -> None:
+    missing = NOT_RUN.get(page.removeprefix("gallery/"))
+    if missing:
+        source[0] = gallery_needs.with_note(source[0], missing)
 
 
 def _draw(_: object) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FENCE = re.compile(
-    r"(?P<skip><!-- not run: [^>]+ -->\n)?```(?P<language>python|pycon|sh)\n(?P<code>.*?)^```$",
+    r"(?P<skip><!-- not run: [^>]+ -->\n)?(?:<!-- needs: (?P<needs>\w+) -->\n)?"
+    r"```(?P<language>python|pycon|sh)\n(?P<code>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -25,6 +26,7 @@ class Block:
     language: str
     code: str
     line: int
+    needs: str | None = None
 
 
 def page_names() -> list[str]:
@@ -38,15 +40,24 @@ def blocks_of(text: str) -> Iterator[Block]:
     """The blocks that run; one under a comment "not run: why" does not."""
     for found in FENCE.finditer(text):
         if not found["skip"]:
-            yield Block(found["language"], found["code"], text.count("\n", 0, found.start()) + 1)
+            line = text.count("\n", 0, found.start()) + 1
+            yield Block(found["language"], found["code"], line, found["needs"])
 
 
-def run_page(text: str, name: str) -> list[str]:
-    """Run the blocks of a page in one namespace; what went wrong."""
+StandIns = Mapping[str, Callable[[], dict[str, object]]]
+
+
+def run_page(text: str, name: str, stand_ins: StandIns | None = None) -> list[str]:
+    """Run the blocks of a page in one namespace; what went wrong.
+
+    A block that needs a library is replaced by that library's stand-in, where there are any.
+    """
     space: dict[str, object] = {"__name__": "__main__"}
     wrong: list[str] = []
     for block in blocks_of(text):
-        if block.language == "python":
+        if block.needs is not None and stand_ins is not None:
+            space.update(stand_ins[block.needs]())
+        elif block.language == "python":
             exec(compile("\n" * block.line + block.code, name, "exec"), space)
         elif block.language == "pycon":
             wrong += run_examples(block, space, name)

@@ -27,8 +27,9 @@ def draw_all(folder: Path) -> None:
         figure = draw()
         figure.savefig(folder / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
         plt.close(figure)
-    text = str(pt.summarize(galaxies(), data=pt.datasets.galaxies()))
-    (folder.parent / "galaxies.txt").write_text(text + "\n", encoding="utf-8")
+    summary = galaxies_summary()
+    (folder.parent / "galaxies.txt").write_text(f"{summary}\n", encoding="utf-8")
+    (folder.parent / "summary.html").write_text(summary._repr_html_(), encoding="utf-8")
 
 
 @cache
@@ -36,6 +37,12 @@ def galaxies() -> Any:
     """The fit of the tutorial, with its column named."""
     data = pd.DataFrame({"velocity, 1,000 km/s": pt.datasets.galaxies()})
     return pt.sample(data, draws=1_000, burn_in=500, chains=4, rng=1)
+
+
+@cache
+def galaxies_summary() -> Any:
+    """Its summary, which the tutorial prints, shows and draws."""
+    return pt.summarize(galaxies(), data=galaxies().values)
 
 
 @cache
@@ -47,15 +54,19 @@ def normals() -> Any:
 
 def write_report(path: Path) -> None:
     """The sample report that the first page links to."""
-    fit = galaxies()
-    pt.summarize(fit, data=fit.values).to_html(path)
+    galaxies_summary().to_html(path)
+
+
+def overview() -> Any:
+    """The four panels of a summary."""
+    return pt.plots.overview(galaxies_summary(), fit=galaxies())[0].figure
 
 
 def ball() -> Any:
     """Estimate and bounds on the galaxies, two by two."""
     fit = galaxies()
     figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained")
-    pt.plots.ball(pt.summarize(fit), fit=fit, axes=axes.ravel())
+    pt.plots.ball(galaxies_summary(), fit=fit, axes=axes.ravel())
     return figure
 
 
@@ -190,6 +201,7 @@ def methods() -> Any:
 
 PICTURES = {
     "ball": ball,
+    "overview": overview,
     "estimates": estimates,
     "hasse": hasse,
     "matching": matching,

@@ -119,6 +119,51 @@ def test_no_other_long_number_stands_on_the_page():
     assert long == {p for *_, p in SHOWN if len(p) > 12}
 
 
+def calls_in_tables():
+    """The Python of the middle column of the tables, as it stands there."""
+    for line in PAGE.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("|") and len(cells) == 3:
+            yield from re.findall(r"`((?:1 - )?(?:pt|fit)\.[^`]+)`", cells[1])
+
+
+CALLS = sorted(set(calls_in_tables()))
+
+
+@pytest.fixture(scope="module")
+def names():
+    """What the page calls draws, a matrix, labels, data and a fit."""
+    y = pt.datasets.galaxies()[:6]
+    est = pt.estimate(DRAWS)
+    return {
+        **{"pt": pt, "draws": DRAWS, "psm": pt.similarity(DRAWS), "cls": HALVES, "c": CENTER},
+        **{"a": HALVES, "b": THIRDS, "x": THIRDS, "n": 4, "estimate": HALVES, "truth": THIRDS},
+        **{"loss": "vi", "y": y, "est": est, "ball": pt.credible_ball(DRAWS, est)},
+        "fit": pt.sample(y, draws=20, burn_in=5, chains=2, rng=0),
+    }
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_of_the_tables_runs(call, names):
+    assert eval(call, names) is not None
+
+
+def test_the_functions_asked_for_have_a_row():
+    assert len(CALLS) > 30
+    for name in ("pear(", "dlso(", "seconds =", "nRuns =", "maxNClusters =", "evi.contribution"):
+        assert name in PAGE
+    for name in ("dBNPdens", "BNPdens2coda", "minbinder.ext", "--similarity psm.csv", "laugreen"):
+        assert name in PAGE
+
+
+def test_degenerate_cases_are_as_salso_has_them():
+    for function in ("NVI", "NID"):
+        assert record("salso", function, {"truth": ALONE, "estimate": ALONE})["value"] == 0
+        assert pt.distance(ALONE, ALONE, function.lower()) == 0
+    assert record("salso", "NID", {"truth": ONE, "estimate": ONE})["value"] is None
+    assert record("salso", "omARI", {"truth": ONE, "estimate": ONE})["value"] == 1
+
+
 def test_balls_without_ties_are_the_same():
     arguments = record("mcclust.ext", "credibleball", {"cls.draw": GALAXY, "c.dist": "VI"})
     ball = pt.credible_ball(stored_draws(GALAXY), arguments["arguments"]["c.star"])

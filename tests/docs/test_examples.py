@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import runpy
 
 import pytest
 
-from doc_pages import ROOT
+from doc_pages import DOCS, ROOT
 
-SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+SCRIPTS = sorted((ROOT / "examples").rglob("*.py"))
+
+spec = importlib.util.spec_from_file_location("gallery_needs", DOCS / "tools" / "gallery_needs.py")
+assert spec is not None
+assert spec.loader is not None
+gallery_needs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(gallery_needs)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script_runs(script, tmp_path, monkeypatch):
+    for library in gallery_needs.needs(script):
+        pytest.importorskip(library, reason=f"{library} is not installed")
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(tmp_path)
@@ -22,8 +32,23 @@ def test_script_runs(script, tmp_path, monkeypatch):
 
 
 def test_there_are_scripts_and_each_says_what_it_shows():
-    assert len(SCRIPTS) >= 5
+    assert len(SCRIPTS) >= 15
     for script in SCRIPTS:
         title, line = script.read_text(encoding="utf-8").splitlines()[1:3]
         assert set(line) == {"="}, script
         assert len(line) == len(title), script
+
+
+def test_what_cannot_run_is_shown_with_a_word(tmp_path):
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "here.py").write_text("# needs: numpy\n")
+    (tmp_path / "room" / "plain.py").write_text("import numpy\n")
+    (tmp_path / "room" / "away.py").write_text("# needs: numpy nowhere_to_be_found\n")
+    missing = gallery_needs.not_run(tmp_path)
+    assert missing == {"room/away": ["nowhere_to_be_found"]}
+    runs = [bool(re.search(gallery_needs.pattern(missing), f"/x/{name}.py"))
+            for name in ("here", "plain", "away", "far_away")]  # fmt: skip
+    assert runs == [True, True, False, True]
+    assert all(re.search(gallery_needs.pattern({}), f"/x/{name}.py") for name in ("here", "away"))
+    page = gallery_needs.with_note(".. _label:\n\nTitle\n=====\n\nText\n", ["pymc"])
+    assert page.index("=====") < page.index("pymc was not installed") < page.index("Text")

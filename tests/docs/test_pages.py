@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from doc_pages import DOCS, ROOT, blocks_of, page_names, run_page
-
-FILES = {
-    "howto/stan_pymc.md": ("cmdstan_mixture_1.csv", "cmdstan_mixture_2.csv", "pymc_mixture.nc")
-}
-"""Files that a page reads and cannot make itself."""
+from stand_ins import FILES, STAND_INS
 
 
 @pytest.mark.parametrize("name", page_names())
 def test_code_of(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    for file in FILES.get(name, ()):
-        shutil.copy(ROOT / "tests" / "io" / "data" / file, tmp_path)
-    assert run_page((DOCS / name).read_text(encoding="utf-8"), name) == []
+    for prepare in FILES.get(name, ()):
+        prepare(tmp_path)
+    assert run_page((DOCS / name).read_text(encoding="utf-8"), name, STAND_INS) == []
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):
@@ -39,3 +33,6 @@ def test_the_runner_sees_what_is_wrong():
     assert len(list(blocks_of(page))) == 1
     assert "Expected:\n    3" in run_page(page, "lies")[0]
     assert "exit 2" in run_page("```sh\npartita nonsense\n```\n", "lies")[0]
+    page = "<!-- needs: there -->\n```python\nx = 1\n```\n\n```pycon\n>>> x\n2\n```\n"
+    assert run_page(page, "needs", {"there": lambda: {"x": 2}}) == []
+    assert "Got:\n    1" in run_page(page, "needs")[0]

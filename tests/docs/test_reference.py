@@ -18,14 +18,16 @@ NOT_OBJECTS = {"__version__", *ROOMS}
 
 
 def listed() -> set[str]:
-    """Full names in the tables of the reference page."""
-    names, module = set(), "partita"
-    for line in (DOCS / "reference.md").read_text(encoding="utf-8").splitlines():
-        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = found[1]
-        elif found := re.fullmatch(r"   ([A-Za-z][\w.]*)", line):
-            names.add(f"{module}.{found[1]}")
-    return names
+    """Full names in the tables of the reference pages; none may stand in two."""
+    names, module = [], "partita"
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1]
+            elif found := re.fullmatch(r"   ([A-Za-z][\w.]*)", line):
+                names.append(f"{module}.{found[1]}")
+    assert len(names) == len(set(names))
+    return set(names)
 
 
 def public() -> dict[str, object]:
