@@ -13,9 +13,11 @@ from matplotlib import pyplot as plt
 import partita as pt
 
 # %%
-# The paper's first example: four groups of points, with doubtful ones between them.
-simulated = pt.datasets.four_normals(example=1, n=100, rng=3)
-fit = pt.sample(simulated.data, draws=500, burn_in=300, chains=4, rng=0)
+# Four groups of 25 points, with doubtful ones between them.
+rng = np.random.default_rng(3)
+centers = np.array([[-3, -3], [-3, 3], [3, -3], [3, 3]])
+points = rng.normal(np.repeat(centers, 25, axis=0), 1.2)
+fit = pt.sample(points, draws=500, burn_in=300, chains=4, rng=0)
 summary = pt.summarize(fit)
 print(f"{(summary.items.probability >= 0.9).sum()} of 100 items have a probability of 0.9 or more")
 
@@ -32,9 +34,9 @@ for level in (0.9, 0.7, 0.5):
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), sharey=True, layout="constrained")
 for ax, level in zip(axes, (0.9, 0.7, 0.5), strict=True):
     labels = core.at(level).labels
-    ax.scatter(*simulated.data[labels < 0].T, s=12, color="0.85")
+    ax.scatter(*points[labels < 0].T, s=14, color="0.8")
     inside = labels >= 0
-    ax.scatter(*simulated.data[inside].T, s=26, c=labels[inside], cmap="tab10", vmax=9)
+    ax.scatter(*points[inside].T, s=26, c=labels[inside], cmap="tab10", vmax=9)
     ax.set_title(f"all true at once with probability {level}", fontsize=10)
     ax.set_aspect("equal")
 plt.show()

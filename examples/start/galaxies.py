@@ -6,6 +6,9 @@ The whole way on the paper's real data: velocities of 82 galaxies, a Dirichlet-p
 normals, the point estimate under the variation of information, and the credible ball around it.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
+import pandas as pd
 from matplotlib import pyplot as plt
 
 import partita as pt
@@ -15,7 +18,7 @@ import partita as pt
 # ------
 # Four chains from different starts. The kernel is chosen by the type of the column, the prior is
 # the paper's.
-velocities = pt.datasets.galaxies()
+velocities = pd.DataFrame({"velocity, 1,000 km/s": pt.datasets.galaxies()})
 fit = pt.sample(velocities, draws=1_000, burn_in=500, chains=4, rng=1)
 print(fit)
 

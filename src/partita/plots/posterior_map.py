@@ -225,7 +225,7 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
         )
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
     bar.set_label(f"clusters of a {said.draw}", fontsize=SMALL + 0.5)
-    bar.locator = library("ticker").MaxNLocator(8, integer=True)
+    bar.locator = library("ticker").MaxNLocator(8, integer=True, min_n_ticks=1)
     bar.update_ticks()
     bar.ax.tick_params(labelsize=SMALL)
     if bar.solids is not None:  # the scale in full colours, though the points let others through
