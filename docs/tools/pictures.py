@@ -29,20 +29,25 @@ def draw_all(folder: Path) -> None:
         plt.close(figure)
     summary = galaxies_summary()
     (folder.parent / "galaxies.txt").write_text(f"{summary}\n", encoding="utf-8")
-    (folder.parent / "summary.html").write_text(summary._repr_html_(), encoding="utf-8")
+    page = f'<div class="notebook-output">{summary._repr_html_()}</div>\n'
+    (folder.parent / "summary.html").write_text(page, encoding="utf-8")
+
+
+def velocities() -> pd.DataFrame:
+    """The galaxies as a table with a name."""
+    return pd.DataFrame({"velocity, 1,000 km/s": pt.datasets.galaxies()})
 
 
 @cache
 def galaxies() -> Any:
     """The fit of the tutorial, with its column named."""
-    data = pd.DataFrame({"velocity, 1,000 km/s": pt.datasets.galaxies()})
-    return pt.sample(data, draws=1_000, burn_in=500, chains=4, rng=1)
+    return pt.sample(velocities(), draws=1_000, burn_in=500, chains=4, rng=1)
 
 
 @cache
 def galaxies_summary() -> Any:
     """Its summary, which the tutorial prints, shows and draws."""
-    return pt.summarize(galaxies(), data=galaxies().values)
+    return pt.summarize(galaxies(), data=velocities())
 
 
 @cache

@@ -39,12 +39,13 @@ def cluster_a_bootstrap_sample() -> np.ndarray:
 
 
 with threadpool_limits(1):  # so small a k-means is faster without threads
-    draws = pt.Draws([cluster_a_bootstrap_sample() for _ in range(1_000)])
+    members = [cluster_a_bootstrap_sample() for _ in range(1_000)]
+draws = pt.Draws(members, kind="ensemble")  # runs of an algorithm, no posterior
 print(draws)
 
 # %%
-# From here on everything works as with draws of a sampler. Only the advice on chains does not
-# concern us: the members of the ensemble are independent, and there is no mode to get stuck in.
+# From here on everything works as with draws of a sampler, in the words of an ensemble: shares of
+# the runs, and no advice on chains.
 summary = pt.summarize(draws, data=points)
 print(summary)
 print(f"Distance to the groups that made the data: {pt.distance(summary.labels, truth):.2f} bits")

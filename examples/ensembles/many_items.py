@@ -23,7 +23,7 @@ for run in runs:
     run[:] = merged[truth]
     moved = rng.random(truth.size) < 0.05
     run[moved] = rng.integers(0, 12, moved.sum())
-draws = pt.Draws(runs)
+draws = pt.Draws(runs, kind="ensemble")
 print(draws)
 print(f"{draws.labels.nbytes / 1e6:.0f} MB; all pairs would be {8 * 20_000**2 / 1e9:.1f} GB")
 
