@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.samplers import beginning as beginning_module
 from partita.samplers import chains as chain_module
-from partita.samplers import sample as sample_module
 
 DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
 PRIOR = pt.DirichletProcess(pt.Gamma(1, 1))
@@ -91,13 +91,13 @@ def test_starts_by_name(initial):
 
 def test_chains_start_in_different_places(monkeypatch):
     seen = []
-    original = sample_module.starting_partitions
+    original = beginning_module.starting_partitions
 
     def spy(*args):
         seen.extend(original(*args))
         return seen
 
-    monkeypatch.setattr(sample_module, "starting_partitions", spy)
+    monkeypatch.setattr(beginning_module, "starting_partitions", spy)
     pt.sample(DATA, draws=1, burn_in=0, chains=4, rng=0)
     assert seen[0].max() == 0
     assert seen[1].max() == 39
@@ -183,6 +183,26 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     with pytest.raises(pt.PartitaError, match="exists already"):
         pt.sample(DATA, checkpoint=path, **SHORT)
     assert path.read_bytes() == before
+
+
+def test_a_run_goes_on_as_it_was_begun(tmp_path):
+    """Another rng or initial would be ignored, and is refused; without one a run knows its own."""
+    path = tmp_path / "run.npz"
+    start = np.arange(40) % 3
+    whole = pt.sample(DATA, checkpoint=path, initial=start, **SHORT)
+    for change in ({"rng": 8}, {"initial": "one"}):
+        with pytest.raises(pt.PartitaError, match=f"another {next(iter(change))}") as caught:
+            pt.sample(DATA, resume=path, **({"initial": start} | SHORT | change))
+        assert caught.value.argument in change
+    assert same(pt.sample(DATA, resume=path, initial=start, **SHORT), whole)
+    assert same(pt.sample(DATA, resume=path, checkpoint=path, **(SHORT | {"rng": None})), whole)
+    with pytest.raises(pt.PartitaError, match="another rng"):
+        pt.sample(DATA, resume=path, **(SHORT | {"rng": 8}))
+
+
+def test_more_chains_than_memory_holds_are_refused_at_once():
+    with pytest.raises(pt.PartitaError, match="beginning 2,147,483,648 chains needs"):
+        pt.sample(DATA, **(SHORT | {"chains": 2**31}))
 
 
 def test_checkpoints_that_cannot_be(tmp_path):

@@ -79,11 +79,16 @@ class Record:
 
 @dataclass(frozen=True)
 class Progress:
-    """A run so far: iterations done by every chain, their states, and what they kept."""
+    """A run so far: iterations done by every chain, their states, and what they kept.
+
+    ``begun`` has hashes of the labels and of the random streams that chains were
+    begun with; empty where that is not known.
+    """
 
     done: int
     states: tuple[ChainState, ...]
     records: tuple[tuple[Record, ...], ...]
+    begun: tuple[str, str] = ("", "")
 
     @property
     def n_draws(self) -> int:

@@ -89,6 +89,7 @@ class Checkpointer:
                 arrays[f"labels_{c}"] = joined[c].labels
                 arrays[f"scalars_{c}"] = joined[c].scalars
         meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
+        meta |= {"begun": list(progress.begun)}
         write_archive(self._path, _CHECKPOINT, meta, arrays, overwrite=True)
         self._last = time.monotonic()
         # Writing all draws again and again must stay a small part of the run.
@@ -117,6 +118,9 @@ def read_checkpoint(
             f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
             f"asks for {settings.iterations}. Ask for at least as many draws."
         )
+    begun = meta.get("begun", ["", ""])  # which version 0.1 did not write
+    if not isinstance(begun, list) or [type(part) for part in begun] != [str, str]:
+        raise FileFormatError(f"the checkpoint {path} is damaged: begun={begun!r}.")
     done, (n_items, n_columns) = int(meta["done"]), shape
     n_rates = len(kernel.learned(n_columns))
     width = 4 + int(prior.tables(n_items).has_components) + n_rates
@@ -129,7 +133,7 @@ def read_checkpoint(
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
     except ValueError as error:
         raise FileFormatError(f"the checkpoint {path} is damaged: {error}.") from None
-    return Progress(done, tuple(states), tuple(records))
+    return Progress(done, tuple(states), tuple(records), (begun[0], begun[1]))
 
 
 def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import whole
+from partita._validate import number, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
@@ -152,14 +152,13 @@ class DirichletProcess(PartitionPrior):
 def _clean(concentration: Any, discount: float) -> float | Gamma:
     if isinstance(concentration, Gamma):
         return concentration
-    number = isinstance(concentration, (int, float, np.number)) and np.isfinite(concentration)
-    if not number or isinstance(concentration, bool) or not concentration > -discount:
+    expected = f"a number above {0.0 - discount:g} or a Gamma(shape, rate) prior"
+    cleaned = number(concentration, "concentration", expected)
+    if not cleaned > -discount:
         raise InvalidInputError(
-            f"concentration={concentration!r}; expected a number above {0.0 - discount:g} or a "
-            "Gamma(shape, rate) prior.",
-            argument="concentration",
+            f"concentration={concentration!r}; expected {expected}.", argument="concentration"
         )
-    return float(concentration)
+    return cleaned
 
 
 def _tables(concentration: float | Gamma, sigma: float, n_items: int) -> PriorTables:

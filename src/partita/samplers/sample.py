@@ -8,13 +8,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from partita._files import PathLike
 from partita._parallel import count_jobs
-from partita._validate import Rng, generator, number, whole
+from partita._validate import Rng, number, whole
 from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
+from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
 from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
@@ -24,7 +23,6 @@ from partita.samplers.display import Display
 from partita.samplers.fit import Fit
 from partita.samplers.guard import refuse_doubtful
 from partita.samplers.hyperpriors import Gamma
-from partita.samplers.initial import starting_partitions
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Model, build_model
 from partita.samplers.partition_prior import PartitionPrior
@@ -103,8 +101,9 @@ def sample(
     checkpoint_every : float
         Seconds between writings of the checkpoint.
     resume : path, optional
-        Continue the run in this checkpoint, with all other arguments as before; ``draws`` may
-        be larger. The result is that of an uninterrupted run.
+        Continue the run in this checkpoint, with all other arguments as before, of which ``rng``
+        and ``initial`` may be left out and ``draws`` may be larger. The result is that of an
+        uninterrupted run.
 
     Returns
     -------
@@ -143,11 +142,15 @@ def sample(
     prior = prior.bind(len(values))
     if split_merge is None:
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
-    starts = _chain_states(initial, kernel, prior, values, settings.chains, rng)
+    starts = chain_states(initial, kernel, prior, values, settings.chains, rng)
     model_id = fingerprint(kernel, prior, values, settings)
-    begun = Progress(0, tuple(starts), ((),) * settings.chains)
+    begun = beginning(starts)
     if resume is not None:
+        given = begun
         begun = read_checkpoint(resume, model_id, settings, values.shape, kernel, prior)
+        refuse_another_beginning(
+            begun, given, resume, initial=initial is not None, rng=rng is not None
+        )
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_parameters(begun, model) if resume is None else begun
@@ -187,6 +190,8 @@ def sample(
 
 _MOST = 2**40
 """Most draws, iterations or chains that can be asked for, so that their products can be counted."""
+_MOST_MOVES = 10_000
+"""Most sweeps or split–merge moves in an iteration, which Ctrl-C waits for; thinning has no end."""
 
 
 def _check_settings(
@@ -197,8 +202,8 @@ def _check_settings(
         whole(burn_in, "burn_in", least=0, most=_MOST),
         whole(thin, "thin", least=1, most=_MOST),
         whole(chains, "chains", least=1, most=_MOST),
-        whole(sweeps, "sweeps", least=0, most=_MOST),
-        1 if split_merge is None else whole(split_merge, "split_merge", least=0, most=_MOST),
+        whole(sweeps, "sweeps", least=0, most=_MOST_MOVES),
+        1 if split_merge is None else whole(split_merge, "split_merge", most=_MOST_MOVES),
     )
     if settings.sweeps == settings.split_merge == 0:
         raise InvalidInputError(
@@ -256,30 +261,11 @@ _WAYS_OUT = {
 }
 
 
-def _chain_states(
-    initial: Any,
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    chains: int,
-    rng: Rng | None,
-) -> list[ChainState]:
-    """Start and random stream of each chain, made before anything runs in parallel."""
-    entropy = generator(rng, default=None).integers(0, 2**63, size=4)
-    children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
-    generators = [np.random.default_rng(start) for start, _ in children]
-    starts = starting_partitions(initial, kernel.features(values), prior, generators)
-    return [
-        ChainState(labels, 1.0, stream.generate_state(4, np.uint64).astype(np.uint64))
-        for labels, (_, stream) in zip(starts, children, strict=True)
-    ]
-
-
 def _with_parameters(progress: Progress, model: Model) -> Progress:
     """Chains start where the priors of what is learned have their middle."""
     concentration, rates = model.prior.concentration, model.arrays.starting_rates()
     states = (ChainState(s.labels, concentration, s.random, rates) for s in progress.states)
-    return Progress(progress.done, tuple(states), progress.records)
+    return replace(progress, states=tuple(states))
 
 
 def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
