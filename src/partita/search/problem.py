@@ -127,7 +127,8 @@ def problem_from_similarity(similarity: NDArray[np.float64], loss: Loss) -> Pair
     n_items = len(similarity)
     terms, steps = terms_and_steps(loss, n_items)
     sums = similarity.sum(axis=1)
-    matrix = np.ascontiguousarray(similarity)
+    matrix = np.ascontiguousarray(similarity).view()
+    matrix.flags.writeable = False  # as that of draws is: a writable array would compile again
     form = loss.form(n_items)
     if loss.from_similarity == "logarithms":
         return LogPairs(form, terms, steps, matrix, float(np.log2(sums).sum()))
