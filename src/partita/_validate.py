@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -51,13 +52,11 @@ def whole(value: object, name: str, *, least: int = 0, most: int | None = None) 
 
 def number(value: object, name: str, expected: str = "a finite number") -> float:
     """A finite number."""
-    if (
-        not isinstance(value, (int, float, np.integer, np.floating))
-        or isinstance(value, (bool, np.bool_))
-        or not math.isfinite(value)
-    ):
-        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
-    return float(value)
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        with suppress(OverflowError):  # a whole number of hundreds of digits
+            if math.isfinite(cleaned := float(value)):
+                return cleaned
+    raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
 
 
 def positive(value: object, name: str, expected: str = "a positive number") -> float:

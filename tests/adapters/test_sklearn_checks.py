@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import partita as pt
 from partita.sklearn import BayesianMixture, PartitionConsensus
 
-FEW = {"draws": 40, "burn_in": 40, "chains": 1, "n_jobs": 1}
+FEW = {"draws": 16, "burn_in": 8, "chains": 1, "n_jobs": 1}
 
 ESTIMATORS = [
     BayesianMixture(**FEW),

@@ -78,7 +78,7 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
 }
 
 
-LONG_WORK = ("burn_in", "thin", "sweeps", "split_merge")
+LONG_WORK = ("burn_in", "thin")
 """Parameters of which 2,147,483,648 is a request for long work, and no mistake: Ctrl-C ends it."""
 PATIENCE = 1.0
 """Seconds until then."""
@@ -246,8 +246,11 @@ MAY_BE_UNKNOWN = (
     "given",
     "averaged",
     "standard_error",
+    "drift",
+    "answer.data",
+    "answer.values",
 )
-"""Fields that say by NaN that they are not known."""
+"""Fields that say by NaN that they are not known, and the data, where NaN is a missing cell."""
 
 
 def _numbers(value: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:

@@ -136,6 +136,11 @@ def test_weights_that_are_none():
         pt.as_draws(frame)
 
 
+def test_a_quote_that_was_lost():
+    with pytest.raises(FileFormatError, match="a quote stands inside a cell"):
+        read('.chain,a,b\n left",1,1\n"left",1,2\n')
+
+
 def test_empty_chains():
     with pytest.raises(InvalidInputError, match="chain id of draw 0 reads ''"):
         read(".chain,a,b\n,1,1\n,1,2\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -31,13 +32,18 @@ def test_all_minimisers(loss, n, cap):
     assert found(method.search(task)) == all_minimisers(draws, loss, cap)
 
 
+@cache
+def of_nine():
+    return np.array(list(pt.all_partitions(9)))
+
+
 @every_loss
 def test_beyond_the_prefix(loss):
     """Nine items: two are added depth-first after the prefix, in many pieces."""
     draws = random_draws(9, 10, seed=1)
     task = make_task(draws, loss)
     reached = method.search(task)
-    partitions = np.array(list(pt.all_partitions(9)))
+    partitions = of_nine()
     values = pt.expected_loss(partitions, draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
     assert task.looks == pt.bell_number(9) - 1  # one cluster is evaluated beside them

@@ -158,7 +158,13 @@ def _table(
     """Numbers and 0–1 columns of levels, their (column, parameter) names, and which are levels."""
     columns = getattr(data, "columns", None)
     if columns is None:
-        values = np.asarray(data)
+        try:
+            values = np.asarray(data)
+        except ValueError:
+            raise InvalidDataError(
+                "rows of the data have different lengths; expected a table, one row per item.",
+                argument="data",
+            ) from None
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2:
             raise InvalidDataError(f"data have shape {values.shape}; expected one row per item.")

@@ -15,7 +15,7 @@ from partita.errors import FileFormatError, InvalidInputError, PartitaError
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
 from partita.io.zarr_chunks import check_chunks
-from partita.io.zarr_stores import check_codecs
+from partita.io.zarr_stores import check_codecs, check_metadata, seal_metadata
 from partita.partitions.draws import Draws
 
 _OVERHEAD = 1 << 18
@@ -35,6 +35,7 @@ def read_netcdf(path: Path, options: ReadOptions) -> Draws:
 def read_zarr(path: Path, options: ReadOptions) -> Draws:
     """Draws from a zarr store, a directory."""
     check_codecs(path)
+    check_metadata(path)
 
     def is_whole(group: str, name: str) -> None:
         check_chunks(path, f"{group}/{name}".strip("/"))
@@ -70,6 +71,7 @@ def write_zarr(draws: Draws, path: Path) -> None:
     # Chunks of zeros too: for the reader a chunk that is not there is missing.
     with zarr.config.set({"array.write_empty_chunks": True}):
         tree.to_zarr(path, zarr_format=2, consolidated=False, encoding=encoding)
+    seal_metadata(path)
 
 
 def _checked(tree: Any, checksum: dict[str, Any]) -> dict[str, Any]:

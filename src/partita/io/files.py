@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import IO, Any
 
 from partita._files import FileAccessError, PathLike, atomic_path
-from partita._validate import flag, text_or_none
-from partita._vocabulary import Kind
+from partita._validate import choice_or_none, flag, text_or_none
+from partita._vocabulary import KINDS, Kind
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -130,6 +130,7 @@ def read_draws(
         text_or_none(sep, "sep"),
         flag(strings, "strings"),
     )
+    choice_or_none(kind, "kind", KINDS)
     mapped = flag(memory_map, "memory_map")
     if mapped and engine is not None:
         raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")

@@ -58,6 +58,8 @@ def split_line(line: str, sep: str) -> list[Cell]:
         else:
             stops = [p for p in map(line.find, sep or " \t", (i, i)) if p >= 0]
             end = min(stops, default=len(line))
+            if '"' in line[i:end]:
+                raise FileFormatError(f"a quote stands inside a cell ({line[i:end].strip()!r}).")
             cells.append(Cell(line[i:end].strip(), False))
             i = end
         if sep:

@@ -88,9 +88,11 @@ def _kept_cells(block: bytes, spans: NDArray[np.int64], name: str) -> list[list[
     for column in range(spans.shape[1]):
         try:
             pieces = [block[a:b].decode() for a, b in spans[:, column].tolist()]
+            kept.append([split_line(piece, "\0")[0] for piece in pieces])
         except UnicodeDecodeError:
             raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
-        kept.append([split_line(piece, "\0")[0] for piece in pieces])
+        except FileFormatError as error:
+            raise FileFormatError(f"{name}: {error}") from None
     return kept
 
 

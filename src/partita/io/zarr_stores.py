@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,36 @@ def check_codecs(path: Path) -> None:
                     "as pickle run code when a store is read. If you trust the store, open it "
                     "with xarray and pass the labels to as_draws."
                 )
+
+
+_SEAL = "partita_metadata"
+"""Attribute of a store that partita wrote: a checksum of each file of its metadata."""
+
+
+def seal_metadata(path: Path) -> None:
+    """Note checksums of the metadata, in which damage can change what is read unnoticed."""
+    note = path / ".zattrs"
+    note.write_text(json.dumps({_SEAL: _checksums(path)}), encoding="utf-8")
+
+
+def check_metadata(path: Path) -> None:
+    """Refuse a store of partita's whose metadata were changed; others have no checksums."""
+    note = path / ".zattrs"
+    sealed = document(note).get(_SEAL) if note.exists() else None
+    if sealed is None:
+        return
+    found = _checksums(path)
+    for place, checksum in sealed.items():
+        if found.get(place) != checksum:
+            raise FileFormatError(
+                f"{path / place} is damaged, missing or was changed after partita wrote it. Copy "
+                "or write the store again."
+            )
+
+
+def _checksums(path: Path) -> dict[str, int]:
+    places = [p for p in path.rglob(".z*") if p.is_file() and p != path / ".zattrs"]
+    return {p.relative_to(path).as_posix(): zlib.crc32(p.read_bytes()) for p in sorted(places)}
 
 
 def is_ours(path: Path) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from partita._validate import choice, flag
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, PartitaError
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import refuse_false_claims, verified
 from partita.losses.omari import OneMinusARI
@@ -190,7 +191,8 @@ class CallableLoss(Loss):
             )
         flag(self.metric, "metric")
         flag(self.symmetric, "symmetric")
-        verified(self)
+        with _called_rightly(self.function):
+            verified(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """One call for each draw; a user's function is called by one thread at a time."""
@@ -205,7 +207,30 @@ class CallableLoss(Loss):
         return f"CallableLoss({shown}{', metric=True' if self.metric else ''})"
 
 
+@contextmanager
+def _called_rightly(function: Callable[[Labels, Labels], float]) -> Iterator[None]:
+    """What a function raises on the partitions that try it, as an error about that argument."""
+    try:
+        yield
+    except PartitaError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"function={function!r} failed on two label vectors of four items "
+            f"({type(error).__name__}: {error}); expected a number for any two.",
+            argument="function",
+        ) from error
+
+
 def _called(
     block: Block, *, function: Callable[[Labels, Labels], float], estimate: Labels
 ) -> Floats:
-    return np.array([float(function(estimate, row)) for row in block.rows])
+    values = [function(estimate, row) for row in block.rows]
+    try:
+        return np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        came = next((v for v in values if not isinstance(v, (int, float))), values[0])
+        raise InvalidInputError(
+            f"the function of two partitions returned {came!r}; expected a number.",
+            argument="function",
+        ) from None

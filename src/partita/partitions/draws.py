@@ -222,7 +222,7 @@ class Draws(DrawsArrays):
 
     def thin(self, step: int) -> Draws:
         """Every step-th draw of each chain, from its first."""
-        step = whole(step, "step", least=1)
+        step = min(whole(step, "step", least=1), self.n_draws)
         return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Draws:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._result import as_html
 from partita._wording import counted
 from partita.errors import InvalidLabelsError
-from partita.partitions.arrays import integers
+from partita.partitions.arrays import integers, plain_array
 from partita.partitions.labels import Labels, as_labels, by_size
 
 NOT_STATED = -1
@@ -49,7 +49,7 @@ class PartialPartition:
     __slots__ = ("_labels",)
 
     def __init__(self, labels: ArrayLike | PartialPartition) -> None:
-        values = np.asarray(labels)
+        values = plain_array(labels, "labels of a partial partition")
         if values.ndim != 1 or values.size == 0:
             raise InvalidLabelsError(
                 f"a partial partition has shape {values.shape}; expected one label per item, "
