@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
+import sys
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -32,7 +34,7 @@ WEIGHTS = RNG.random(66) + 0.1
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -161,10 +163,13 @@ def test_answers_are_equal_to_the_last_bit(name, weighted, client, as_if_large):
 
 def test_searches_of_few_and_of_many_labels_agree(client, as_if_large, monkeypatch):
     """Few labels are fetched for a search, many are passed over where they are."""
-    remote = on_workers(client)
-    few = pt.estimate(remote, method="draws")
+    local, remote = pt.as_draws(LABELS), on_workers(client)
+    few = pt.estimate(remote)
     monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
-    assert_same(pt.estimate(remote, method="draws"), few)
+    many = pt.estimate(remote)
+    assert many.search.settled
+    assert_same(many, pt.estimate(local))
+    np.testing.assert_array_equal(many.labels, few.labels)
 
 
 # ------------------------------------------------------------------ where draws come from
@@ -251,6 +256,52 @@ def test_chains_on_workers_make_the_same_draws(client, tmp_path):
     assert more.draws == pt.sample(data, **{**run, "draws": 30}).draws
 
 
+# ------------------------------------------------------------------ the command line
+
+
+def partita(*words):
+    from click.testing import CliRunner
+
+    from partita.cli.group import cli
+
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+def test_commands_work_on_a_cluster(client, stored, tmp_path, as_if_large):
+    where = ("--scheduler", client.scheduler.address)
+    for name in ("draws.npy", "draws.csv"):
+        command = ("summarize", stored / name, "--json", "--time-limit", 60, "--bound", "none")
+        here, there = partita(*command), partita(*command, *where)
+        assert here.exit_code == there.exit_code == 0, there.output
+        found = [json.loads(done.stdout) for done in (here, there)]
+        for part in ("labels", "expected_loss", "ball"):
+            assert found[0].get(part) == found[1].get(part)
+    np.savetxt(tmp_path / "data.csv", pt.datasets.galaxies(), header="x", comments="")
+    run = ("--draws", 20, "--burn-in", 10, "--chains", 2, "--bound", "none")
+    for out, more in (("here", ()), ("there", where)):
+        done = partita("fit", tmp_path / "data.csv", *run, "--out", tmp_path / out, *more)
+        assert done.exit_code == 0, done.output
+    here, there = (pt.read_draws(tmp_path / out / "draws.npz") for out in ("here", "there"))
+    assert here == there
+
+
+def test_clusters_that_are_none(stored, monkeypatch):
+    draws = stored / "draws.npy"
+    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
+    assert done.exit_code == 2
+    assert "give one" in done.output
+    monkeypatch.setattr("partita.cli.cluster._SECONDS", 0.2)
+    done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1")
+    assert done.exit_code == 1
+    assert "no Dask scheduler at tcp://127.0.0.1:1" in done.output
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    missing = 'needs distributed, which is not installed. Run: pip install "partita[dask]"'
+    for option, value in (("--scheduler", "tcp://127.0.0.1:1"), ("--workers", 2)):
+        done = partita("summarize", draws, option, value)
+        assert done.exit_code == 1
+        assert f"{option} {missing}" in " ".join(done.output.split())
+
+
 # ------------------------------------------------------------------ what can go wrong
 
 
@@ -324,7 +375,7 @@ def test_engines_that_are_none(client):
 def test_a_scheduler_that_goes_away_is_said():
     """Last: it takes a cluster of its own, in this process, and ends it."""
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     )
     with distributed.Client(cluster, timeout=1, set_as_default=False) as other:
         with other.as_current():

@@ -170,6 +170,7 @@ NO_THRESHOLD = {
     "bits, bytes, places in an array, an exit code, a time": (
         "_files._DAY",
         "_own_files._HEAD",
+        "cli.cluster._SECONDS",
         "cli.failures.INTERRUPTED",
         "io.arviz_files._OVERHEAD",
         "samplers.beginning._CHAIN_BYTES",

@@ -12,6 +12,9 @@ from partita.errors import ClusterError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_SECONDS = 10
+"""How long to wait for a scheduler."""
+
 
 def cluster_options(function: F) -> F:
     """``--scheduler ADDRESS`` and ``--workers N``."""
@@ -45,14 +48,14 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     if workers is not None:
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client
         return
     try:
-        client = distributed.Client(scheduler, timeout=10)
+        client = distributed.Client(scheduler, timeout=_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
             f"there is no Dask scheduler at {scheduler} ({type(error).__name__}: {error}). Start "
