@@ -416,6 +416,46 @@ def test_a_phone_and_a_dark_screen(tab):
         tab.emulate()
 
 
+def test_captions_of_wide_tables_fit_a_phone(tab):
+    tab.emulate(width=390)
+    try:
+        widths = each(tab, "caption", "e.getBoundingClientRect().width")
+        assert widths
+        assert max(widths) <= 390
+    finally:
+        tab.emulate()
+        tab.resize(1280, 900)
+
+
+def test_paper_is_light_though_the_screen_is_dark(tab):
+    """Pictures are painted before the event ends: a moment later paper has left."""
+    tab.emulate(dark=True)
+    ink = "Bokeh.documents[0].roots().map(p => p.below[0]?.axis_label_text_color).filter(Boolean)"
+    painted = "[...Bokeh.index.roots].map(view => view._render_count)"
+    try:
+        tab.wait(f"{ink}.every(ink => ink === '#e6e6e6')")
+        before, after, inks = tab.run(
+            f"(() => {{ const before = {painted}; window.dispatchEvent(new Event('beforeprint'));"
+            f" return [before, {painted}, {ink}]; }})()"
+        )
+        assert set(inks) == {"#222222"}
+        assert len(before) > 3
+        assert all(b > a for a, b in zip(before, after, strict=True))
+    finally:
+        tab.run("window.dispatchEvent(new Event('afterprint')), 0")
+        tab.emulate()
+        tab.resize(1280, 900)
+
+
+def test_numbers_of_clusters_stand_side_by_side(tab):
+    boxes = [
+        tab.run(f"document.querySelector('{p}').getBoundingClientRect().toJSON()")
+        for p in ("#plot-counts", "#plot-curve")
+    ]
+    assert abs(boxes[0]["top"] - boxes[1]["top"]) < 60
+    assert boxes[0]["right"] <= boxes[1]["left"]
+
+
 def test_buttons_of_rivals_show_and_select(browser, tmp_path):
     """Chains that disagree: every picture follows a rival, and what differs is selected."""
     one = np.repeat([0, 1, 2], 6)

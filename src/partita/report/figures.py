@@ -28,7 +28,13 @@ MOST_BRACKETS = 120
 _INK = "#222222"
 _QUIET = "#767676"
 _TOOLS = "pan,wheel_zoom,reset,save"
-_UNPRINTED = "@media print { :host { visibility: hidden; } }"
+_TOOLBAR = """
+@media print { :host { visibility: hidden; } }
+.bk-active { border-color: transparent !important; background-color: rgba(0, 114, 178, 0.18);
+  border-radius: 4px; }
+.bk-divider { visibility: hidden; }
+"""
+"""Tools in use are tinted: Bokeh's marks for them and between them look like strays of the axes."""
 
 
 def _bokeh(module: str) -> Any:
@@ -68,7 +74,7 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
     plot.toolbar.logo = None
     plot.toolbar.active_scroll = None  # the wheel scrolls the page
     models = _bokeh("models")
-    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=_UNPRINTED)]
+    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=_TOOLBAR)]
     for axis in plot.axis:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_color = _INK
@@ -151,7 +157,7 @@ def _data(place: ItemPositions, source: Any, said: Words) -> Any:
 
 
 def _probability(source: Any, n: int, said: Words, *, alone: bool) -> Any:
-    plot = _figure(_TOOLS, 430 if alone else 260)
+    plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
     _points(plot, source, "position", "probability", n, said)
     _label(plot.xaxis[0], "items in the order of the heat map")

@@ -105,13 +105,14 @@ def profile_table(profiles: Profiles) -> ReportTable:
         return f"{low:.4g} to {high:.4g}" if np.isfinite(low) and np.isfinite(high) else "–"
 
     shown = range(min(len(profiles), _ROWS))
+    modelled = bool(np.isfinite(profiles.given_low).any())  # without a model there are no intervals
     rows = tuple(
         (
             str(profiles.cluster[r]),
             profiles.column[r],
             profiles.parameter[r],
             f"{profiles.given[r]:.4g}",
-            interval(profiles.given_low[r], profiles.given_high[r]),
+            *([interval(profiles.given_low[r], profiles.given_high[r])] if modelled else []),
             f"{profiles.averaged[r]:.4g}",
             interval(profiles.averaged_low[r], profiles.averaged_high[r]),
         )
@@ -125,8 +126,10 @@ def profile_table(profiles: Profiles) -> ReportTable:
     )
     if len(profiles) > _ROWS:
         caption += f" The first {_ROWS} of {len(profiles):,} rows."
-    columns = ("Cluster", "Column", "Parameter", "Given", f"{percent} interval", "Averaged")
-    return ReportTable(caption, (*columns, f"{percent} interval"), rows)
+    columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{percent} interval"]
+    if modelled:
+        columns.insert(4, f"{percent} interval")
+    return ReportTable(caption, tuple(columns), rows)
 
 
 def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:
@@ -162,5 +165,6 @@ def _panel(profiles: Profiles, name: tuple[str, str], first: int, step: int) -> 
         )
         for k, r in enumerate(at.tolist())
     )
-    title = f"{name[0]}: {name[1]}"
+    unnamed = set(profiles.column) == {"0"}  # a single column that came without a name
+    title = name[1] if unnamed else f"{name[0]}: {name[1]}"
     return Panel(title, marks, 16.0 * at.size + 4.0, f"{least:.4g}", f"{most:.4g}")

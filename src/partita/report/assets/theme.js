@@ -20,8 +20,16 @@ partita.theme = function (models) {
     }
   }
 
+  // Paper does not wait for the pictures' own time to be painted.
+  function paintNow() {
+    for (const view of Bokeh.index.roots ?? []) {
+      view.invalidate_painters?.();
+      view.repaint?.();
+    }
+  }
+
   if (dark.matches) paint(true);
   dark.addEventListener("change", () => paint(dark.matches));
-  window.addEventListener("beforeprint", () => paint(false));
+  window.addEventListener("beforeprint", () => { paint(false); paintNow(); });
   window.addEventListener("afterprint", () => paint(dark.matches));
 };
