@@ -85,6 +85,7 @@ CROSSED = {
     "search.methods.evaluation.LINKED_ITEMS": (0, case.evaluated),
     "search.methods.hasse.TABLE_CELLS": (0, partial(case.searched, method="hasse")),
     "search.methods.linkage.MOST_LINKED": (0, case.walked_path),
+    "search.methods.many_labels.MANY_ITEMS": (0, case.searched),
     "search.methods.many_labels.SOME_ITEMS": (5, case.passed),
     "search.methods.many_labels.STRATA": (2, case.sampled),
     "search.methods.polish.KICKED": (1, case.kicked),

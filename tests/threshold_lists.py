@@ -90,6 +90,8 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.path_search.MANY": "search/test_price_path.py::"
     "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.pass_descent.MOST_STEPS": "search/test_many_labels.py::"
+    "test_a_descent_that_does_not_end_is_ended_and_that_is_said",
     "search.pass_descent.DOUBTFUL": "search/test_many_labels.py::"
     "test_moves_that_do_not_help_together_are_halved",
     "search.task.LITTLE_MEMORY": "search/test_lists.py::"

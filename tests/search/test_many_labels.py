@@ -170,6 +170,23 @@ def test_time_that_is_up_is_said(many):
     assert "time was up" in repr(found)
 
 
+def test_a_descent_that_does_not_end_is_ended_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(pass_descent, "MOST_STEPS", 1)
+    task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
+    ended, settled = pass_descent.descend(task, canonical(np.arange(6)), lambda _: None)
+    assert int(ended.max()) + 1 < 6
+    assert not settled
+    assert "after 1 steps" in task.limits[0]
+
+
+def test_partitions_too_wide_for_tables_are_not_carried_on(many, monkeypatch):
+    draws = pt.Draws(planted(np.random.default_rng(2)))
+    monkeypatch.setattr(many_labels, "WIDE_CELLS", 0)
+    found = pt.estimate(draws, bound=None)
+    assert found.search.starts[0].origin == "one cluster"
+    assert "more than 1 clusters were explored" in found.search.limits[0]
+
+
 def test_a_users_partition_is_never_lost(many):
     draws = pt.Draws(flat(np.random.default_rng(3)))
     best = pt.estimate(draws, bound=None)

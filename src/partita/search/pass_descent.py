@@ -19,6 +19,9 @@ from partita.search.task import Task
 DOUBTFUL = 32
 """One item in so many, those that cost least to move, is looked at until none of them moves."""
 
+MOST_STEPS = 60
+"""Steps after which a descent ends that opens one cluster after the other, and would not."""
+
 
 def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
     """Where single moves end, and whether a look at every item found no move that helps.
@@ -28,7 +31,9 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     """
     seen, everyone = look(task, labels), True
     watched = np.empty(0, np.int64)
-    while seen is not None:
+    for _ in range(MOST_STEPS):
+        if seen is None:
+            return labels, False
         falls = seen.downhill
         if falls.size:
             if everyone:
@@ -40,6 +45,10 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
             return labels, True
         else:
             seen, everyone = look(task, labels), True
+    task.limits.append(
+        f"passes: after {MOST_STEPS} steps over all draws, each of many moves, single items still "
+        "moved"
+    )
     return labels, False
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from partita._wording import counted
+from partita.kernels.search.types import LANES
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
@@ -22,8 +23,11 @@ from partita.search.methods import sweep
 from partita.search.methods.polish import NEAR, POLISHED, WIDE_CELLS
 from partita.search.methods.walks import Reached, distinct, sample_draws
 from partita.search.pass_descent import descend
-from partita.search.problem import by_similarity, padded
+from partita.search.problem import by_similarity
 from partita.search.task import Candidate, Task
+
+MANY_ITEMS = 50_000
+"""Items above which not all are explored; fewer are where labels are too many to be near."""
 
 SOME_ITEMS = 20_000
 """Items that are explored, drawn at random."""
@@ -34,12 +38,10 @@ STRATA, OF_EACH = 8, 4
 
 def search(task: Task) -> list[Candidate]:
     """Sweep in memory; where labels are many, explore a sample and move items by passes."""
-    if task.draws is None or by_similarity(task) or is_small(task.draws):
+    if not _goes_by_passes(task):
         task.draws = None if task.draws is None else near(task.draws)
         return sweep.search(task)
     best = _begun(task)
-    if best is None:
-        return sweep.search(task)
 
     def keep(labels: Labels) -> None:
         task.found[:] = [Candidate(labels, best.origin)]
@@ -49,10 +51,15 @@ def search(task: Task) -> list[Candidate]:
     return [Candidate(labels, best.origin)]
 
 
-def _is_wide(draws: Draws, carried: list[Reached]) -> bool:
-    """Whether one draw's table would be too large; lists of members are then used instead."""
-    widest = max(int(r.labels.max()) + 2 for r in carried)
-    return int(draws.n_clusters.max()) * padded(widest) > WIDE_CELLS
+def _goes_by_passes(task: Task) -> bool:
+    if task.draws is None or by_similarity(task):
+        return False
+    return task.n_items > MANY_ITEMS or not is_small(task.draws)
+
+
+def _most_clusters(draws: Draws) -> int:
+    """Clusters of a partition of which the table of one draw does not grow too large."""
+    return max(1, int(WIDE_CELLS // draws.n_clusters.max()) // LANES * LANES - 2)
 
 
 def _sample(task: Task) -> Draws:
@@ -93,25 +100,32 @@ def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
     return reached
 
 
-def _carried(reached: list[Reached]) -> list[Reached]:
+def _carried(task: Task, reached: list[Reached]) -> list[Reached]:
     """The explored partitions that all items are given to: one, or several that may be best."""
+    assert task.draws is not None
+    most = _most_clusters(task.draws)
+    narrow = [r for r in reached if int(r.labels.max()) + 1 <= most]
+    if len(narrow) < len(reached):
+        task.limits.append(
+            f"size: partitions of more than {most:,} clusters were explored, but tables of all "
+            "draws could not hold them"
+        )
     agreed = len(sweep.kinds_at_best(reached)) >= sweep.KINDS
-    best = distinct(reached)[: 1 if agreed else POLISHED]
+    best = distinct(narrow)[: 1 if agreed else POLISHED]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
 
 
-def _begun(task: Task) -> Candidate | None:
-    """The best partition to begin with; None where draws have too many clusters for tables."""
+def _begun(task: Task) -> Candidate:
+    """The best partition to begin with."""
     assert task.draws is not None
     sample = _sample(task)
     items = some_items(sample, task.rng)
     reached = _explored(task, sample, items)
-    carried = _carried(reached)
-    if _is_wide(task.draws, carried):
-        return None
+    carried = _carried(task, reached)
     task.limits.append(_said(task, sample, items, reached, carried))
     begun = [Candidate(row, "user") for row in task.options.starts]
     begun += [Candidate(_whole(task, sample, items, r.labels), r.origin) for r in carried]
+    begun = begun or [Candidate(np.zeros(task.n_items, np.int32), "one cluster")]
     if len(begun) == 1:
         return begun[0]
     losses = [task.loss.expected(c.labels, task.draws, task.options.n_jobs) for c in begun]
@@ -132,7 +146,7 @@ def _said(
     task: Task, sample: Draws, items: Items, reached: list[Reached], carried: list[Reached]
 ) -> str:
     assert task.draws is not None
-    met = sum(r.labels.tobytes() == carried[0].labels.tobytes() for r in reached)
+    met = sum(r.labels.tobytes() == carried[0].labels.tobytes() for r in reached if carried)
     return (
         f"size: {counted(len(reached), 'start')} explored {items.size:,} of {task.n_items:,} items "
         f"in {sample.n_draws:,} of {task.draws.n_draws:,} distinct draws; {met:,} met at the "
