@@ -19,7 +19,7 @@ import partita as pt
 # %%
 # Sixty measurements of three groups, two of which overlap.
 rng = np.random.default_rng(3)
-data = np.concatenate([rng.normal(-4, 1, 20), rng.normal(0, 1, 20), rng.normal(3, 1, 20)])
+data = rng.normal(np.repeat([-4, 0, 3], 20), 1)
 
 # %%
 # The model needs no order of the means: partitions do not care what components are called.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import runpy
+import warnings
 
 import pytest
 
@@ -23,6 +24,7 @@ spec.loader.exec_module(gallery_needs)
 def test_script_runs(script, tmp_path, monkeypatch):
     for library in gallery_needs.needs(script):
         pytest.importorskip(library, reason=f"{library} is not installed")
+        warnings.simplefilter("default")  # what the other libraries warn of is theirs
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(tmp_path)

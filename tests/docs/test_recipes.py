@@ -30,6 +30,7 @@ def test_labels_drawn_from_log_weights_have_the_posterior_of_the_partition():
         assert drawn[partition] / 10_000 == pytest.approx(p, abs=0.03)
 
 
+@pytest.mark.filterwarnings("default")  # what the other libraries warn of is theirs
 @pytest.mark.parametrize(("page", "library"), RECIPES.items())
 def test_recipe_for_real(page, library, tmp_path, monkeypatch):
     module = pytest.importorskip(library, reason=f"{library} is not installed")

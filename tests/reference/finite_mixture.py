@@ -16,8 +16,7 @@ MEAN_SD, SHAPE, RATE = 10.0, 3.0, 2.0
 
 def page_data():
     """The sixty measurements of the pages."""
-    rng = np.random.default_rng(3)
-    return np.concatenate([rng.normal(-4, 1, 20), rng.normal(0, 1, 20), rng.normal(3, 1, 20)])
+    return np.random.default_rng(3).normal(np.repeat([-4, 0, 3], 20), 1)
 
 
 def log_weights(parameters, x):
