@@ -86,7 +86,7 @@ def summarize(
         With these fields; those of an earlier call with the same key are replaced:
 
         ``.obs[key_added]``
-            Categorical, the cluster of each cell: "0", "1", … in order of first appearance.
+            Categorical, the cluster of each cell: "0", "1", … by size, the largest first.
         ``.obs[f"{key_added}_probability"]``
             Probability that the cell lies in the cluster matched to its own.
         ``.obs[f"{key_added}_core"]``

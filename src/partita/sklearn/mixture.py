@@ -52,7 +52,7 @@ class BayesianMixture(SummaryEstimator):
     Attributes
     ----------
     labels_ : ndarray of int32, shape (n_samples,)
-        The point estimate; clusters are numbered in order of first appearance.
+        The point estimate; clusters are numbered by size, the largest first.
     n_clusters_ : int
     credible_ball_ : CredibleBall
         The ball around ``labels_`` that holds ``prob`` of the posterior, with its bounds.
