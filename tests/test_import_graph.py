@@ -43,6 +43,7 @@ FLOOR = {
     "testing": 6,
     "rivals": 6,
     "summary": 7,
+    "_warmup": 7.5,
     "plots": 8,
     "sklearn": 8,
     "arviz": 8,

@@ -121,6 +121,7 @@ _HOME = {
     "PValue": "rivals.p_values",
     "conformal_set": "rivals.conformal",
     "ConformalSet": "rivals.p_values",
+    "warmup": "_warmup",
     "PartitaError": "errors",
 }
 """Public name to the module that defines it."""
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from partita import sklearn as sklearn
     from partita import testing as testing
     from partita._validate import Rng as Rng
+    from partita._warmup import warmup as warmup
     from partita.credible.align import align as align
     from partita.credible.ball import CredibleBall as CredibleBall
     from partita.credible.ball import credible_ball as credible_ball

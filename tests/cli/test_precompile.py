@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
+import partita
 from partita.cli import precompile
 
 
 def test_a_warm_cache_starts_nothing(monkeypatch):
-    precompile.compile_search()
+    partita.warmup("summarize")
     assert precompile._is_compiled()
     monkeypatch.setattr(subprocess, "Popen", None)
     with precompile.compiled_ahead():

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from partita.cli import precompile
+import partita as pt
+from partita import _warmup
+from partita.errors import UnknownNameError
 from partita.kernels.compiling import listeners
 
 
-@pytest.mark.parametrize("part", precompile.PARTS)
+@pytest.mark.parametrize("part", _warmup.PARTS)
 def test_a_second_run_compiles_nothing(part):
-    precompile.PARTS[part]()
+    _warmup.PARTS[part]()
     compiled = []
     listeners.append(lambda: compiled.append(part))
     try:
-        precompile.PARTS[part]()
+        _warmup.PARTS[part]()
     finally:
         listeners.pop()
     assert compiled == []
@@ -30,3 +32,15 @@ def test_named_parts_only(partita, monkeypatch):
     assert called == ["a", "b"]
     assert "compiling b" in done.stderr
     assert partita("warmup", "nothing").exit_code == 2
+
+
+def test_the_same_from_python(monkeypatch):
+    called = []
+    parts = {name: lambda n=name: called.append(n) for name in _warmup.PARTS}
+    monkeypatch.setattr(_warmup, "PARTS", parts)
+    pt.warmup("core", "path")
+    assert called == ["core", "path"]
+    pt.warmup()
+    assert called[2:] == ["summarize", "losses", "fit", "core", "rivals", "path"]
+    with pytest.raises(UnknownNameError, match="'rivals'"):
+        pt.warmup("everything")

@@ -59,6 +59,7 @@ def parameters(function: object) -> list[str]:
 
 
 SIMPLE = {
+    "warmup",
     *("canonical", "n_clusters", "cluster_sizes", "cross_table", "distance"),
     *("pairwise_distances", "expected_loss", "covers", "covered_by", "all_partitions"),
     *("as_draws", "read_draws", "write_draws", "Draws", "Gamma", "Product", "PartitaError"),

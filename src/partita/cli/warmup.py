@@ -6,8 +6,8 @@ import time
 
 import click
 
+from partita._warmup import PARTS
 from partita.cli.options import debug_option
-from partita.cli.precompile import PARTS
 from partita.cli.show import say
 
 
@@ -16,12 +16,12 @@ from partita.cli.show import say
     epilog="""\b
 Examples:
   $ partita warmup
-  $ partita warmup summarize fit""",
+  $ partita warmup summarize fit core""",
 )
 @click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
 @debug_option
 def command(parts: tuple[str, ...]) -> None:
-    """Compile the kernels of PARTS (summarize, losses, fit; all by default) for this machine.
+    """Compile PARTS (summarize, losses, fit, core, rivals, path; all by default) for this machine.
 
     It takes up to a few minutes once; afterwards every run starts at once. What is compiled
     already is only loaded.
