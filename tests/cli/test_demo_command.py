@@ -13,8 +13,8 @@ from partita.cli import demo
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr(demo, "DRAWS", 150)
-    monkeypatch.setattr(demo, "BURN_IN", 50)
+    monkeypatch.setattr(demo, "DRAWS", 60)
+    monkeypatch.setattr(demo, "BURN_IN", 20)
 
 
 def test_galaxies(place, partita):
@@ -30,7 +30,7 @@ def test_galaxies(place, partita):
     assert result.stdout == (out / "summary.txt").read_text()
     values = np.loadtxt(out / "data.csv", skiprows=1)
     assert np.array_equal(values, pt.datasets.galaxies())
-    assert pt.read_draws(out / "draws.npz").n_draws == 600
+    assert pt.read_draws(out / "draws.npz").n_draws == 240
     assert partita("demo").exit_code == 0  # its own results are written anew
 
 

@@ -75,7 +75,7 @@ def test_round_trip(suffix, draws):
 @pytest.mark.parametrize("suffix", [*SUFFIXES, "npy"])
 def test_round_trip_of_many_clusters_and_blocks(suffix, tmp_path):
     rng = np.random.default_rng(0)
-    labels = np.concatenate([rng.integers(0, 5, (400, 700)), rng.permuted([range(700)], axis=1)])
+    labels = np.concatenate([rng.integers(0, 5, (90, 300)), rng.permuted([range(300)], axis=1)])
     draws = pt.Draws(labels)
     assert draws.labels.dtype == np.uint16
     pt.write_draws(draws, tmp_path / f"draws.{suffix}")

@@ -98,7 +98,8 @@ def test_a_notebook_shows_every_figure_once(tmp_path):
         "import numpy as np, partita as pt\n"
         f"draws = np.tile({LABELS.tolist()}, (5, 1))\n"
         f"summary = pt.summarize(draws, data={VALUES.tolist()})",
-        *(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')});" for name in pt.plots.__all__),
+        # The others are on pyplot's list once, as above, from which notebooks show figures.
+        *(f"pt.plots.{name}(summary);" for name in ("n_clusters", "ball", "overview")),
         "summary.plot();",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

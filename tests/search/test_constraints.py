@@ -51,9 +51,8 @@ def test_the_best_that_keeps_the_rules(loss):
     check_every_rule(random_posterior(6, 20, 1, weighted=True), loss)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_best_of_eight_items_that_keeps_the_rules(weighted):
-    check_every_rule(random_posterior(8, 20, 5, weighted=weighted), pt.VI())
+def test_the_best_of_eight_items_that_keeps_the_rules():
+    check_every_rule(random_posterior(8, 20, 5, weighted=True), pt.VI())
 
 
 @pytest.mark.usefixtures("searched")

@@ -51,7 +51,7 @@ def test_the_path_is_that_of_all_partitions(loss, seed, way):
     draws = random_posterior(5 + seed % 3, 12 + 5 * seed, seed, weighted=seed % 2 == 1)
     path = pt.price_path(draws, loss=loss, rng=seed)
     measure = {"vi": pt.VI, "binder": pt.Binder}[loss]
-    prices = np.concatenate((np.linspace(0.02, 1.98, 23), path.breakpoints))
+    prices = np.concatenate((np.linspace(0.02, 1.98, 12), path.breakpoints))
     for a in prices:
         losses = all_losses(draws, measure(float(a)))[1]
         assert path.expected(a) == pytest.approx(losses.min(), abs=1e-10)
