@@ -58,7 +58,8 @@ class Result:
 
 def as_html(value: object) -> str:
     """The screen of a value for a notebook."""
-    return f"<pre>{escape(str(value))}</pre>"
+    # The typeface by name: not every notebook page gives text of columns one of even width.
+    return f"<pre style='font-family:monospace'>{escape(str(value))}</pre>"
 
 
 def frozen(value: Any) -> Any:

@@ -69,3 +69,11 @@ def test_bad_labels(path):
     pl.DataFrame({".weight": [1.0]}).write_parquet(path)
     with pytest.raises(InvalidLabelsError, match="no items"):
         pt.read_draws(path)
+
+
+def test_items_in_rows_keep_their_names(tmp_path):
+    frame = pd.DataFrame({"run1": [0, 0, 1], "run2": [0, 1, 1]}, index=["a", "b", "c"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    draws = pt.read_draws(tmp_path / "t.parquet", transpose=True)
+    assert draws == pt.Draws([[0, 0, 1], [0, 1, 1]], item_names=["a", "b", "c"])
+    assert draws == pt.as_draws(frame, transpose=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partita._wording import counted
 from partita.cli.directories import check_directory, new_directory
 from partita.cli.figures import check_figures, write_figures
 from partita.cli.fit import sample_named
@@ -110,8 +111,9 @@ def _against_truth(summary: Summary, truth: Labels) -> str:
     level = ball.credible_level(truth)
     where = "inside" if ball.contains(truth) else "outside"
     return (
-        f"Truth: {int(truth.max()) + 1} clusters, {distance(truth, ball.center):.3g} bits from the "
-        f"estimate, {where} the ball\n  (which contains it from probability {level:.3g} on)"
+        f"Truth: {counted(int(truth.max()) + 1, 'cluster')}, {distance(truth, ball.center):.3g} "
+        f"bits from the estimate, {where} the ball\n"
+        f"  (which contains it from probability {level:.3g} on)"
     )
 
 

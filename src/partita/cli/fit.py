@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita._wording import counted
 from partita.cli.cluster import cluster_of, cluster_options
 from partita.cli.data import Understood, data_options, understand
 from partita.cli.directories import check_directory, check_file, new_directory
@@ -250,7 +251,7 @@ def _kernel(
     kernel = make_kernel(name, settings, table) or choose_kernel(table)[0]
     kernel = kernel.bind(table)
     click.echo(understood.show(kernel), err=True)
-    click.echo(f"{table.n_rows} items; prior of the clustering: {prior!r}", err=True)
+    click.echo(f"{counted(table.n_rows, 'item')}; prior of the clustering: {prior!r}", err=True)
     for warning in understood.warnings:
         say(warning)
     return kernel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._wording import counted
 from partita.credible.comparison import JACCARD, Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import as_labels, by_size
@@ -82,7 +83,8 @@ class ClusterUncertainty(Result):
     def __repr__(self) -> str:
         within = ", ".join(f"{value:.2f}" for value in self.within[:6].tolist())
         more = ", …" if len(self) > 6 else ""
-        return f"<ClusterUncertainty: {len(self)} clusters; similarity within: {within}{more}>"
+        clusters = counted(len(self), "cluster")
+        return f"<ClusterUncertainty: {clusters}; similarity within: {within}{more}>"
 
 
 def cluster_uncertainty(

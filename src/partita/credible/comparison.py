@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import probability
+from partita._vocabulary import words
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
@@ -88,7 +89,7 @@ def compare(
         "An estimate with fewer clusters needs less.",
     )
     compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
-    with Status("comparing draws with the estimate") as status:
+    with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
         totals = sum_blocks(compared, draws, n_jobs=n_jobs, say=status.say)
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     placed, companions, information, alone, unchanged, similar = (t / mass for t in totals)

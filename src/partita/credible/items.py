@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._optional import require
 from partita._result import Result
 from partita._vocabulary import Kind
+from partita._wording import counted
 from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -107,7 +108,7 @@ class ItemUncertainty(Result):
     def __repr__(self) -> str:
         worst = self.order[:5]
         named = ", ".join(f"{self.name(i)} ({self.probability[i]:.2f})" for i in worst.tolist())
-        return f"<ItemUncertainty: {self.labels.size:,} items; least certain: {named}>"
+        return f"<ItemUncertainty: {counted(self.labels.size, 'item')}; least certain: {named}>"
 
 
 def item_uncertainty(

@@ -136,9 +136,9 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
 
 
 def draws_from_items(table: ForeignTable) -> Draws:
-    """Draws from a table with one row per item and one column per draw."""
+    """Draws from a table with one row per item, named where rows are, and one column per draw."""
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
-    return draws_from_array(everything, transpose=True)
+    return draws_from_array(everything, transpose=True, item_names=table.row_names())
 
 
 class PandasTable:

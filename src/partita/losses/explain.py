@@ -136,10 +136,8 @@ class Explanation(Result):
         return frame
 
     def __repr__(self) -> str:
-        return (
-            f"<Explanation: {len(self.changes)} changes, {self.n_moved:,} items, "
-            f"distance {self.distance:.4g}>"
-        )
+        changes, items = counted(len(self.changes), "change"), counted(self.n_moved, "item")
+        return f"<Explanation: {changes}, {items}, distance {self.distance:.4g}>"
 
     def __str__(self) -> str:
         return self.in_words(most=12)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run, stream
+from partita._vocabulary import words
 from partita.partitions import pieces
 from partita.partitions.block import Block as Block
 from partita.partitions.draws import Draws
@@ -109,7 +110,7 @@ def map_blocks(
         found = stream(function, (block_of(draws, where) for where in work), n_jobs)
     for where, result in zip(work, found, strict=True):
         if say is not None:
-            say(f"{where.stop:,} of {draws.n_draws:,} draws")
+            say(f"{where.stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
         yield result
 
 
@@ -131,7 +132,7 @@ def sum_blocks(
 
     def done(number: int) -> None:
         if say is not None:
-            say(f"{work[number][-1].stop:,} of {draws.n_draws:,} draws")
+            say(f"{work[number][-1].stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
 
     labels = draws.stored
     if isinstance(labels, RemoteLabels):
@@ -173,7 +174,7 @@ def map_parts(
         for batch in batches:
             yield from zip(batch, run(partial(function, block), batch, n_jobs), strict=True)
         if say is not None:
-            say(f"{where.stop:,} of {draws.n_draws:,} draws")
+            say(f"{where.stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
 
 
 def map_sets(

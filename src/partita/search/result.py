@@ -199,10 +199,10 @@ class PointEstimate(Result):
 
     def __repr__(self) -> str:
         body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
-        return f"<PointEstimate of {self.labels.size:,} items\n{body}>"
+        return f"<PointEstimate of {counted(self.labels.size, 'item')}\n{body}>"
 
     def _repr_html_(self) -> str:
-        return html.title(f"Point estimate of {self.labels.size:,} items") + html.facts(
+        return html.title(f"Point estimate of {counted(self.labels.size, 'item')}") + html.facts(
             self._lines()
         )
 
