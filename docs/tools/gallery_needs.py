@@ -39,9 +39,9 @@ def with_note(page: str, missing: list[str]) -> str:
     """The page of a script with a note below its title."""
     title = re.search(r"^(.+)\n(=+)\n", page, re.MULTILINE)
     assert title is not None
-    names = " and ".join(missing)
+    names = " and ".join(missing) + (" was" if len(missing) == 1 else " were")
     note = (
-        f"\n.. note::\n   Shown without its output: {names} was not installed where these pages "
+        f"\n.. note::\n   Shown without its output: {names} not installed where these pages "
         f"were built. ``pip install {' '.join(missing)}``, and the script runs as it is.\n"
     )
     return page[: title.end()] + note + page[title.end() :]
