@@ -76,13 +76,14 @@ def test_no_color(place):
 
 
 def test_progress_is_shown_on_a_terminal(place):
-    arguments = ["fit", "data.csv", "--columns", "x", "--draws", "2000", "--out", "f"]
+    arguments = ["fit", "data.csv", "--columns", "x", "--draws", "400", "--out", "f"]
     text = on_terminal(arguments, 100, stderr=None)
     assert re.search(r"4 chains .* [\d,]+/[\d,]+ .*clusters", text)
 
 
 def test_progress_is_not_shown_in_pipes(place):
-    process = start("fit", "data.csv", "--columns", "x", "--draws", "2000", "--out", "f")
+    few = ("--draws", "100", "--burn-in", "50")
+    process = start("fit", "data.csv", "--columns", "x", *few, "--out", "f")
     stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "iterations" not in stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from partita.cli.group import COMMANDS, cli
-from partita.reproduce import own_draws, paper
+from partita.reproduce import own_draws, paper, plan
 from partita.reproduce.experiments import run, simulated
 from partita.reproduce.pages import Section
 from partita.reproduce.plan import full_plan, quick_plan
@@ -22,8 +23,13 @@ FIGURES = [f"figure-{n:02d}.svg" for n in range(1, 12)] + ["figure-s1.svg", "fig
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
+    """The quick run of everything, with fewer draws still."""
     folder = tmp_path_factory.mktemp("reproduce") / "page"
-    done = CliRunner().invoke(cli, ["reproduce", "--quick", "--out", str(folder), "--seed", "1"])
+    few = {"draws": 25, "burn_in": 25, "repeats": 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "quick_plan", lambda *a, **k: replace(quick_plan(*a, **k), **few))
+        run = ["reproduce", "--quick", "--out", str(folder), "--seed", "1"]
+        done = CliRunner().invoke(cli, run)
     assert done.exit_code == 0, done.output
     return done.stdout, folder
 
@@ -129,21 +135,21 @@ def test_a_section_computed_after_ctrl_c_is_not_shown(monkeypatch, tmp_path):
 
 
 def test_as_many_draws_as_in_the_paper():
-    plan = full_plan()
-    assert plan.draws * plan.chains == 10_000
-    assert plan.burn_in == 1_000
+    whole = full_plan()
+    assert whole.draws * whole.chains == 10_000
+    assert whole.burn_in == 1_000
 
 
 def test_the_same_seed_gives_the_same_experiment_for_any_number_of_threads():
     found = []
     for jobs in (1, 2):
-        plan = quick_plan(seed=5, n_jobs=jobs)
-        experiment = run(simulated(2, 40, plan, 0), plan, 3)
+        quickly = quick_plan(seed=5, n_jobs=jobs)
+        experiment = run(simulated(2, 40, quickly, 0), quickly, 3)
         found.append({kind: experiment.row(kind, jobs) for kind in experiment.estimates})
     assert found[0] == found[1]
     other = simulated(2, 40, quick_plan(seed=6), 0)
     assert not np.array_equal(other.values, experiment.data.values)
-    assert not np.array_equal(simulated(2, 40, plan, 1).values, experiment.data.values)
+    assert not np.array_equal(simulated(2, 40, quickly, 1).values, experiment.data.values)
 
 
 def test_unbalanced_clusters_have_their_sizes_and_centres():
