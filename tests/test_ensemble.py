@@ -81,6 +81,21 @@ def test_the_numbers_are_those_of_the_same_labels(summary, twin):
     assert np.array_equal(summary.core.labels, twin.core.labels)
 
 
+def test_the_words_of_a_posterior_are_still_there(twin):
+    assert twin.sentence.startswith("With 95% posterior probability the clustering lies within ")
+    assert "; the draws inside this ball have " in twin.sentence
+    screen = str(twin)
+    for text in ("60 draws of 12 items", "expected variation of information", "E[Binder]"):
+        assert text in screen
+    for text in ("95% credible ball: ", "Clusters in a draw: ", "Convergence: ", "in draws of pro"):
+        assert text in screen
+    assert repr(twin.ball).startswith("<CredibleBall: 0.95 credible ball of ")
+    assert "within Monte Carlo error" in twin.curve.sentence
+    assert "with probability 0." in repr(twin.core)
+    assert "credible ball" in twin.to_latex()
+    assert twin.diagnostics.names
+
+
 @pytest.mark.parametrize("form", [str, repr, lambda part: part._repr_html_()])
 def test_every_part(summary, runs, form):
     parts = [

@@ -70,11 +70,11 @@ _HOME = {
     "cluster_sizes_posterior": "credible.counts",
     "ClusterSizes": "credible.counts",
     "diagnose": "diagnostics.convergence",
-    "Diagnostics": "diagnostics.convergence",
+    "Diagnostics": "diagnostics.result",
     "chain_agreement": "diagnostics.agreement",
     "ChainAgreement": "diagnostics.agreement",
     "Summary": "summary.result",
-    "LossComparison": "summary.result",
+    "LossComparison": "summary.loss_comparison",
     "summarize": "summary.summarize",
     "as_draws": "partitions.convert",
     "draws_from_memberships": "io.memberships",
@@ -158,8 +158,8 @@ if TYPE_CHECKING:
     from partita.credible.profiles import profiles as profiles
     from partita.diagnostics.agreement import ChainAgreement as ChainAgreement
     from partita.diagnostics.agreement import chain_agreement as chain_agreement
-    from partita.diagnostics.convergence import Diagnostics as Diagnostics
     from partita.diagnostics.convergence import diagnose as diagnose
+    from partita.diagnostics.result import Diagnostics as Diagnostics
     from partita.errors import PartitaError as PartitaError
     from partita.io.files import read_draws as read_draws
     from partita.io.files import write_draws as write_draws
@@ -244,7 +244,7 @@ if TYPE_CHECKING:
     from partita.search.result import PointEstimate as PointEstimate
     from partita.search.result import SearchReport as SearchReport
     from partita.search.result import Start as Start
-    from partita.summary.result import LossComparison as LossComparison
+    from partita.summary.loss_comparison import LossComparison as LossComparison
     from partita.summary.result import Summary as Summary
     from partita.summary.summarize import summarize as summarize
 else:  # hidden from type checkers, to whom it would mean that every name exists

@@ -6,7 +6,6 @@ Imports ``summary`` and what is below it; anndata itself is the user's, and pand
 from __future__ import annotations
 
 import os
-import re
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -24,7 +23,7 @@ from partita.partitions.similarity import similarity as similarity_of
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
-from partita.summary.uns import uns_of
+from partita.summary.uns import keep_core, keep_path, keep_rivals, uns_of
 
 __all__ = ["attach", "summarize"]
 
@@ -179,52 +178,15 @@ def attach(
     names = [str(label) for label in range(summary.n_clusters)]
     adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
     adata.obs[f"{key_added}_probability"] = summary.items.probability
-    _keep_core(adata, summary, f"{key_added}_core")
+    keep_core(adata, summary, f"{key_added}_core")
     adata.uns[key_added] = uns_of(summary)
-    _keep_path(adata, summary, f"{key_added}_path")
-    _keep_rivals(adata, summary, key_added)
+    keep_path(adata, summary, f"{key_added}_path")
+    keep_rivals(adata, summary, key_added)
     matrix = f"{key_added}_similarity"
     if similarity:
         adata.obsp[matrix] = similarity_of(summary.draws, dtype=np.float32)
     elif matrix in adata.obsp:  # of other draws than those now summarised under the key
         del adata.obsp[matrix]
-
-
-def _keep_core(adata: Any, summary: Summary, column: str) -> None:
-    core = summary.core
-    if core is None:
-        if column in adata.obs:  # of other draws than those now summarised under the key
-            del adata.obs[column]
-        return
-    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
-    names = [str(label) for label in range(core.n_clusters)]
-    adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
-
-
-def _keep_path(adata: Any, summary: Summary, name: str) -> None:
-    if summary.path is not None:
-        adata.obsm[name] = np.array(summary.path.labels.T)
-    elif name in adata.obsm:  # of other draws than those now summarised under the key
-        del adata.obsm[name]
-
-
-def _keep_rivals(adata: Any, summary: Summary, key: str) -> None:
-    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
-    old = [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]
-    for column in old:  # of other draws than those now summarised under the key
-        del adata.obs[column]
-    rivals = summary.rivals
-    if rivals is None:
-        return
-    for number, labels in enumerate(rivals.labels):
-        names = [str(label) for label in range(int(labels.max()) + 1)]
-        column = pandas.Categorical.from_codes(labels, categories=names)
-        adata.obs[f"{key}_rival_{number}"] = column
-    adata.uns[key]["rivals"] = {
-        "weights": rivals.weights,
-        "distance": rivals.distance,
-        "chains": rivals.chains,
-    }
 
 
 def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind | None) -> Any:

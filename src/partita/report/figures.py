@@ -16,6 +16,7 @@ from partita._optional import require
 from partita._vocabulary import Words
 from partita.plots.palette import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
+from partita.report.assets_of import asset
 from partita.report.item_positions import ItemPositions
 from partita.report.prepare import Content, Trace
 
@@ -28,13 +29,6 @@ MOST_BRACKETS = 120
 _INK = "#222222"
 _QUIET = "#767676"
 _TOOLS = "pan,wheel_zoom,reset,save"
-_TOOLBAR = """
-@media print { :host { visibility: hidden; } }
-.bk-active { border-color: transparent !important; background-color: rgba(0, 114, 178, 0.18);
-  border-radius: 4px; }
-.bk-divider { visibility: hidden; }
-"""
-"""Tools in use are tinted: Bokeh's marks for them and between them look like strays of the axes."""
 
 
 def _bokeh(module: str) -> Any:
@@ -46,9 +40,7 @@ def figures(content: Content) -> Mapping[str, Any]:
     source, said = _items_source(content), content.said
     found = {
         "heat": _heat(content.heat, said),
-        "probability": _probability(
-            source, content.heat.order.size, said, alone=content.place is None
-        ),
+        "probability": _probability(content, source),
         "counts": _counts(content),
         "distances": _distances(content),
     }
@@ -74,7 +66,7 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
     plot.toolbar.logo = None
     plot.toolbar.active_scroll = None  # the wheel scrolls the page
     models = _bokeh("models")
-    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=_TOOLBAR)]
+    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=asset("toolbar.css"))]
     for axis in plot.axis:
         axis.axis_label_text_font_style = "normal"
         axis.axis_label_text_color = _INK
@@ -156,7 +148,8 @@ def _data(place: ItemPositions, source: Any, said: Words) -> Any:
     return plot
 
 
-def _probability(source: Any, n: int, said: Words, *, alone: bool) -> Any:
+def _probability(content: Content, source: Any) -> Any:
+    alone, said, n = content.place is None, content.said, content.heat.order.size
     plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
     _points(plot, source, "position", "probability", n, said)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
+from partita.report.assets_of import asset
 from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
 from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
 from partita.report.how_many import HEIGHT as HIGH
@@ -37,8 +37,8 @@ def page(content: Content) -> str:
     )
     safe = jinja2.utils.markupsafe.Markup
     library = "\n".join(bokeh.Resources(mode="inline", components=["bokeh"]).js_raw)
-    scripts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
-    text: str = environment.from_string(_asset("page.html.j2")).render(
+    scripts = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
+    text: str = environment.from_string(asset("page.html.j2")).render(
         content=content,
         most_brackets=MOST_BRACKETS,
         svg_width=WIDTH,
@@ -47,7 +47,7 @@ def page(content: Content) -> str:
         high=HIGH,
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
-        style=safe(_asset("report.css")),
+        style=safe(asset("report.css")),
         policy=_policy(library, scripts),
         library=safe(library),
         scripts=safe(scripts),
@@ -55,10 +55,6 @@ def page(content: Content) -> str:
         data=safe(_harmless(json.dumps(_data(content, roots), allow_nan=False))),
     )
     return text
-
-
-def _asset(name: str) -> str:
-    return (files("partita.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _harmless(data: str) -> str:

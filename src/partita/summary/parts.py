@@ -21,7 +21,7 @@ from partita.summary.result import Summary
 
 PARTS = {
     "Summary": "summary.result",
-    "LossComparison": "summary.result",
+    "LossComparison": "summary.loss_comparison",
     "PointEstimate": "search.result",
     "SearchReport": "search.result",
     "Start": "search.result",
@@ -32,7 +32,7 @@ PARTS = {
     "ClusterUncertainty": "credible.clusters",
     "ClusterCounts": "credible.counts",
     "ClusterSizes": "credible.counts",
-    "Diagnostics": "diagnostics.convergence",
+    "Diagnostics": "diagnostics.result",
     "ChainAgreement": "diagnostics.agreement",
     "Profiles": "partitions.profile_table",
     "Representatives": "rivals.result",

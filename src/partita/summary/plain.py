@@ -11,7 +11,7 @@ from partita._own_files import JSON_KEY
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
-    from partita.diagnostics.convergence import Diagnostics
+    from partita.diagnostics.result import Diagnostics
     from partita.rivals.result import Representatives
     from partita.search.curve_result import ClustersCurve
     from partita.search.path_result import PricePath

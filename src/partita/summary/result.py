@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._optional import require
 from partita._result import Result
 from partita._validate import flag
 from partita._vocabulary import words
@@ -23,7 +22,7 @@ from partita.credible.core import quick_core
 from partita.credible.core_result import CredibleCore
 from partita.credible.counts import ClusterCounts, ClusterSizes
 from partita.credible.items import ItemUncertainty
-from partita.diagnostics.convergence import Diagnostics
+from partita.diagnostics.result import Diagnostics
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
@@ -34,42 +33,10 @@ from partita.rivals.result import Representatives
 from partita.search.curve_result import ClustersCurve
 from partita.search.path_result import PricePath
 from partita.search.result import PointEstimate
+from partita.summary.loss_comparison import LossComparison
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LossComparison(Result):
-    """The VI and Binder estimates side by side, as in the paper's tables.
-
-    Attributes
-    ----------
-    names : tuple of str
-        One per estimate: "VI", "Binder", and the loss of the summary when it
-        is neither.
-    n_clusters : ndarray of int64, shape (n_names,)
-    expected_binder, expected_vi_lb, expected_vi : ndarray of float, shape (n_names,)
-        Posterior expected losses of each estimate.
-    vi_distance, binder_distance : float
-        Distances between the VI estimate and the Binder estimate.
-    """
-
-    names: tuple[str, ...]
-    n_clusters: NDArray[np.int64]
-    expected_binder: NDArray[np.float64]
-    expected_vi_lb: NDArray[np.float64]
-    expected_vi: NDArray[np.float64]
-    vi_distance: float
-    binder_distance: float
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per estimate."""
-        pandas = require("pandas", extra="pandas", purpose="a table of estimates")
-        columns = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
-        index = pandas.Index(list(self.names), name="estimate")
-        frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
-        return frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

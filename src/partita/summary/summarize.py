@@ -17,8 +17,9 @@ from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterio
 from partita.credible.items import items_from
 from partita.credible.levels import clean_prob
 from partita.credible.profiles import profiles as profiles_of
-from partita.diagnostics.convergence import Diagnostics, diagnose_values, nothing_to_diagnose
+from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
+from partita.diagnostics.result import Diagnostics, nothing_to_diagnose
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.evaluate import distance
@@ -36,8 +37,9 @@ from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
 from partita.summary.how_many import how_many
+from partita.summary.loss_comparison import LossComparison
 from partita.summary.observations import Observations, as_observations
-from partita.summary.result import LossComparison, Summary
+from partita.summary.result import Summary
 
 
 def summarize(

@@ -39,8 +39,7 @@ class Line(NamedTuple):
 def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
     """What a statistician would paste into a report, in lines of at most ``width``.
 
-    Tables lose columns from the right when they do not fit. Clusters, and items
-    without names, are numbered from ``first`` on.
+    Tables that do not fit lose columns; clusters and unnamed items count from ``first``.
     """
     return "\n".join(line.text for line in screen_lines(summary, width, first=first))
 
@@ -230,11 +229,8 @@ def _comparison(summary: Summary, width: int) -> list[Line]:
     roomy = width >= 70
     first = 24 if roomy else max(len("Estimates"), *map(len, names))
     heading = words(summary.draws.kind).mean_of.format
-    losses = {
-        heading("Binder"): table.expected_binder,
-        heading("VI_LB"): table.expected_vi_lb,
-        heading("VI"): table.expected_vi,
-    }
+    names_of_losses = ("Binder", "VI_LB", "VI")
+    losses = {heading(n): getattr(table, f"expected_{n.lower()}") for n in names_of_losses}
     columns = [
         (first, f"{'Estimates':<{first}}", [f"{name:<{first}}" for name in names]),
         (10, "clusters", [f"{k:,}" for k in table.n_clusters.tolist()]),

@@ -1,11 +1,13 @@
-"""A summary as entries that an AnnData object keeps."""
+"""A summary as entries that an AnnData object keeps; those of earlier draws are replaced."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+from partita._optional import require
 from partita.summary.result import Summary
 
 _PATH = ("n_clusters", "breakpoints", "splitting", "merging", "low", "high", "seconds")
@@ -63,6 +65,46 @@ def uns_of(summary: Summary) -> dict[str, Any]:
             **bounds,
         },
         "sentence": summary.sentence,
+    }
+
+
+def keep_core(adata: Any, summary: Summary, column: str) -> None:
+    """The core as a column of ``obs``, missing outside of it."""
+    core = summary.core
+    if core is None:
+        if column in adata.obs:  # of other draws than those now summarised under the key
+            del adata.obs[column]
+        return
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    names = [str(label) for label in range(core.n_clusters)]
+    adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
+
+
+def keep_path(adata: Any, summary: Summary, name: str) -> None:
+    """The partitions of the price path as an entry of ``obsm``."""
+    if summary.path is not None:
+        adata.obsm[name] = np.array(summary.path.labels.T)
+    elif name in adata.obsm:  # of other draws than those now summarised under the key
+        del adata.obsm[name]
+
+
+def keep_rivals(adata: Any, summary: Summary, key: str) -> None:
+    """Rival answers as columns of ``obs``, and their masses."""
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    old = [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]
+    for column in old:  # of other draws than those now summarised under the key
+        del adata.obs[column]
+    rivals = summary.rivals
+    if rivals is None:
+        return
+    for number, labels in enumerate(rivals.labels):
+        names = [str(label) for label in range(int(labels.max()) + 1)]
+        column = pandas.Categorical.from_codes(labels, categories=names)
+        adata.obs[f"{key}_rival_{number}"] = column
+    adata.uns[key]["rivals"] = {
+        "weights": rivals.weights,
+        "distance": rivals.distance,
+        "chains": rivals.chains,
     }
 
 
