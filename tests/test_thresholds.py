@@ -212,12 +212,17 @@ def test_bounds_of_rivals_hold_for_every_effort(field, monkeypatch):
     case.representatives()
 
 
-def test_comparison_in_batches():
-    """More draws, items and clusters than a batch, a tile and its counts hold."""
+def test_comparison_in_batches(monkeypatch):
+    """More draws, items and clusters than a batch, a tile and its counts hold, and few sums."""
     rng = np.random.default_rng(0)
     draws = pt.Draws(rng.integers(0, 200, (40, 300)))
     estimate = pt.canonical(rng.integers(0, 200, 300))
     whole = compare(estimate, draws, n_jobs=1)
+    monkeypatch.setattr("partita.credible.comparison._SUM_BYTES", 16 * 202 * 77)
+    parts = compare(estimate, draws, n_jobs=1)
+    for field in dataclasses.fields(whole):
+        one, other = getattr(whole, field.name), getattr(parts, field.name)
+        np.testing.assert_array_equal(one, other, err_msg=field.name)
     single = [compare(estimate, draws[m : m + 1], n_jobs=1) for m in range(40)]
     for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
         wanted = np.mean([getattr(one, name) for one in single], axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ELSEWHERE = {
+    "credible.comparison._SUM_BYTES": "test_thresholds.py::test_comparison_in_batches",
     "diagnostics.convergence._MIN_DRAWS": "diagnostics/test_convergence.py::"
     "test_constants_and_few_draws_give_no_warnings_of_numpy",
     "diagnostics.warnings.MIN_ESS": "diagnostics/test_convergence.py::"
@@ -170,6 +171,7 @@ NO_THRESHOLD = {
         "search.curve_search.STRIDE",
     ),
     "bits, bytes, places in an array, an exit code, a time": (
+        "_dask._BYTES",
         "_files._DAY",
         "_own_files._HEAD",
         "cli.cluster._SECONDS",

@@ -18,7 +18,10 @@ from partita.errors import ClusterError, InvalidInputError, PartitaError
 T = TypeVar("T")
 
 _WAITING = 8
-"""Results fetched at a time, and tasks beyond two for each thread that wait to be run."""
+"""Small results fetched at a time, and tasks beyond two for each thread that wait to be run."""
+
+_BYTES = 1 << 26
+"""Results that are fetched together, unless one alone is larger."""
 
 
 def current_client() -> Any | None:
@@ -118,25 +121,30 @@ def _same(opaque: _Opaque) -> object:
 def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
     """Results of ``submit(task)``, each a future, in the order of the work.
 
-    Only so many wait as keep all threads busy. What is not done is cancelled when the caller
-    stops early, on Ctrl-C as on an error.
+    Only so many wait as keep all threads busy, and only so many come at a time as are small.
+    What is not done is cancelled when the caller stops early, on Ctrl-C as on an error.
     """
+    from dask.sizeof import sizeof
+
     waiting: deque[Any] = deque()
     left = iter(work)
     try:
         with explained(client):
-            most = 2 * sum(client.nthreads().values()) + _WAITING
-            waiting.extend(submit(task) for task in islice(left, most))
+            busy = 2 * sum(client.nthreads().values())
+            waiting.extend(submit(task) for task in islice(left, busy))
+        at_once = 1
         while waiting:
             with explained(client):
                 waiting[0].exception()  # waits, and fetches no result yet
-                done = takewhile(lambda future: future.done(), islice(waiting, _WAITING))
+                done = takewhile(lambda future: future.done(), islice(waiting, at_once))
                 results = client.gather(list(done))
-            for result in results:
+            at_once = min(_WAITING, _BYTES // max(1, sizeof(results[0])) or 1)
+            while results:
                 waiting.popleft()
-                yield result
+                yield results.pop(0)
             with explained(client):
-                waiting.extend(submit(task) for task in islice(left, len(results)))
+                more = busy + at_once - 1 - len(waiting)
+                waiting.extend(submit(task) for task in islice(left, more))
     finally:
         cancel(client, list(waiting))
 
@@ -145,6 +153,19 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
     """Tell the scheduler to forget tasks, where there still is one."""
     if futures and client.status == "running":
         client.cancel(list(futures))
+
+
+def homes(client: Any, n: int) -> list[str]:
+    """A worker for each of n neighbours, so that those of one worker lie side by side."""
+    with explained(client):
+        known = client.nthreads().items()
+    threads = [worker for worker, count in known for _ in range(count)]
+    if not threads:
+        raise ClusterError(
+            f"the Dask scheduler at {client_address(client)} has no workers. Start some: "
+            "dask worker ADDRESS"
+        )
+    return [threads[i * len(threads) // n] for i in range(n)]
 
 
 def only_result(client: Any, future: Any) -> Any:

@@ -22,6 +22,9 @@ JACCARD = 0.8
 _WAITING = 3
 """Sums held at the least: the total, one that is made and one that waits."""
 
+_SUM_BYTES = 1 << 27
+"""Sums of one block: of as many items as have so many bytes of them."""
+
 _ROUNDING = 1e-12
 """A Jaccard similarity this little short of the threshold reaches it."""
 
@@ -88,11 +91,18 @@ def compare(
         f"comparing {draws.n_items:,} items with {sizes.size:,} clusters",
         "An estimate with fewer clusters needs less.",
     )
-    compared = partial(_compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING)
+    parts = []
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
-        totals = sum_blocks(compared, draws, n_jobs=n_jobs, say=status.say)
+        for items in _chunks(draws.n_items, sizes.size):
+            compared = partial(
+                _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, items=items
+            )
+            parts.append(sum_blocks(compared, draws, n_jobs=n_jobs, say=status.say))
     mass = float(draws.n_draws) if draws.weights is None else 1.0
-    placed, companions, information, alone, unchanged, similar = (t / mass for t in totals)
+    unchanged, similar = (total / mass for total in parts[0][4:])
+    placed, companions, information, alone = (
+        _joined([part[which] for part in parts], mass) for which in range(4)
+    )
     companions[np.arange(draws.n_items), estimate] -= 1.0
     np.maximum(companions, 0.0, out=companions)
     return Comparison(
@@ -100,19 +110,40 @@ def compare(
     )
 
 
+def _chunks(n_items: int, n_clusters: int) -> list[slice]:
+    """Items whose sums are added up at a time: those of a few blocks wait for each other."""
+    step = max(1, _SUM_BYTES // (16 * (n_clusters + 2)))
+    return [slice(first, min(first + step, n_items)) for first in range(0, n_items, step)]
+
+
+def _joined(parts: list[NDArray[np.float64]], mass: float) -> NDArray[np.float64]:
+    """Means of all items from the sums of some; in place, for they may be large."""
+    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    joined /= mass
+    return joined
+
+
 def _compared(
-    block: Block, *, estimate: Labels, sizes: NDArray[np.int64], limit: float
+    block: Block, *, estimate: Labels, sizes: NDArray[np.int64], limit: float, items: slice
 ) -> tuple[NDArray[np.float64], ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
     from partita.kernels.credible.uncertainty import compare_with_estimate
 
-    n, k = estimate.size, sizes.size
+    n, k, some = estimate.size, sizes.size, items.stop - items.start
     logs = np.zeros(n + 1)
     np.log2(np.arange(1, n + 1), out=logs[1:])
-    shapes = [(n, k + 1), (n, k), *[(n,)] * 2, *[(k,)] * 2]
+    shapes = [(some, k + 1), (some, k), *[(some,)] * 2, *[(k,)] * 2]
     sums = tuple(np.zeros(shape) for shape in shapes)
     compare_with_estimate(
-        estimate, sizes, block.rows, block.n_clusters, np.array(block.counts), logs, limit, *sums
+        estimate,
+        sizes,
+        block.rows,
+        block.n_clusters,
+        np.array(block.counts),
+        logs,
+        limit,
+        items.start,
+        *sums,
     )
     return sums
 

@@ -17,7 +17,8 @@ from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise, rule_in_force, whole_labels
 from partita.partitions.pieces import stores
-from partita.partitions.remote import canonical_store, finish
+from partita.partitions.remote import finish
+from partita.partitions.remote_tasks import canonical_store
 
 Counting = NDArray[np.int64]
 """Columns that rise by a step from draw to draw: number, value in the first of all draws, step."""

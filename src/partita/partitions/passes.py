@@ -230,9 +230,13 @@ def concatenated(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[A
 
 
 def summed(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
-    """Arrays added up in the order of the blocks, holding one set of sums."""
+    """Arrays added up in the order of the blocks, holding one set of sums: the first ones."""
     iterator = iter(results)
-    totals = tuple(np.array(part) for part in next(iterator))
+    # Views of something else are not written to.
+    totals = tuple(
+        part if part.flags.owndata and part.flags.writeable else np.array(part)
+        for part in next(iterator)
+    )
     for parts in iterator:
         for total, part in zip(totals, parts, strict=True):
             total += part

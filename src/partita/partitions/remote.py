@@ -13,15 +13,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._dask import cancel, explained, held, in_order, only_result
+from partita._dask import cancel, explained, held, homes, in_order, only_result
 from partita._memory import require_memory
-from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.pieces import store_rows, stores
+from partita.partitions.remote_tasks import (
+    Small,
+    added,
+    columns_of,
+    on_group,
+    on_piece,
+    on_set,
+    rows_of,
+)
 
 R = TypeVar("R")
-
-Small = NDArray[np.unsignedinteger[Any]]
 
 
 class RemoteLabels:
@@ -73,7 +79,7 @@ class RemoteLabels:
 
         def submit(task: tuple[slice, tuple[Any, ...]]) -> Any:
             store, where = self.inside(task[0])
-            return self._submit(_on_piece, shipped, store, where, self.dtype, task[1])
+            return self._submit(on_piece, shipped, store, where, self.dtype, task[1])
 
         yield from in_order(self.client, submit, work)
 
@@ -86,18 +92,20 @@ class RemoteLabels:
         """Sums over groups of pieces, added up in order on the workers; one set of them comes."""
         shipped = held(self.client, function)
         chain: list[Any] = []
-        for group in work:
+        # Neighbours on one worker: sums move once from each worker to the next.
+        for group, home in zip(work, homes(self.client, len(work)), strict=True):
             places = [self.inside(piece) for piece, _ in group]
             mine = list(dict.fromkeys(store for store, _ in places))
             found = self._submit(
-                _on_group,
+                on_group,
                 shipped,
                 mine,
                 [(mine.index(store), where) for store, where in places],
                 self.dtype,
                 [more for _, more in group],
+                at=home,
             )
-            chain.append(self._submit(_added, chain[-1], found) if chain else found)
+            chain.append(self._submit(added, chain[-1], found, at=home) if chain else found)
         last = chain[-1]
         try:
             for number in range(len(chain) - 1):
@@ -105,7 +113,8 @@ class RemoteLabels:
                     chain[number].exception()  # waits; the last one tells of an error
                 chain[number] = None  # its sums need not be kept
                 say(number)
-            return tuple(np.array(part) for part in only_result(self.client, last))
+            # What came over the wire may be read-only.
+            return tuple(np.require(part, None, "W") for part in only_result(self.client, last))
         except BaseException:
             cancel(self.client, [last, *filter(None, chain)])
             raise
@@ -118,7 +127,7 @@ class RemoteLabels:
 
         def submit(task: tuple[NDArray[np.int64], tuple[Any, ...]]) -> Any:
             parts, order = self._parts(task[0])
-            return self._submit(_on_set, shipped, parts, order, self.dtype, task[1])
+            return self._submit(on_set, shipped, parts, order, self.dtype, task[1])
 
         yield from in_order(self.client, submit, sets)
 
@@ -135,7 +144,7 @@ class RemoteLabels:
         work = list(_by_store(draws, store_rows(self.shape[1])))
 
         def submit(task: tuple[int, NDArray[np.int64], NDArray[np.int64]]) -> Any:
-            return self._submit(_rows, self.futures[task[0]], task[1])
+            return self._submit(rows_of, self.futures[task[0]], task[1])
 
         for (_, _, to), found in zip(work, in_order(self.client, submit, work), strict=True):
             out[to] = found
@@ -155,7 +164,7 @@ class RemoteLabels:
         """Some draws, in the order given, where the workers are."""
         shape = (draws.size, self.shape[1])
         futures = [
-            self._submit(_on_set, None, *self._parts(draws[store]), self.dtype, ())
+            self._submit(on_set, None, *self._parts(draws[store]), self.dtype, ())
             for store in stores(*shape)
         ]
         return RemoteLabels(self.client, futures, shape, self.dtype)
@@ -174,7 +183,7 @@ class RemoteLabels:
                 mine = np.arange(max(store.start, first), min(store.stop, end)) - first
                 parts += one._parts(mine)[0] if mine.size else []
             order = np.arange(store.stop - store.start)
-            futures.append(self._submit(_on_set, None, parts, order, dtype, ()))
+            futures.append(self._submit(on_set, None, parts, order, dtype, ()))
         return RemoteLabels(self.client, futures, shape, dtype)
 
     def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
@@ -185,17 +194,19 @@ class RemoteLabels:
         made = []
         for store in stores(*shape):
             parts, order = self._parts(rows[store])
-            made.append(self._submit(_columns, shipped, parts, order))
+            made.append(self._submit(columns_of, shipped, parts, order))
         return finish(self.client, made, shape)
 
     def _parts(self, draws: NDArray[np.int64]) -> tuple[list[Any], NDArray[np.int64]]:
         """Futures whose rows together are these draws, and where each of the rows belongs."""
         work = list(_by_store(draws, store_rows(self.shape[1])))
-        parts = [self._submit(_rows, self.futures[store], rows) for store, rows, _ in work]
+        parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
         return parts, np.concatenate([to for _, _, to in work])
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, pure=False)
+    def _submit(self, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
+        """A task, preferably on a certain worker, but on any where that one is gone."""
+        wish = {} if at is None else {"workers": [at], "allow_other_workers": True}
+        return self.client.submit(function, *arguments, pure=False, **wish)
 
 
 def finish(
@@ -219,13 +230,6 @@ def sent(client: Any, labels: Small) -> RemoteLabels:
     return RemoteLabels(client, futures, shape, labels.dtype)
 
 
-def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:
-    """A store from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
-    rows = np.empty(values.shape, np.int32)
-    counts = first_appearance(values, rows)
-    return rows.astype(smallest_unsigned(int(counts.max()) - 1)), counts
-
-
 def _by_store(
     draws: NDArray[np.int64], step: int
 ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
@@ -234,64 +238,3 @@ def _by_store(
     for number in np.unique(store).tolist():
         to = np.flatnonzero(store == number)
         yield number, draws[to] - number * step, to
-
-
-# ------------------------------------------------------------------ what runs on workers
-
-
-def _on_piece(
-    function: Callable[..., R],
-    labels: Small,
-    where: slice,
-    dtype: np.dtype[Any],
-    more: tuple[Any, ...],
-) -> R:
-    return function(labels[where].astype(dtype, copy=False), *more)
-
-
-def _on_group(
-    function: Callable[..., tuple[NDArray[Any], ...]],
-    labels: Sequence[Small],
-    places: Sequence[tuple[int, slice]],
-    dtype: np.dtype[Any],
-    more: Sequence[tuple[Any, ...]],
-) -> tuple[NDArray[Any], ...]:
-    from partita.partitions.passes import summed
-
-    return summed(
-        _on_piece(function, labels[number], where, dtype, each)
-        for (number, where), each in zip(places, more, strict=True)
-    )
-
-
-def _added(
-    sums: tuple[NDArray[Any], ...], more: tuple[NDArray[Any], ...]
-) -> tuple[NDArray[Any], ...]:
-    return tuple(a + b for a, b in zip(sums, more, strict=True))
-
-
-def _rows(labels: Small, rows: NDArray[np.int64]) -> Small:
-    return labels[rows]
-
-
-def _on_set(
-    function: Callable[..., Any] | None,
-    parts: Sequence[Small],
-    order: NDArray[np.int64],
-    dtype: np.dtype[Any],
-    more: tuple[Any, ...],
-) -> Any:
-    rows = np.empty((order.size, parts[0].shape[1]), dtype)
-    start = 0
-    for part in parts:
-        rows[order[start : start + len(part)]] = part
-        start += len(part)
-    return rows if function is None else function(rows, *more)
-
-
-def _columns(
-    items: NDArray[np.int64], parts: Sequence[Small], order: NDArray[np.int64]
-) -> tuple[Small, NDArray[np.int64]]:
-    chosen = [part[:, items] for part in parts]
-    rows = _on_set(None, chosen, order, np.result_type(*chosen), ())
-    return canonical_store(rows.astype(np.int64))

@@ -24,6 +24,7 @@ def compare_with_estimate(
     weights: NDArray[np.float64],
     logs: NDArray[np.float64],
     jaccard: float,
+    begin: int,
     placed: NDArray[np.float64],
     companions: NDArray[np.float64],
     information: NDArray[np.float64],
@@ -33,6 +34,7 @@ def compare_with_estimate(
 ) -> None:
     """Add what each row says about an estimate, given by its labels and cluster sizes.
 
+    Of the items, only from ``begin`` on and as many as ``alone`` has room for.
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
     placed[i, k] += w where C(i) is matched to E_k, placed[i, K] += w where to none;
@@ -77,13 +79,13 @@ def compare_with_estimate(
                     unchanged[k] += weights[r]
                 if closest[k] >= jaccard:
                     similar[k] += weights[r]
-        for first in range(0, n, _TILE):
+        for first in range(0, alone.size, _TILE):
             for r in range(start, stop):
                 b = r - start
                 weight = weights[r]
-                for i in range(first, min(first + _TILE, n)):
-                    t = rows[r, i]
-                    k = estimate[i]
+                for i in range(first, min(first + _TILE, alone.size)):
+                    t = rows[r, begin + i]
+                    k = estimate[begin + i]
                     placed[i, match[b, t]] += weight
                     for other in range(k_estimate):
                         companions[i, other] += weight * shared[b, t, other]
