@@ -18,6 +18,7 @@ import pytest
 
 import partita as pt
 from partita.partitions import passes, pieces
+from partita.search.methods import many_labels
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -383,3 +384,13 @@ def test_a_scheduler_that_goes_away_is_said():
         cluster.close()
         with pytest.raises(pt.errors.ClusterError, match="read them anew"):
             pt.expected_loss(TRUTH, remote)
+
+
+@pytest.mark.parametrize("loss", ["vi", "id"])
+def test_items_are_moved_by_the_workers_as_by_threads(loss, client, as_if_large, monkeypatch):
+    """Some items are explored here; all of them are placed and moved as all draws tell."""
+    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(many_labels, "SOME_ITEMS", 6)
+    found = pt.estimate(on_workers(client), loss=loss, method="sweep")
+    assert found.search.settled
+    assert_same(found, pt.estimate(LABELS, loss=loss, method="sweep"))

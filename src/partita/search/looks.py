@@ -39,7 +39,8 @@ Floats = NDArray[np.float64]
 Items = NDArray[np.int64]
 
 LEAST_BYTES, MOST_BYTES = 1 << 26, 1 << 31
-"""Bytes that such tables may always take, and never exceed; in between two for each label."""
+"""Bytes that tables of items and clusters may always take, and never exceed; in between one for
+each label."""
 
 GROUP_CELLS = 1 << 15
 """Cells of the tables of the draws that are taken together, which stay in cache."""
@@ -132,7 +133,7 @@ def place(task: Task, draws: Draws, known: Items, labels: Labels) -> Labels | No
 
 def _chunks(task: Task, draws: Draws, n_items: int, n_slots: int) -> Iterator[slice]:
     """Chunks of items whose sums fit in memory, of a few blocks of draws at a time."""
-    space = int(np.clip(2 * draws.n_items * draws.n_draws, LEAST_BYTES, MOST_BYTES))
+    space = int(np.clip(draws.n_items * draws.n_draws, LEAST_BYTES, MOST_BYTES))
     step = max(1, space // (8 * padded(n_slots) * (2 * task.threads + 2)))
     for start in range(0, max(1, n_items), step):
         yield slice(start, min(start + step, n_items))
