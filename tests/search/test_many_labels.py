@@ -170,6 +170,18 @@ def test_time_that_is_up_is_said(many):
     assert "time was up" in repr(found)
 
 
+def test_items_are_placed_roughly_when_time_is_up():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 5, 150)
+    draws = pt.Draws(redrawn(truth, 20, 0.1, 6, rng))
+    items = np.sort(rng.choice(150, 60, replace=False))
+    known = canonical(truth[items])
+    task = make_task(draws, time_limit=1e-9)
+    found = many_labels._whole(task, draws, items, known)
+    assert np.array_equal(canonical(found[items]), known)
+    assert pt.distance(found, truth, "binder") < 0.1
+
+
 def test_a_descent_that_does_not_end_is_ended_and_that_is_said(monkeypatch):
     monkeypatch.setattr(pass_descent, "MOST_STEPS", 1)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))

@@ -133,13 +133,23 @@ def _begun(task: Task) -> Candidate:
 
 
 def _whole(task: Task, sample: Draws, items: Items, labels: Labels) -> Labels:
-    """A partition of some items with the others placed; one cluster if time was up for that."""
+    """A partition of some items with the others placed; roughly if time was up for that."""
     if items.size == task.n_items:
         return labels
     # A loss that cannot judge some of the items leaves placing the others to one that can.
     judge = task if task.loss.averages_sums else replace(task, loss=VI())
     placed = place(judge, sample, items, labels)
-    return np.zeros(task.n_items, np.int32) if placed is None else canonical(placed)
+    return canonical(_by_one_draw(sample, items, labels) if placed is None else placed)
+
+
+def _by_one_draw(sample: Draws, items: Items, labels: Labels) -> Labels:
+    """Each other item where most of the known ones are that share its cluster in the first draw."""
+    row = sample.rows(0, 1)[0]
+    table = np.zeros((int(row.max()) + 1, int(labels.max()) + 1), np.int64)
+    np.add.at(table, (row[items], labels), 1)
+    out = table.argmax(axis=1).astype(np.int32)[row]
+    out[items] = labels
+    return out
 
 
 def _said(
