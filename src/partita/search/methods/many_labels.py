@@ -147,7 +147,7 @@ def _by_one_draw(sample: Draws, items: Items, labels: Labels) -> Labels:
     row = sample.rows(0, 1)[0]
     table = np.zeros((int(row.max()) + 1, int(labels.max()) + 1), np.int64)
     np.add.at(table, (row[items], labels), 1)
-    out = table.argmax(axis=1).astype(np.int32)[row]
+    out: Labels = table.argmax(axis=1).astype(np.int32)[row]
     out[items] = labels
     return out
 
