@@ -46,15 +46,15 @@ def test_standard_input_and_json(place, partita):
 
 
 def test_a_run_can_be_resumed_to_the_same_draws(place, partita):
-    model = ("--columns", "x,y", "--burn-in", 50, "--chains", 2)
-    short = partita("fit", "data.csv", *model, "--draws", 100, "--checkpoint", "c", "--out", "a")
+    model = ("--columns", "x,y", "--burn-in", 10, "--chains", 2)
+    short = partita("fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c", "--out", "a")
     assert short.exit_code == 0, short.stderr
-    long = partita("fit", "data.csv", *model, "--draws", 200, "--resume", "c", "--out", "b")
+    long = partita("fit", "data.csv", *model, "--draws", 40, "--resume", "c", "--out", "b")
     assert long.exit_code == 0, long.stderr
-    once = partita("fit", "data.csv", *model, "--draws", 200, "--out", "o")
+    once = partita("fit", "data.csv", *model, "--draws", 40, "--out", "o")
     assert once.exit_code == 0
     assert pt.read_draws("b/draws.npz") == pt.read_draws("o/draws.npz")
-    again = partita("fit", "data.csv", *model, "--draws", 100, "--checkpoint", "c", "--out", "d")
+    again = partita("fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c", "--out", "d")
     assert again.exit_code == 1
     assert "--resume 'c'" in again.stderr
 

@@ -34,11 +34,10 @@ PRICED = [pt.VI(a=0.4), pt.VI(a=1.6), pt.Binder(a=0.4), pt.Binder(a=1.6)]
 
 @pytest.mark.parametrize("loss", METRICS + PRICED, ids=repr)
 @pytest.mark.parametrize("bound", ["fast", "tight"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_bound_of_an_estimate_is_never_above_the_minimum(loss, bound, weighted):
-    for seed in range(6):
+def test_the_bound_of_an_estimate_is_never_above_the_minimum(loss, bound):
+    for seed in range(8):
         n_items = 4 + seed % 4
-        draws = random_posterior(n_items, 5 + 7 * seed, seed, weighted=weighted)
+        draws = random_posterior(n_items, 5 + 5 * seed, seed, weighted=seed in (0, 2, 5, 7))
         minimum = all_losses(draws, loss)[1].min()
         found = pt.estimate(draws, loss=loss, method="sweep", bound=bound)
         assert found.lower_bound is not None
