@@ -124,7 +124,7 @@ def _hint(numbers: list[float | None]) -> str:
     shares = all(number is not None and 0 <= number <= 1 for number in numbers)
     if not shares or not any(number is not None and 0 < number < 1 for number in numbers):
         return ""
-    return " If this is a similarity matrix, pass it as similarity=..., not as draws."
+    return " If this is a posterior similarity matrix, pass it as similarity=..., not as draws."
 
 
 def _complaint(text: str) -> str:
