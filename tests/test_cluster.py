@@ -162,6 +162,21 @@ def test_answers_are_equal_to_the_last_bit(name, weighted, client, as_if_large):
     assert_same(run(on_workers(client, **fields)), run(pt.as_draws(LABELS, **fields)))
 
 
+def test_the_number_of_workers_changes_nothing(as_if_large):
+    """Three workers, threads of this process, where all other tests have two processes."""
+    with (
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as other,
+        other.as_current(),
+    ):
+        remote, local = on_workers(other, weights=WEIGHTS), pt.as_draws(LABELS, weights=WEIGHTS)
+        assert remote.stored.client is other
+        for name in ("expected_loss", "item_uncertainty", "similarity", "credible_ball"):
+            assert_same(WALK[name](remote), WALK[name](local))
+
+
 def test_searches_of_few_and_of_many_labels_agree(client, as_if_large, monkeypatch):
     """Few labels are fetched for a search, many are passed over where they are."""
     local, remote = pt.as_draws(LABELS), on_workers(client)
