@@ -12,7 +12,7 @@ import pytest
 import zarr
 
 import partita as pt
-from partita.errors import FileFormatError
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 
 WEIGHTED = pt.Draws([[0, 0, 1], [0, 1, 1]], weights=[0.3, 0.7], chain=[4, 4], item_names="abc")
 SHARDED = np.random.default_rng(0).integers(0, 3, (6, 5))
@@ -225,3 +225,32 @@ def test_metadata_that_were_changed_are_refused(store, name):
     place.unlink()
     with pytest.raises(FileFormatError, match="damaged, missing"):
         pt.read_draws(store)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_store_that_is_one_array(tmp_path, zarr_format):
+    path = tmp_path / "plain.zarr"
+    labels = np.random.default_rng(0).integers(0, 4, (2, 9, 7))
+    array = zarr.create_array(
+        path, shape=labels.shape, chunks=(1, 4, 7), dtype="i8", zarr_format=zarr_format
+    )
+    array[...] = labels
+    found = pt.read_draws(path)
+    assert np.array_equal(found.labels, pt.as_draws(labels).labels)
+    assert found.chain.tolist() == [0] * 9 + [1] * 9
+    with pytest.raises(InvalidInputError, match="single array"):
+        pt.read_draws(path, var_name="z")
+    gone = next(p for p in sorted(path.rglob("*")) if p.is_file() and p.name[-1] in "012")
+    gone.unlink()
+    with pytest.raises(FileFormatError, match="lacks 1 of the 6 chunks of its array"):
+        pt.read_draws(path)
+
+
+def test_items_in_rows_of_an_array(tmp_path):
+    labels = np.random.default_rng(1).integers(0, 4, (9, 7))
+    zarr.save_array(tmp_path / "t.zarr", labels.T)
+    found = pt.read_draws(tmp_path / "t.zarr", transpose=True)
+    assert np.array_equal(found.labels, pt.Draws(labels).labels)
+    zarr.save_array(tmp_path / "flat.zarr", labels[0])
+    with pytest.raises(InvalidLabelsError, match=r"shape \(7,\)"):
+        pt.read_draws(tmp_path / "flat.zarr")

@@ -11,11 +11,17 @@ from typing import IO, Any
 import numpy as np
 
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidInputError, PartitaError
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    InvalidLabelsError,
+    PartitaError,
+)
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
 from partita.io.zarr_chunks import check_chunks
-from partita.io.zarr_stores import check_codecs, check_metadata, seal_metadata
+from partita.io.zarr_stores import check_codecs, check_metadata, is_array, seal_metadata
+from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 
 _OVERHEAD = 1 << 18
@@ -36,11 +42,39 @@ def read_zarr(path: Path, options: ReadOptions) -> Draws:
     """Draws from a zarr store, a directory."""
     check_codecs(path)
     check_metadata(path)
+    if is_array(path):
+        return _read_array(path, options)
 
     def is_whole(group: str, name: str) -> None:
         check_chunks(path, f"{group}/{name}".strip("/"))
 
     return _read(path, options, engine="zarr", check=is_whole)
+
+
+def _read_array(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a store that is one array without names, as ``dask.array.to_zarr`` writes it."""
+    from partita.io.foreign import draws_from_dask, draws_in_blocks
+
+    if options.var_name is not None:
+        raise InvalidInputError(
+            f"var_name={options.var_name!r} was given, but {path} is a single array.",
+            argument="var_name",
+        )
+    check_chunks(path, "")
+    zarr = require("zarr", extra="arviz", purpose="reading .zarr stores")
+    with _explained(path):
+        array = zarr.open_array(path, mode="r")
+        if array.ndim not in (2, 3):
+            raise InvalidLabelsError(
+                f"{path} is an array of shape {array.shape}; expected (draw, item) or "
+                "(chain, draw, item)."
+            )
+        if options.transpose:
+            return draws_from_array(np.asarray(array[...]), transpose=True)
+        if options.on_workers:
+            dask_array = require("dask.array", extra="dask", purpose="reading on a cluster")
+            return draws_from_dask(dask_array.from_zarr(str(path)))
+        return draws_in_blocks(array, np.asarray)
 
 
 def write_netcdf(draws: Draws, path: Path) -> None:

@@ -6,7 +6,7 @@ What kind of object came is told from its type, never from its values.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
             argument="var_name",
         )
     if "dask" in libraries and not transpose and getattr(obj, "ndim", 0) in (2, 3):
-        return _draws_from_dask(obj)
+        return draws_from_dask(obj)
     return draws_from_array(obj, transpose=transpose)
 
 
@@ -92,35 +92,41 @@ def _libraries(obj: Any) -> set[str]:
     return {cls.__module__.partition(".")[0] for cls in type(obj).__mro__}
 
 
-def _draws_from_dask(array: Any) -> Draws:
+def draws_from_dask(array: Any) -> Draws:
     """Draws from a dask array of known shape: on the workers, where there is a client.
 
     Without one they come to memory, computed block by block of rows.
     """
-    from partita.io.collect import collect, rows_per_block
-
     if any(size != size for size in array.shape):
         raise InvalidLabelsError(
             f"the dask array has shape {array.shape}; its chunks must be of known size. Call "
             ".compute_chunk_sizes() first."
         )
-    n_items = int(array.shape[-1])
     client = current_client()
-    if client is not None:
-        from partita.io.on_workers import draws_on_workers
+    if client is None:
+        return draws_in_blocks(array, lambda part: part.compute())
+    from partita.io.on_workers import draws_on_workers
 
-        if array.ndim == 2:
-            return draws_on_workers(array, client)
-        ids = np.repeat(np.arange(array.shape[0]), int(array.shape[1]))
-        return draws_on_workers(array.reshape(-1, n_items), client, chain=ids)
-    chains = [array] if array.ndim == 2 else [array[c] for c in range(array.shape[0])]
-    n_draws = int(array.shape[-2])
+    if array.ndim == 2:
+        return draws_on_workers(array, client)
+    ids = np.repeat(np.arange(array.shape[0]), int(array.shape[1]))
+    return draws_on_workers(array.reshape(-1, int(array.shape[-1])), client, chain=ids)
+
+
+def draws_in_blocks(array: Any, load: Callable[[Any], Any]) -> Draws:
+    """Draws from an array (draw, item) or (chain, draw, item) that loads a few rows at a time."""
+    from partita.io.collect import collect, rows_per_block
+
+    n_draws, n_items = map(int, array.shape[-2:])
+    n_chains = 1 if array.ndim == 2 else int(array.shape[0])
+    step = rows_per_block(n_items)
 
     def blocks() -> Iterator[NDArray[Any]]:
-        step = rows_per_block(n_items)
-        for part in chains:
+        for c in range(n_chains):
             for start in range(0, n_draws, step):
-                yield plain_array(part[start : start + step].compute(), "draws")
+                rows = slice(start, start + step)
+                part = array[rows] if array.ndim == 2 else array[c, rows]
+                yield plain_array(load(part), "draws")
 
-    chain = None if array.ndim == 2 else np.repeat(np.arange(len(chains)), n_draws)
-    return collect(blocks(), n_items, expected=n_draws * len(chains), chain=chain)
+    chain = None if array.ndim == 2 else np.repeat(np.arange(n_chains), n_draws)
+    return collect(blocks(), n_items, expected=n_draws * n_chains, chain=chain)

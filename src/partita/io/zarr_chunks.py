@@ -41,9 +41,9 @@ def check_chunks(path: Path, name: str) -> None:
                 _check_blosc(stream.read(_BLOSC_HEAD), place.stat().st_size, place)
     if found < total and Path(name).name != "chain":
         raise FileFormatError(
-            f"{path} lacks {total - found} of the {total} chunks of {name}, which would read as "
-            "zeros. Copy the store again; if it was written without its empty chunks, write it "
-            "with write_empty_chunks=True."
+            f"{path} lacks {total - found} of the {total} chunks of {name or 'its array'}, which "
+            "would read as zeros. Copy the store again; if it was written without its empty "
+            "chunks, write it with write_empty_chunks=True."
         )
 
 

@@ -70,6 +70,14 @@ def _checksums(path: Path) -> dict[str, int]:
     return {p.relative_to(path).as_posix(): zlib.crc32(p.read_bytes()) for p in sorted(places)}
 
 
+def is_array(path: Path) -> bool:
+    """Whether a store is one array and no group of arrays."""
+    settings = path / "zarr.json"
+    if settings.exists():
+        return bool(document(settings).get("node_type") == "array")
+    return (path / ".zarray").exists()
+
+
 def is_ours(path: Path) -> bool:
     """Whether ``write_draws`` made this store and nothing was added at its top."""
     from partita.io.named import CHAIN_FROM
