@@ -88,3 +88,17 @@ def test_the_tables_of_questions(command, partita, place):
         for column in labels:
             shift = 1 if int(zero[column]) >= 0 else 0
             assert int(one[column]) == int(zero[column]) + shift
+
+
+def test_the_screen_of_a_core(partita, place):
+    np.savetxt("plain.csv", LABELS, fmt="%d", delimiter=",")
+    zeros, ones = (
+        [
+            line.split()[0]
+            for line in partita("core", "plain.csv", "--no-header", *more).output.splitlines()
+        ]
+        for more in ([], ["--one-based"])
+    )
+    first = zeros.index("cluster") + 1
+    assert zeros[first] == "0"
+    assert ones[first] == "1"

@@ -57,7 +57,7 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
         found.if_added.tolist(),
     )
     return Answer(
-        text=str(found),
+        text=found.screen(one_based=one_based),
         plain=_plain(found),
         header=("item", "core", "probability_with_item"),
         rows=zip(*columns, strict=True),

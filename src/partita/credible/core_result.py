@@ -206,6 +206,10 @@ class CredibleCore(Result):
         )
 
     def __str__(self) -> str:
+        return self.screen()
+
+    def screen(self, *, one_based: bool = False) -> str:
+        """The core on one screen, its clusters numbered from 0 or from 1."""
         error = self.probability_mcse
         more = f" ± {error:.2g}" if np.isfinite(error) else ""
         said = words(self.draws.kind)
@@ -224,7 +228,7 @@ class CredibleCore(Result):
             f"{'cluster':>9}{'items':>8}{said.probability:>{len(said.probability) + 2}}",
         ]
         lines += [
-            f"{c:>9}{sizes[c]:>8,}{chances[c]:>{len(said.probability) + 2}.4f}"
+            f"{c + one_based:>9}{sizes[c]:>8,}{chances[c]:>{len(said.probability) + 2}.4f}"
             for c in range(min(sizes.size, _SHOWN))
         ]
         if sizes.size > _SHOWN:

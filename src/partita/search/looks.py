@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita.kernels.search.block_moves import (
     Tables,
     add_counts,
@@ -97,9 +98,9 @@ def look(task: Task, labels: Labels, items: Items | None = None) -> Look | None:
     placed = Placed(None, labels, k + 1)
     most = k + 1 if task.options.max_clusters is None else task.options.max_clusters
     best, lowest = np.empty(some.size, np.int64), np.empty(some.size)
-    summed = None
+    summed, said = None, words(draws.kind).draws
     for part in _chunks(task, draws, some.size, k + 1):
-        task.report(f"looking at {part.stop:,} of {some.size:,} items in all draws")
+        task.report(f"looking at {part.stop:,} of {some.size:,} items in all {said}")
         summed = _summed(task, draws, loss, placed, some[part])
         if summed is None:
             return None

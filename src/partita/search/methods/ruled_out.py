@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._vocabulary import words
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, concatenated, map_blocks
@@ -40,18 +41,19 @@ def losses_of_best(task: Task, draws: Draws, n_candidates: int) -> Floats:
     ranked = np.argsort(_ranking(task, draws)[:n_candidates], kind="stable")
     most = max(EVALUATED, int(EVALUATED_LABELS / (draws.n_items * draws.n_draws)))
     evaluated, left = 0, 0
+    said = words(draws.kind).draws
     for m in ranked.tolist():
         if bounds[m] > window(float(losses.min())):
             continue
         if evaluated == most or (evaluated and task.clock.is_up()):
             left += 1
             continue
-        task.report(f"{evaluated:,} of {n_candidates:,} draws evaluated on all")
+        task.report(f"{evaluated:,} of {n_candidates:,} {said} evaluated on all")
         losses[m] = _evaluate(task, draws, m, bounds)
         evaluated += 1
     if left:
         task.limits.append(
-            f"draws: ranked on {min(JUDGES, draws.n_draws):,} of them, the best {evaluated:,} of "
+            f"{said}: ranked on {min(JUDGES, draws.n_draws):,} of them, the best {evaluated:,} of "
             f"{n_candidates:,} were evaluated on all, {n_candidates - evaluated - left:,} ruled "
             f"out by distances, and {left:,} left"
         )
@@ -85,7 +87,9 @@ def _ranking(task: Task, draws: Draws) -> Floats:
     """About the expected loss of every draw."""
     judges = sample_draws(draws, JUDGES, task.rng)
     judged = partial(_judged, loss=task.loss, judges=judges)
-    task.report(f"ranking {draws.n_draws:,} draws on {judges.n_draws:,} of them")
+    task.report(
+        f"ranking {draws.n_draws:,} {words(draws.kind).draws} on {judges.n_draws:,} of them"
+    )
     (found,) = concatenated(map_blocks(judged, draws, n_jobs=task.options.n_jobs))
     return found
 
