@@ -335,15 +335,32 @@ def die_once(block, *, mark):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_worker_that_dies_changes_nothing(client, as_if_large, tmp_path):
+@pytest.mark.parametrize("way", ["sum", "map"])
+def test_a_worker_that_dies_changes_nothing(as_if_large, tmp_path, way):
     """Its labels are made again from the source, and its work is done again."""
-    local, remote = pt.as_draws(LABELS), on_workers(client)
-    for name, work in (("a", passes.sum_blocks), ("b", lambda *a: list(passes.map_blocks(*a)))):
-        found = work(partial(die_once, mark=tmp_path / name), remote)
-        assert (tmp_path / name).exists()
-        assert_same(found, work(partial(die_once, mark=tmp_path / name), local))
-    assert remote == local
-    client.wait_for_workers(2)
+    work = {"sum": passes.sum_blocks, "map": lambda *a: list(passes.map_blocks(*a))}[way]
+    mark = tmp_path / "died"
+    # A cluster of its own: the others' should not wait for a worker to come back.
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as own,
+        own.as_current(),
+    ):
+        local, remote = pt.as_draws(LABELS), on_workers(own)
+        found = work(partial(die_once, mark=mark), remote)
+        assert mark.exists()
+        assert_same(found, work(partial(die_once, mark=mark), local))
+        assert remote == local
+
+
+def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
+    remote = on_workers(client)
+    monkeypatch.setattr(type(client), "nthreads", lambda self: {})
+    for work in (passes.map_blocks, passes.sum_blocks):
+        with pytest.raises(pt.errors.ClusterError, match="has no workers"):
+            list(work(lambda block: (block.counts,), remote))
 
 
 def test_an_error_in_a_task_is_still_ours(client, as_if_large):

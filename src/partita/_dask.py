@@ -104,6 +104,11 @@ def held(client: Any, value: object) -> Any:
     # The scheduler warns of tasks beyond 10 MB; that of a million items' labels is such a one.
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
     with explained(client), quiet:
+        if not client.nthreads():
+            raise ClusterError(
+                f"the Dask scheduler at {client_address(client)} has no workers. Start some: "
+                "dask worker ADDRESS"
+            )
         return client.submit(_same, _Opaque(value), pure=False)
 
 
@@ -153,19 +158,6 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
     """Tell the scheduler to forget tasks, where there still is one."""
     if futures and client.status == "running":
         client.cancel(list(futures))
-
-
-def homes(client: Any, n: int) -> list[str]:
-    """A worker for each of n neighbours, so that those of one worker lie side by side."""
-    with explained(client):
-        known = client.nthreads().items()
-    threads = [worker for worker, count in known for _ in range(count)]
-    if not threads:
-        raise ClusterError(
-            f"the Dask scheduler at {client_address(client)} has no workers. Start some: "
-            "dask worker ADDRESS"
-        )
-    return [threads[i * len(threads) // n] for i in range(n)]
 
 
 def only_result(client: Any, future: Any) -> Any:

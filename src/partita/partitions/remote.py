@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._dask import cancel, explained, held, homes, in_order, only_result
+from partita._dask import cancel, explained, held, in_order, only_result
 from partita._memory import require_memory
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.pieces import store_rows, stores
@@ -92,8 +92,8 @@ class RemoteLabels:
         """Sums over groups of pieces, added up in order on the workers; one set of them comes."""
         shipped = held(self.client, function)
         chain: list[Any] = []
-        # Neighbours on one worker: sums move once from each worker to the next.
-        for group, home in zip(work, homes(self.client, len(work)), strict=True):
+        # No wish where a task should run: one for a worker that dies has been seen to wait forever.
+        for group in work:
             places = [self.inside(piece) for piece, _ in group]
             mine = list(dict.fromkeys(store for store, _ in places))
             found = self._submit(
@@ -103,9 +103,8 @@ class RemoteLabels:
                 [(mine.index(store), where) for store, where in places],
                 self.dtype,
                 [more for _, more in group],
-                at=home,
             )
-            chain.append(self._submit(added, chain[-1], found, at=home) if chain else found)
+            chain.append(self._submit(added, chain[-1], found) if chain else found)
         last = chain[-1]
         try:
             for number in range(len(chain) - 1):
@@ -203,10 +202,8 @@ class RemoteLabels:
         parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
         return parts, np.concatenate([to for _, _, to in work])
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
-        """A task, preferably on a certain worker, but on any where that one is gone."""
-        wish = {} if at is None else {"workers": [at], "allow_other_workers": True}
-        return self.client.submit(function, *arguments, pure=False, **wish)
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
 
 
 def finish(
