@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pytest
@@ -322,37 +321,6 @@ def test_clusters_that_are_none(stored, monkeypatch):
 
 
 # ------------------------------------------------------------------ what can go wrong
-
-
-def die_once(block, *, mark):
-    """Ends its worker process the first time."""
-    import os
-
-    if block.start == 20 and not os.path.exists(mark):
-        open(mark, "w").close()
-        os._exit(1)
-    return (block.counts @ block.rows,)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("way", ["sum", "map"])
-def test_a_worker_that_dies_changes_nothing(as_if_large, tmp_path, way):
-    """Its labels are made again from the source, and its work is done again."""
-    work = {"sum": passes.sum_blocks, "map": lambda *a: list(passes.map_blocks(*a))}[way]
-    mark = tmp_path / "died"
-    # A cluster of its own: the others' should not wait for a worker to come back.
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as own,
-        own.as_current(),
-    ):
-        local, remote = pt.as_draws(LABELS), on_workers(own)
-        found = work(partial(die_once, mark=mark), remote)
-        assert mark.exists()
-        assert_same(found, work(partial(die_once, mark=mark), local))
-        assert remote == local
 
 
 def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
