@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita._vocabulary import words
 from partita.credible.core import quick_core
 from partita.diagnostics.drift import drift
 from partita.losses.base import Loss
@@ -294,7 +295,7 @@ read_in_blocks = beside(partial(read, ".csv"), io__source___BLOCK_BYTES=4)
 def framed():
     """A report's map has frames, or none where there are too many clusters."""
     heat = prepare_similarity(DRAWS, DRAWS.labels[0])
-    _heat(heat)
+    _heat(heat, words(DRAWS.kind))
     return heat.values
 
 
