@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_the_consensus_of_repeated_k_means(capsys):
-    made = runpy.run_path(str(EXAMPLES / "ensemble_of_kmeans.py"))
+    made = runpy.run_path(str(EXAMPLES / "ensembles" / "ensemble_of_kmeans.py"))
     printed = capsys.readouterr().out
     summary, draws = made["summary"], made["draws"]
     assert summary.n_clusters == 4
