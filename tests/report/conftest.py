@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import partita as pt
+from partita.report.partitions import PROBS
 from report.browser import chromium, find_chromium
 
 NASTY = (
@@ -64,3 +65,24 @@ def browser(tmp_path_factory):
         pytest.skip("no Chromium on the path: apt-get install chromium")
     with chromium(tmp_path_factory.mktemp("profile")) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser, page_file):
+    found = browser.open(page_file)
+    yield found
+    found.close()
+
+
+@pytest.fixture(autouse=True)
+def as_opened(request):
+    """Every test finds the page as it was opened, and leaves it without an error."""
+    if "tab" not in request.fixturenames:
+        yield
+        return
+    tab = request.getfixturevalue("tab")
+    start = PROBS.index(0.95)
+    tab.run(f"partita.state.select([]); partita.state.setLevel({start}); 0")
+    tab.run("partita.state.show('estimate'); window.scrollTo(0, 0); 0")
+    yield
+    assert tab.errors() == []

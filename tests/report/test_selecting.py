@@ -1,0 +1,149 @@
+"""Items selected in a report: the same in every picture, table and word."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import partita as pt
+from report.page_state import MODEL, each, frame, selected, veil
+
+
+def test_a_cluster_selects_its_items_everywhere(tab, summary):
+    for cluster in (0, 2):
+        tab.click(f"#clusters button[data-cluster='{cluster}']")
+        members = np.flatnonzero(summary.labels == cluster).tolist()
+        assert selected(tab) == members
+        order = tab.run("Array.from(partita.data.order)")
+        assert veil(tab) == [b for b in range(30) if order[b] in members]
+        pressed = each(tab, "#clusters [aria-pressed=true]", "e.dataset.cluster")
+        assert pressed == [str(cluster)]
+    tab.click("#clear")
+    assert selected(tab) == []
+
+
+def test_dragging_over_the_data_selects(tab, summary):
+    x, y, width, height = frame(tab, "data")
+    tab.drag((x + 2, y + 2), (x + width - 2, y + height - 2))
+    assert selected(tab) == list(range(30))
+    tab.press("Escape")
+    assert selected(tab) == []
+
+
+def test_dragging_and_clicking_in_the_heat_map_selects(tab):
+    order = tab.run("Array.from(partita.data.order)")
+    x, y, width, height = frame(tab, "heat")
+    strip = 0.045 * 30
+    size = width / (30 + strip), height / (30 + strip)
+
+    def at(column, row):
+        return x + (column + strip) * size[0], y + (row + strip) * size[1]
+
+    tab.drag(at(4.5, 4.5), at(9.5, 9.5))
+    assert selected(tab) == sorted(order[4:10])
+    assert tab.run(f"{MODEL}('strip').selected.indices") == []
+    tab.drag(at(20.5, 3.5), at(20.5, 3.5))
+    tab.wait("partita.state.count === 2")
+    assert selected(tab) == sorted([order[20], order[3]])
+
+
+def test_pointing_at_the_heat_map_names_the_pair(tab, summary):
+    order = tab.run("Array.from(partita.data.order)")
+    x, y, width, height = frame(tab, "heat")
+    strip = 0.045 * 30
+    tab.move(x + (12.5 + strip) * width / (30 + strip), y + (7.5 + strip) * height / (30 + strip))
+    names = summary.draws.item_names
+    probability = pt.similarity(summary.draws)[order[7], order[12]]
+    expected = f"{names[order[7]]} and {names[order[12]]}: together with probability"
+    assert tab.text("#tooltip").startswith(expected)
+    assert float(tab.text("#tooltip").split()[-1]) == pytest.approx(probability, abs=6e-4)
+    tab.move(2, 2)
+    assert tab.run("document.getElementById('tooltip').hidden")
+
+
+def test_the_keyboard_reaches_cells_and_controls(tab, summary):
+    tab.run("document.getElementById('heat-focus').focus()")
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        tab.press(key)
+    order = tab.run("Array.from(partita.data.order)")
+    names = summary.draws.item_names
+    assert tab.text("#heat-readout").startswith(f"{names[order[1]]} and {names[order[2]]}: ")
+    tab.press("Enter")
+    assert selected(tab) == sorted([order[1], order[2]])
+    reached = set()
+    tab.run("document.querySelector('.skip').focus()")
+    for _ in range(90):  # the tools of the pictures and a page of the table are on the way
+        tab.press("Tab")
+        reached.add(tab.run("document.activeElement.id"))
+    assert {"choice", "level", "clear", "download", "heat-focus", "search", "next"} <= reached
+    tab.run("document.getElementById('level').focus()")
+    tab.press("ArrowLeft")
+    assert tab.text("#level-text") == "90%"
+
+
+def test_the_table_sorts_searches_and_selects(tab, summary):
+    def column(j):
+        return each(tab, "#items tbody tr", f"e.cells[{j}].textContent")
+
+    for key, j in (("probability", 4), ("share", 6), ("estimate", 3)):
+        tab.run(f"document.querySelector('th[data-key={key}] button').click()")
+        first = [float(text.rstrip("%")) for text in column(j)]
+        tab.run(f"document.querySelector('th[data-key={key}] button').click()")
+        second = [float(text.rstrip("%")) for text in column(j)]
+        assert sorted([first == sorted(first), second == sorted(second)]) == [False, True]
+        state = tab.run(f"document.querySelector('th[data-key={key}]').ariaSort")
+        assert state == ("ascending" if second == sorted(second) else "descending")
+    tab.click("#search")
+    tab.type("ITEM 2")
+    assert sorted(column(1)) == [f"item {i}" for i in range(20, 30)]
+    tab.click("#select-found")
+    assert selected(tab) == list(range(20, 30))
+    tab.run("document.getElementById('search').value = ''")
+    tab.run("document.getElementById('search').dispatchEvent(new Event('input'))")
+    tab.click("#only-selected")
+    assert tab.text("#rows") == "1 to 10 of 10 items"
+    tab.click("#only-selected")
+    tab.click("#next")
+    assert tab.text("#rows") == "26 to 30 of 30 items"
+    item = tab.run("Number(document.querySelector('#items tbody tr').dataset.item)")
+    before = tab.run(f"partita.state.selected[{item}]")
+    tab.click("#items tbody tr input")
+    assert tab.run(f"partita.state.selected[{item}]") == 1 - before
+
+
+def test_labels_are_downloaded(tab, summary, tmp_path):
+    tab.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    tab.run("partita.state.setLevel(0)")
+    tab.click("#download")
+    path = tmp_path / "labels.csv"
+    tab.wait("new Promise(done => setTimeout(() => done(true), 300))")
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+    assert [row["item"] for row in rows] == list(summary.draws.item_names)
+    ball = summary.ball.at(0.5)
+    for name, labels in {
+        "estimate": summary.labels,
+        "binder": summary.binder_estimate.labels,
+        "upper_50%": ball.upper.labels[0],
+        "lower_50%": ball.lower.labels[0],
+        "horizontal_50%": ball.horizontal.labels[0],
+    }.items():
+        assert [int(row[name]) for row in rows] == labels.tolist()
+    probability = [float(row["probability"]) for row in rows]
+    assert probability == pytest.approx(summary.items.probability, rel=1e-5)
+
+
+def test_the_slider_of_the_core_speaks_and_selects(tab, summary):
+    assert tab.text("#core-percent") == "90%"
+    assert f"At least {summary.core.size} of 30 items" in tab.text("#core-text")
+    tab.click("#core-select")
+    assert selected(tab) == summary.core.items.tolist()
+    tab.run("document.getElementById('core-level').value = 0")
+    tab.run("document.getElementById('core-level').dispatchEvent(new Event('input'))")
+    half = summary.core.at(0.5)
+    assert tab.text("#core-percent") == "50%"
+    assert f"At least {half.size} of 30 items" in tab.text("#core-text")
+    tab.click("#core-select")
+    assert selected(tab) == half.items.tolist()
