@@ -61,6 +61,8 @@ ELSEWHERE = {
     "test_columns_with_nothing_in_them_and_wide_ones",
     "samplers.predictive._CELLS": "samplers/test_fit.py::"
     "test_density_in_blocks_of_points_is_the_same",
+    "search.constraints.EVALUATED_ITEMS": "search/test_constraints.py::"
+    "test_impossible_requests_are_refused_in_words",
     "search.methods.draws.BATCH": "search/test_draws_method.py::"
     "test_many_pieces_without_the_matrix",
     "search.methods.draws.PIECE_LABELS": "search/test_draws_method.py::"

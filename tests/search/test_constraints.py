@@ -51,8 +51,28 @@ def test_the_best_that_keeps_the_rules(loss):
     check_every_rule(random_posterior(6, 20, 1, weighted=True), loss)
 
 
-def test_the_best_of_eight_items_that_keeps_the_rules():
-    check_every_rule(random_posterior(8, 20, 5, weighted=True), pt.VI())
+@pytest.mark.parametrize("loss", ["vi", "nvi", "vi_lb"])
+def test_the_best_of_nine_items_that_keeps_the_rules(loss):
+    draws = random_posterior(9, 20, 5, weighted=True)
+    partitions, losses = all_losses(draws, loss)
+    sizes = np.sort((partitions[:, :, None] == np.arange(9)).sum(axis=1), axis=1)
+    for k, s in ((2, 1), (4, 2), (None, 3)):
+        mine = ((sizes == 0) | (sizes >= s)).all(axis=1)
+        if k is not None:
+            mine &= (sizes > 0).sum(axis=1) == k
+        found = pt.estimate(draws, loss=loss, n_clusters=k, min_size=s, bound=None)
+        assert found.search.agreed_kinds == ("enumeration",)
+        assert found.expected_loss == pytest.approx(losses[mine].min(), abs=1e-11), (k, s)
+
+
+@pytest.mark.parametrize("loss", ["binder", "ompear", "vi_lb"])
+def test_a_similarity_matrix_tells_the_best_that_keeps_the_rules(loss):
+    draws = random_posterior(6, 20, 1, weighted=True)
+    matrix = pt.similarity(draws)
+    for k, s in rules_for(6):
+        wanted = pt.estimate(draws, loss=loss, n_clusters=k, min_size=s, bound=None)
+        found = pt.estimate(similarity=matrix, loss=loss, n_clusters=k, min_size=s, bound=None)
+        assert found.expected_loss == pytest.approx(wanted.expected_loss, abs=1e-11), (k, s)
 
 
 @pytest.mark.usefixtures("searched")

@@ -35,7 +35,7 @@ def test_bounds_are_below_and_where_linear_exact(loss):
     draws = random_draws(7, 40, seed=3)
     task = make_task(draws, loss)
     partitions, values = every_value(draws, loss)
-    listed = method._listed(7, None)
+    listed = method.every_partition(7)
     assert np.array_equal(listed.labels, partitions)
     bounds = method._bounds(task.draws, task.loss, listed)
     assert (bounds <= values + 1e-12).all()

@@ -13,9 +13,11 @@ from partita._wording import counted, roughly
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
-from partita.partitions.enumeration import partition_blocks
+from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.keeping import disturbed, kept
+from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
+from partita.search.methods.few_items import Listed, every_partition, minimisers
 from partita.search.methods.linkage import Tree, linked
 from partita.search.methods.sweep import LOOK, MUCH_WORK, explored
 from partita.search.methods.walks import Reached, distinct
@@ -23,8 +25,9 @@ from partita.search.problem import Problem, by_similarity, problem_from_draws, r
 from partita.search.ruled_walk import RuledWalker, Rules
 from partita.search.task import Candidate, Task, run_until, window
 
-ENUMERATED_ITEMS = 8
-"""Up to so many items every partition that keeps the rules is tried."""
+ENUMERATED_ITEMS, EVALUATED_ITEMS = 10, 8
+"""Up to so many items every partition that keeps the rules is compared; of losses that are measured
+by evaluation up to so many."""
 
 IDLE = 2
 """After so many walks from the disturbed best without a gain the search ends, once it has read as
@@ -109,15 +112,31 @@ class RuledSearch:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.enumerates = task.draws is not None and task.n_items <= ENUMERATED_ITEMS
-        if self.enumerates:
-            return
-        if task.loss.form(1) is None:
+        by_evaluation = task.loss.form(1) is None
+        most = EVALUATED_ITEMS if by_evaluation else ENUMERATED_ITEMS
+        self.enumerates = task.n_items <= most
+        if by_evaluation and not self.enumerates:
             raise NotSupportedError(
                 f"{task.loss!r} is measured by evaluation, and is searched within n_clusters and "
-                f"min_size for at most {ENUMERATED_ITEMS} items; there are {task.n_items:,}."
+                f"min_size for at most {EVALUATED_ITEMS} items; there are {task.n_items:,}."
             )
-        self._problem, self._sample = explored(task)
+
+    @cached_property
+    def _listed(self) -> Listed:
+        """Every partition of few items."""
+        return every_partition(self.task.n_items)
+
+    @cached_property
+    def _explored(self) -> tuple[Problem, Draws | None]:
+        return explored(self.task)
+
+    @property
+    def _problem(self) -> Problem:
+        return self._explored[0]
+
+    @property
+    def _sample(self) -> Draws | None:
+        return self._explored[1]
 
     @cached_property
     def _tree(self) -> Tree | None:
@@ -136,14 +155,34 @@ class RuledSearch:
 
     def search(self, rules: Rules, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
         """Partitions that keep the rules, the best found first."""
-        if self.enumerates:
-            return _enumerated(self.task, rules)
+        exact = self._enumerated(rules) if self.enumerates else None
+        if exact is not None:
+            return exact
         reached = self._walked(rules, self._begun(rules, starts, effort), effort)
         if effort.disturbed:
             reached = distinct([*reached, *self._again(rules, reached[0], effort)])
         if self._whole is not None and not self.task.clock.is_up():
             reached = [*self._polished(rules, reached, effort), *reached]
         return [Candidate(r.labels, r.origin) for r in reached]
+
+    def _enumerated(self, rules: Rules) -> list[Candidate] | None:
+        """The best of all partitions that keep the rules; None where too many are in doubt."""
+        task, every = self.task, self._listed.labels
+        sizes = np.stack([(every == k).sum(axis=1) for k in range(task.n_items)])
+        allowed = ((sizes == 0) | (sizes >= rules.min_size)).all(axis=0)
+        if rules.n_clusters is not None:
+            allowed &= every.max(axis=1) + 1 == rules.n_clusters
+        listed = self._listed.only(allowed)
+        best: Labels | None
+        if task.loss.form(1) is not None:
+            best = minimisers(task, listed)
+        else:
+            assert task.draws is not None
+            losses = expected_loss(listed.labels, task.draws, loss=task.loss)
+            best = listed.labels[losses <= window(float(losses.min()))]
+        if best is None:
+            return None
+        return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
 
     def _polished(self, rules: Rules, reached: list[Reached], effort: Effort) -> list[Reached]:
         """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
@@ -236,14 +275,3 @@ class RuledSearch:
 
 def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]
-
-
-def _enumerated(task: Task, rules: Rules) -> list[Candidate]:
-    assert task.draws is not None
-    rows = np.concatenate([np.array(b, np.int32) for b in partition_blocks(task.n_items, 1024)])
-    sizes = (rows[:, :, None] == np.arange(task.n_items)).sum(axis=1)
-    right = rows.max(axis=1) + 1 == (rules.n_clusters or rows.max(axis=1) + 1)
-    rows = rows[right & ((sizes == 0) | (sizes >= rules.min_size)).all(axis=1)]
-    losses = expected_loss(rows, task.draws, loss=task.loss)
-    best = rows[losses <= window(float(losses.min()))]
-    return [Candidate(np.ascontiguousarray(row), "enumeration") for row in best]

@@ -23,6 +23,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels
 from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
+from partita.search.problem import problem_from_similarity
 from partita.search.task import Candidate, Task, window
 
 Sizes = tuple[int, ...]
@@ -41,6 +42,10 @@ class Listed(NamedTuple):
     labels: Labels  # (n, n_items)
     sets: Sets  # (n, n_items): bit i stands for item i, 0 for no cluster
 
+    def only(self, chosen: NDArray[np.bool_]) -> Listed:
+        """Some of them."""
+        return Listed(self.labels[chosen], self.sets[chosen])
+
 
 def search(task: Task) -> list[Candidate] | None:
     """All minimisers within the tie tolerance; None where too many partitions are in doubt.
@@ -48,31 +53,43 @@ def search(task: Task) -> list[Candidate] | None:
     O(M N + 4^N + B(N) N), with B the Bell numbers, and O(M N) for each
     partition whose bound is below the minimum.
     """
-    assert task.draws is not None
-    listed = _listed(task.n_items, task.options.max_clusters)
-    if task.loss.averages_sums:
-        losses = _of_mean_sums(task.draws, task.loss, listed)
-        best = listed.labels[losses <= window(float(losses.min()))]
-    else:
-        bounds = _bounds(task.draws, task.loss, listed)
-        found = _evaluated(task, listed.labels, bounds)
-        if found is None:
-            task.limits.append("too many partitions are in doubt: not all were compared")
-            return None
-        best = found
-    task.looks += len(listed.labels)
+    listed = every_partition(task.n_items)
+    cap = task.options.max_clusters
+    if cap is not None:
+        listed = listed.only(listed.labels.max(axis=1) < cap)
+    best = minimisers(task, listed)
+    if best is None:
+        return None
     if len(best) > MAX_TIES:
         task.limits.append(f"{len(best):,} partitions tie at the minimum; {MAX_TIES:,} are listed")
-    if task.options.max_clusters is None or task.options.max_clusters >= task.n_items:
+    if cap is None or cap >= task.n_items:
         task.prove(task.evaluate(best[0]))
     return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
 
 
-def _listed(n_items: int, cap: int | None) -> Listed:
+def every_partition(n_items: int) -> Listed:
+    """All partitions of so many items."""
     labels = np.concatenate(list(partition_blocks(n_items, 1 << 14)))
-    if cap is not None:
-        labels = labels[labels.max(axis=1) < cap]
     return Listed(labels, _sets_of(labels))
+
+
+def minimisers(task: Task, listed: Listed) -> Labels | None:
+    """Those of the listed partitions that tie at the lowest loss.
+
+    None, which is said in the limits, where too many of them would have to be
+    compared with all draws.
+    """
+    task.looks += len(listed.labels)
+    if task.draws is None or task.loss.needs_similarity:
+        losses = _of_similarity(task, listed)
+    elif task.loss.averages_sums:
+        losses = _of_mean_sums(task.draws, task.loss, listed)
+    else:
+        found = _evaluated(task, listed.labels, _bounds(task.draws, task.loss, listed))
+        if found is None:
+            task.limits.append("too many partitions are in doubt: not all were compared")
+        return found
+    return listed.labels[losses <= window(float(losses.min()))]
 
 
 def _sets_of(rows: Labels) -> Sets:
@@ -102,11 +119,29 @@ def _of_mean_sums(draws: Draws, loss: Loss, listed: Listed) -> Floats:
     meets = _terms_of_meets(n, terms)
     own = meets.diagonal()
     mass = np.bincount(sets.ravel(), np.repeat(draws.probabilities, n), minlength=1 << n)
-    joint = (meets @ mass)[listed.sets].sum(axis=1)
-    estimate = own[listed.sets].sum(axis=1)
-    truth = float(own @ mass)
-    pairs = zip(joint.tolist(), estimate.tolist(), strict=True)
-    return np.array([form.combine(j, e, truth) for j, e in pairs])
+    return _combined(form, listed, meets @ mass, own, float(own @ mass))
+
+
+def _of_similarity(task: Task, listed: Listed) -> Floats:
+    """Expected losses that the similarity matrix tells."""
+    n = task.n_items
+    problem = problem_from_similarity(task.similarity, task.loss)
+    members = np.arange(1 << n)[:, None] >> np.arange(n) & 1
+    within = members @ task.similarity
+    joint = np.array(
+        [
+            sum(problem.inner(float(row[i])) for i in np.flatnonzero(mine))
+            for row, mine in zip(within, members, strict=True)
+        ]
+    )
+    own = np.array(task.loss.terms(n))[members.sum(axis=1)]
+    return _combined(task.loss.form(n), listed, joint, own, problem.mean_truth)
+
+
+def _combined(form: Any, listed: Listed, joint: Floats, own: Floats, truth: float) -> Floats:
+    """Losses from what each set of items adds to the joint and to the estimate's own sum."""
+    sums = (table[listed.sets].sum(axis=1).tolist() for table in (joint, own))
+    return np.array([form.combine(j, e, truth) for j, e in zip(*sums, strict=True)])
 
 
 def _bounds(draws: Draws, loss: Loss, listed: Listed) -> Floats:
