@@ -231,8 +231,10 @@ def test_comparison_in_batches(monkeypatch):
     np.testing.assert_allclose(whole.alone, alone.mean(axis=0), rtol=0, atol=1e-12)
 
 
-def test_single_moves_in_batches():
-    """More draws than are looked at together where there are many clusters."""
+@pytest.mark.parametrize("most", [1 << 22, 0])
+def test_single_moves_in_batches(most, monkeypatch):
+    """More draws than are looked at together where there are many clusters, or one by one."""
+    monkeypatch.setattr("partita.kernels.search.single_moves.MOST_CELLS", most)
     draws = random_posterior(60, 25, 0, weighted=True)
     labels = pt.canonical(np.arange(60) % 9)
     (found,) = single_moves(make_task(draws), labels, [pt.VI()])

@@ -29,7 +29,10 @@ ELSEWHERE = {
     "test_every_number_of_items",
     "kernels.partitions.similarity._DRAWS": "partitions/test_similarity.py::"
     "test_counts_survive_every_boundary_of_the_passes_over_draws",
+    "kernels.search.counts.DRAWS": "search/test_tables.py::"
+    "test_the_margin_of_an_item_is_the_cost_of_its_best_move",
     "kernels.search.single_moves.CELLS": "test_thresholds.py::test_single_moves_in_batches",
+    "kernels.search.single_moves.MOST_CELLS": "test_thresholds.py::test_single_moves_in_batches",
     "losses.evaluate._BLOCK_CELLS": "losses/test_expected_loss.py::"
     "test_pairwise_distances_in_small_blocks",
     "partitions.cleaning.BLOCK_LABELS": "partitions/test_draws.py::"

@@ -26,7 +26,7 @@ from partita.kernels.search.block_moves import (
     fill_gains,
     new_tables,
 )
-from partita.kernels.search.single_moves import moved_losses
+from partita.kernels.search.single_moves import draws_at_once, moved_losses
 from partita.kernels.search.types import NUDGE, ROUNDING
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
@@ -204,7 +204,7 @@ def _visit(block: Block, *, loss: Loss, placed: Placed, items: Items) -> tuple[F
     homes = placed.slots[items] if placed.items is None else np.full(items.size, -1, np.int32)
     width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
     most, mass = int(clusters.max()), np.array(block.probabilities)
-    at_once = max(1, min(clusters.size, GROUP_CELLS // (most * width)))
+    at_once = min(clusters.size, draws_at_once(most * width, GROUP_CELLS))
     weights = mass if loss.averages_sums else np.ones(clusters.size)
     own = _own(placed, terms, steps)
     values, totals = np.zeros((items.size, width)), np.zeros(2)

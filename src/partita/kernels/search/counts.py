@@ -177,36 +177,55 @@ def close(problem: Any, state: CountState, slot: int, last: int) -> None:
         state.gains[r, last] = empty
 
 
+DRAWS = 8
+"""Draws whose rows are added together: sums are then read and written once for all of them."""
+
+
+@part_of_kernel
+def add_rows(
+    gains: NDArray[np.float64],
+    rows: tuple[int, ...],
+    weights: tuple[float, ...],
+    width: int,
+    out: NDArray[np.float64],
+) -> None:
+    """Add eight rows of a table. Written out, because only then do vectors run along the rows."""
+    r0, r1, r2, r3, r4, r5, r6, r7 = rows
+    w0, w1, w2, w3, w4, w5, w6, w7 = weights
+    for k in range(width):
+        out[k] += (
+            w0 * gains[r0, k]
+            + w1 * gains[r1, k]
+            + w2 * gains[r2, k]
+            + w3 * gains[r3, k]
+            + w4 * gains[r4, k]
+            + w5 * gains[r5, k]
+            + w6 * gains[r6, k]
+            + w7 * gains[r7, k]
+        )
+
+
 @part_of_kernel
 def joint_gains(
     problem: Any, state: CountState, item: int, width: int, out: NDArray[np.float64]
 ) -> None:
     """Mean gain of the joint sum if the item joined each of the first ``width`` slots."""
-    rows = problem.row_of[item]
-    weights = problem.weights
-    gains = state.gains
-    for first in range(0, width, LANES):
-        # Eight named sums stay in one vector register; an array of sums would go through memory.
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-        for m in range(rows.size):
-            r = rows[m]
-            w = weights[m]
-            a0 += w * gains[r, first]
-            a1 += w * gains[r, first + 1]
-            a2 += w * gains[r, first + 2]
-            a3 += w * gains[r, first + 3]
-            a4 += w * gains[r, first + 4]
-            a5 += w * gains[r, first + 5]
-            a6 += w * gains[r, first + 6]
-            a7 += w * gains[r, first + 7]
-        out[first] = a0
-        out[first + 1] = a1
-        out[first + 2] = a2
-        out[first + 3] = a3
-        out[first + 4] = a4
-        out[first + 5] = a5
-        out[first + 6] = a6
-        out[first + 7] = a7
+    rows, weights, gains = problem.row_of[item], problem.weights, state.gains
+    for k in range(width):
+        out[k] = 0.0
+    whole = rows.size // DRAWS * DRAWS
+    for m in range(0, whole, DRAWS):
+        r, w = rows[m : m + DRAWS], weights[m : m + DRAWS]
+        add_rows(
+            gains,
+            (r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]),
+            (w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]),
+            width,
+            out,
+        )
+    for m in range(whole, rows.size):
+        for k in range(width):
+            out[k] += weights[m] * gains[rows[m], k]
 
 
 @part_of_kernel

@@ -11,10 +11,22 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.losses.forms import Form, combine
+from partita.kernels.search.counts import DRAWS, add_rows
 from partita.kernels.search.types import LANES
 
 CELLS = 1 << 12
 """Cells of the tables of the draws that are taken together."""
+
+
+MOST_CELLS = 1 << 22
+"""Cells of the tables of as many draws as are added together, at most."""
+
+
+def draws_at_once(cells: int, space: int) -> int:
+    """Draws whose tables are in a space together, in full groups of those added together."""
+    if DRAWS * cells > MOST_CELLS:
+        return 1
+    return max(1, space // (DRAWS * cells)) * DRAWS
 
 
 @part_of_kernel
@@ -22,27 +34,26 @@ def add_steps(
     rows: NDArray[np.int32], gains: NDArray[np.float64], i: int, out: NDArray[np.float64]
 ) -> None:
     """Add up what an item gains in each slot, over a few draws."""
-    for k in range(0, out.shape[1], LANES):
-        # Eight named sums stay in one vector register; an array of sums would go through memory.
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-        for d in range(rows.shape[0]):
-            t = rows[d, i]
-            a0 += gains[d, t, k]
-            a1 += gains[d, t, k + 1]
-            a2 += gains[d, t, k + 2]
-            a3 += gains[d, t, k + 3]
-            a4 += gains[d, t, k + 4]
-            a5 += gains[d, t, k + 5]
-            a6 += gains[d, t, k + 6]
-            a7 += gains[d, t, k + 7]
-        out[i, k] += a0
-        out[i, k + 1] += a1
-        out[i, k + 2] += a2
-        out[i, k + 3] += a3
-        out[i, k + 4] += a4
-        out[i, k + 5] += a5
-        out[i, k + 6] += a6
-        out[i, k + 7] += a7
+    n_draws, (_, most, width) = rows.shape[0], gains.shape
+    table = gains.reshape(gains.shape[0] * most, width)
+    sums = out[i]
+    whole = n_draws // DRAWS * DRAWS
+    for d in range(0, whole, DRAWS):
+        first = d * most
+        at = (
+            first + rows[d, i],
+            first + most + rows[d + 1, i],
+            first + 2 * most + rows[d + 2, i],
+            first + 3 * most + rows[d + 3, i],
+            first + 4 * most + rows[d + 4, i],
+            first + 5 * most + rows[d + 5, i],
+            first + 6 * most + rows[d + 6, i],
+            first + 7 * most + rows[d + 7, i],
+        )
+        add_rows(table, at, (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0), width, sums)
+    for d in range(whole, n_draws):
+        for k in range(width):
+            sums[k] += gains[d, rows[d, i], k]
 
 
 @fast_kernel
@@ -106,7 +117,7 @@ def joint_steps(
     """
     width = (n_slots + LANES - 1) // LANES * LANES
     most = int(clusters.max())
-    at_once = max(1, CELLS // (most * width))
+    at_once = draws_at_once(most * width, CELLS)
     steps_of = np.zeros((slot_of.size, width))
     counts, gains = np.empty((most, width), np.int32), np.empty((at_once, most, width))
     without = np.empty_like(gains)
