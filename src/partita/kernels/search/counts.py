@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
-from partita.kernels.search.types import LANES
 
 
 class CountState(NamedTuple):
