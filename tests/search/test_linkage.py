@@ -10,6 +10,7 @@ import partita as pt
 from loss_instances import every_loss
 from partita.errors import NotSupportedError
 from partita.kernels.search import dendrogram
+from partita.kernels.search.linkage import link
 from partita.search.methods import linkage as method
 from reference import search_methods as twin
 from reference.losses import similarity as exact_similarity
@@ -167,3 +168,13 @@ def test_values_of_mcclust(name, loss, linkage_name, value):
     task = make_task(stored_draws(name), loss)
     best = SEARCHES[linkage_name](task)[0]
     assert task.evaluate(best.labels) == pytest.approx(value, rel=0, abs=1e-9)
+
+
+@both
+@pytest.mark.parametrize("n_items", [2, 3, 17, 40])
+@pytest.mark.parametrize("levels", [3, 20, 10**6])  # few levels: nearly all heights are tied
+def test_merges_at_equal_heights_are_those_of_scipy(name, n_items, levels):
+    apart = np.random.default_rng(levels).integers(0, levels + 1, (n_items, n_items)) / levels
+    apart = np.triu(apart, 1) + np.triu(apart, 1).T
+    tree = linkage(apart[np.triu_indices(n_items, 1)], name)
+    assert np.array_equal(link(apart, complete=name == "complete"), tree[:, :2])

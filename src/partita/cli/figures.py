@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita._optional import require
-from partita.plots.canvas import close_figure
 
 if TYPE_CHECKING:
     from partita.samplers.fit import Fit
@@ -26,6 +25,7 @@ def write_figures(
 ) -> None:
     """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
     from partita import plots
+    from partita.plots.canvas import close_figure
 
     place = directory / "figures"
     place.mkdir()

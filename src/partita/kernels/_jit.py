@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import event
 from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 from numba.extending import overload
 
 from partita.kernels.compiling import listeners
@@ -44,8 +47,11 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What an earlier process compiled, or None; a file cut short counts as none."""
+        if not _is_own(sig):
+            return None
         try:
-            return super().load_overload(sig, target_context) if _is_own(sig) else None
+            with _without_compiler(target_context):
+                return super().load_overload(sig, target_context)
         except Exception:  # whatever unpickling a part of a file raises
             return None
 
@@ -56,6 +62,20 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
                 super().save_overload(sig, data)
         except OSError as error:  # a full disk or home must not stop what was compiled
             _tell_once(str(error))
+
+
+@contextmanager
+def _without_compiler(context: Any) -> Iterator[None]:
+    """Load what is compiled already without loading all that could compile it.
+
+    The latter takes a third of a second in a new process, and Numba does it again before it
+    compiles. What is compiled needs the allocator alone. Numba holds its lock meanwhile.
+    """
+    context.refresh = partial(rtsys.initialize, context)
+    try:
+        yield
+    finally:
+        context.__dict__.pop("refresh", None)
 
 
 _told: set[str] = set()

@@ -87,9 +87,12 @@ def summarize(
         is cheap is done: a short curve around an estimate that was searched
         freely, where draws × items × (clusters + 4) is at most 30 million, and
         the path of at most 8 items. False does neither.
-    method, bound, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress
-        As in :func:`estimate`. The VI and Binder estimates made for comparison
-        use them as well, except for methods that only one loss has.
+    bound : {"fast", "tight"} or None, default "fast"
+        As in :func:`estimate`: what is proven about the estimate. About the VI
+        and Binder estimates made for comparison nothing is.
+    method, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress
+        As in :func:`estimate`. The estimates made for comparison use them as
+        well, except for methods that only one loss has.
 
     Returns
     -------
@@ -216,7 +219,7 @@ def _estimate_for_comparison(
     if main.loss == loss:
         return main
     method = "auto" if wishes["method"] in ("ilp", "hasse") else wishes["method"]
-    return estimate_of(draws, loss=loss, **{**wishes, "method": method})
+    return estimate_of(draws, loss=loss, **{**wishes, "method": method, "bound": None})
 
 
 def _side_by_side(

@@ -17,12 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from partita.losses.base import Loss
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _TRIANGLES_A_ROUND = 2_000
 _MOST_TRIANGLES_SEEN = 200_000
@@ -167,6 +170,8 @@ class TouchedPairs:
 
 def touched_pairs(programme: PairProgramme, triangles: NDArray[np.int64]) -> TouchedPairs:
     """Columns and rows of the programme that the triangles span."""
+    from scipy.sparse import coo_array
+
     n = programme.n_items
     pairs = triangle_pairs(triangles, n)
     touched, column = np.unique(pairs, return_inverse=True)

@@ -13,6 +13,7 @@ from partita.errors import NotSupportedError
 from partita.kernels.search import dendrogram
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
+from partita.kernels.search.linkage import link
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
@@ -108,14 +109,8 @@ def linked(task: Task) -> Tree | None:
 
 def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:
     """The two nodes joined by each merge, shape (n_items − 1, 2); node N + t is merge t."""
-    from scipy.cluster.hierarchy import linkage as link
-    from scipy.spatial.distance import squareform
-
     task.report(f"{linkage} linkage")
-    apart = 1.0 - task.similarity
-    np.fill_diagonal(apart, 0.0)
-    tree = link(squareform(apart, checks=False), method=linkage)
-    return tree[:, :2].astype(np.int64)
+    return link(1.0 - task.similarity, complete=linkage == "complete")
 
 
 def _sizes(merges: NDArray[np.int64]) -> NDArray[np.int64]:
