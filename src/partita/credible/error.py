@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
 from partita.partitions.mcmc import mcse_mean, mcse_quantile
+from partita.partitions.quantiles import beta_quantile
 
 _MIN_DRAWS = 4
 """Draws per chain below which an effective sample size cannot be estimated."""
@@ -35,10 +36,8 @@ def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob
     effective = 1.0 / float(np.square(weights).sum())
     if effective < _MIN_DRAWS:
         return float("nan")
-    from scipy import stats
-
     shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
-    masses = np.asarray(stats.beta.ppf(np.array(_ONE_SIGMA), *shape))
+    masses = [beta_quantile(*shape, p) for p in _ONE_SIGMA]
     order = np.argsort(distances)
     mass = np.cumsum(weights[order])
     ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)

@@ -12,6 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.partitions.quantiles import beta_quantile, normal_quantile
+
 Chains = NDArray[np.float64]
 
 _ONE_SIGMA = (0.1586553, 0.8413447)
@@ -26,12 +28,10 @@ def split(chains: Chains) -> Chains:
 
 def rank_normalised(chains: Chains) -> Chains:
     """Normal scores of the ranks among all draws; ties share their mean rank."""
-    from scipy.special import ndtri
-
     _, place, count = np.unique(chains, return_inverse=True, return_counts=True)
     mean_rank = np.cumsum(count) - (count - 1) / 2.0
-    ranks = mean_rank[place.reshape(chains.shape)]
-    return np.asarray(ndtri((ranks - 0.375) / (chains.size + 0.25)))
+    scores = normal_quantile((mean_rank - 0.375) / (chains.size + 0.25))
+    return np.asarray(scores[place.reshape(chains.shape)])
 
 
 def rhat(chains: Chains) -> float:
@@ -74,12 +74,10 @@ def mcse_mean(chains: Chains) -> float:
 
 def mcse_quantile(chains: Chains, prob: float) -> float:
     """Monte Carlo standard error of a quantile: half the width of its one-sigma interval."""
-    from scipy.special import betaincinv
-
     size = chains.size
     effective = _ess(split((chains <= np.quantile(chains, prob)).astype(np.float64)))
     a, b = effective * prob + 1.0, effective * (1.0 - prob) + 1.0
-    low, high = (float(betaincinv(a, b, p)) * size - 1.0 for p in _ONE_SIGMA)
+    low, high = (beta_quantile(a, b, p) * size - 1.0 for p in _ONE_SIGMA)
     ordered = np.sort(chains, axis=None)
     ends = ordered[math.floor(max(low, 0.0))], ordered[math.ceil(min(high, size - 1.0))]
     return float(ends[1] - ends[0]) / 2.0

@@ -29,7 +29,9 @@ def assign_rows(
     row_of[:m] = -1
     v[:m] = 0
     for r in range(n):
-        u[r] = table[r].max()
+        u[r] = table[r, 0]
+        for c in range(1, m):
+            u[r] = max(u[r], table[r, c])
     slack = np.empty(m, np.int64)
     came = np.empty(m, np.int64)
     done = np.empty(m, np.bool_)

@@ -5,18 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import kernel, part_of_kernel
 
 _FEW = 8
 """Clusters a table of agreeing weights begins with; it doubles as they appear."""
+
+
+@part_of_kernel
+def count_labels(partial: NDArray[np.int32]) -> int:
+    """Number of clusters of a partial partition."""
+    k = 0
+    for i in range(partial.size):
+        k = max(k, partial[i] + 1)
+    return k
 
 
 @kernel
 def agreeing(rows: NDArray[np.int32], partial: NDArray[np.int32], out: NDArray[np.bool_]) -> None:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
     n = rows.shape[1]
-    k = partial.max() + 1
-    label_of = np.empty(max(k, 1), np.int32)
+    label_of = np.empty(max(1, count_labels(partial)), np.int32)
     cluster_of = np.empty(n, np.int32)
     for r in range(rows.shape[0]):
         label_of[:] = -1
@@ -128,7 +136,7 @@ def grow(
     (of the items outside).
     """
     m, n = rows.shape
-    k = int(partial.max()) + 1
+    k = count_labels(partial)
     capacity = max(_FEW, 2 * k)
     agree = np.zeros((capacity, n))
     fresh = np.zeros(n)
@@ -144,7 +152,9 @@ def grow(
             total += weights[r]
             _add_row(rows[r], weights[r], firsts, k, cluster_of, agree, fresh)
     added = 0
-    patient = bool(waiting.any())
+    patient = False
+    for j in range(n):
+        patient = patient or waiting[j]
     choice = np.empty(n, np.int64)
     while True:
         best = -1

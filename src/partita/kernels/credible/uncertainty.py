@@ -116,12 +116,14 @@ def shapes(
         for i in range(n):
             count[rows[r, i]] += 1
         total = 0.0
+        largest = np.int32(0)
         for k in range(count.size):
             total += terms[count[k]]
+            largest = max(largest, count[k])
         # log2 N as terms[N]/N, so that a single cluster has entropy exactly 0.
         entropy[r] = max((terms[n] - total) / n, 0.0)
         if kept == 1:
-            ranked[r, 0] = count.max()
+            ranked[r, 0] = largest
         else:
             count.sort()
             for k in range(kept):

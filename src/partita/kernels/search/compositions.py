@@ -199,7 +199,9 @@ def gaining_compositions(
     """
     n_sides = bounds.size - 1
     n = order.size
-    offset = bounds[:-1] + np.arange(n_sides)
+    offset = np.empty(n_sides, np.int64)
+    for k in range(n_sides):
+        offset[k] = bounds[k] + k
     low = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
     high = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
     low[0, n_sides], high[0, n_sides] = 1, n
