@@ -74,6 +74,7 @@ KERNEL_LIBRARIES = {
     "__future__",
     "typing",
     "collections",
+    "contextlib",
     "functools",
     "itertools",
     "math",
