@@ -21,7 +21,6 @@ from partita.credible.extremes import Bound, find_bounds
 from partita.credible.levels import Levels, clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
 from partita.losses.base import Loss
-from partita.losses.explain import Explanation, explain
 from partita.losses.posterior import as_posterior
 from partita.losses.registry import as_loss
 from partita.losses.vi import VI
@@ -31,6 +30,8 @@ from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from partita.losses.explain import Explanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +156,8 @@ class CredibleBall(Result):
         index : int, default 0
             Which of the partitions that tie at this bound.
         """
+        from partita.losses.explain import explain
+
         bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
         return explain(
             self.center, bound.labels[index], loss=self.loss, item_names=self.draws.item_names

@@ -106,7 +106,7 @@ def _is_own(sig: Any) -> bool:
     return True
 
 
-def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+def _compile(function: Callable[P, R], *, kept: bool = True, **options: Any) -> Callable[P, R]:
     """Compile without the GIL, cached on disk where a cache directory can be written.
 
     Numba refuses a cache at decoration time when neither the package directory
@@ -116,7 +116,8 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled = numba.njit(**options)(function)
     try:
-        compiled._cache = DiskCache(function)
+        if kept:
+            compiled._cache = DiskCache(function)
     except RuntimeError:
         _tell_once("no directory can be written")
     return compiled  # type: ignore[no-any-return]
@@ -142,7 +143,7 @@ def part_of_kernel(function: Callable[P, R]) -> Callable[P, R]:
     Each kernel is optimised together with everything it calls; a chain of
     compiled functions would be optimised once per link.
     """
-    return _compile(function, inline="always")
+    return _compile(function, kept=False, inline="always")
 
 
 def supplied_by_type(function: Callable[P, R]) -> Callable[P, R]:

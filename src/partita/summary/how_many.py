@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from partita.losses.posterior import Posterior
 from partita.search.clusters_curve import clusters_curve, plateau
 from partita.search.curve_result import ClustersCurve
-from partita.search.path_result import PricePath
-from partita.search.price_path import price_path
 from partita.search.result import PointEstimate
+
+if TYPE_CHECKING:
+    from partita.search.path_result import PricePath
 
 CHEAP_CELLS = 30_000_000
 """Draws × items × (clusters of the estimate + 4), at most, for a short curve without request."""
@@ -32,6 +33,8 @@ def how_many(
     path = None
     few = wanted is None and draws.n_items <= CHEAP_ITEMS
     if loss.has_price and (wanted or few):
+        from partita.search.price_path import price_path
+
         path = price_path(draws, loss=loss, bound=None, **shared)
     if not loss.averages_distances or wanted is False:
         return path, None

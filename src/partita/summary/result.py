@@ -29,14 +29,15 @@ from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
-from partita.rivals.result import Representatives
 from partita.search.curve_result import ClustersCurve
-from partita.search.path_result import PricePath
 from partita.search.result import PointEstimate
 from partita.summary.loss_comparison import LossComparison
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from partita.rivals.result import Representatives
+    from partita.search.path_result import PricePath
 
 
 @dataclass(frozen=True, eq=False, repr=False)

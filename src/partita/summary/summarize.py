@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import sys
 import time
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -32,14 +33,15 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
 from partita.partitions.types import DataLike, DrawsLike
-from partita.rivals.representatives import representatives
-from partita.samplers.fit import Fit
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
 from partita.summary.how_many import how_many
 from partita.summary.loss_comparison import LossComparison
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import Summary
+
+if TYPE_CHECKING:
+    from partita.samplers.fit import Fit
 
 
 def summarize(
@@ -155,6 +157,8 @@ def summarize(
     diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
     rivals = None
     if diagnostics.chains_disagree:
+        from partita.rivals.representatives import representatives
+
         shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
         rivals = representatives(clean, loss=metric, prob=level, bound=None, **shared)
     summary = Summary(
@@ -191,6 +195,12 @@ def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Po
     return Posterior(as_draws(draws, var_name=var_name), n_jobs)
 
 
+def _is_fit(source: object) -> TypeGuard[Fit]:
+    """Whether this is output of :func:`sample`; its class is loaded where there is any."""
+    samplers = sys.modules.get("partita.samplers.fit")
+    return samplers is not None and isinstance(source, samplers.Fit)
+
+
 def _diagnostics(
     source: object, posterior: Posterior, labels: Labels, n_jobs: int | None
 ) -> Diagnostics:
@@ -208,7 +218,7 @@ def _profiles(
     """By the model where there is one, else by the data alone."""
     if observed is None:
         return None
-    if isinstance(source, Fit) and observed.values is source.values:
+    if _is_fit(source) and observed.values is source.values:
         return source.profiles(labels, prob=prob)
     return profiles_of(draws, labels, data=observed.values, names=observed.titles, prob=prob)
 
@@ -248,7 +258,7 @@ def _observed(draws: object, data: DataLike | None, n_items: int) -> Observation
     """The data given, else those that sampler output or a summary brings."""
     if data is not None:
         return as_observations(data, n_items)
-    if isinstance(draws, Fit):
+    if _is_fit(draws):
         return Observations(
             draws.values, draws.columns, draws.kernel.categories(len(draws.columns))
         )

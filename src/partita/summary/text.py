@@ -9,7 +9,6 @@ import numpy as np
 
 from partita._vocabulary import words
 from partita._wording import counted, counts, of_sizes, percent, roughly, span
-from partita.rivals.wording import rivals_in_words
 
 if TYPE_CHECKING:
     from partita.search.result import PointEstimate
@@ -260,6 +259,8 @@ def _convergence(summary: Summary, width: int) -> list[Line]:
     for warning in found.warnings:
         lines += _wrapped(_WARNS, warning, width)
     if summary.rivals is not None:
+        from partita.rivals.wording import rivals_in_words
+
         lines += _wrapped(_WARNS, rivals_in_words(summary.rivals), width)
     for note in found.notes:
         lines += _wrapped("  ", note, width)
