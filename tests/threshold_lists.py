@@ -96,6 +96,8 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.path_search.MANY": "search/test_price_path.py::"
     "test_corners_that_are_looked_at_on_fewer_draws",
+    "search.methods.walks.WALK_CELLS": "search/test_starts.py::test_work_without_end_is_ended",
+    "search.methods.walks.WALK_SWEEPS": "search/test_starts.py::test_work_without_end_is_ended",
     "search.pass_descent.MOST_STEPS": "search/test_many_labels.py::"
     "test_a_descent_that_does_not_end_is_ended_and_that_is_said",
     "search.pass_descent.DOUBTFUL": "search/test_many_labels.py::"

@@ -11,6 +11,8 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
+from partita.search import walker
+from partita.search.methods import sweep, walks
 from search.posteriors import random_posterior
 
 
@@ -121,3 +123,19 @@ def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch):
         signal.signal(signal.SIGINT, before)
     assert np.array_equal(found.labels, whole.labels)
     assert found.expected_loss == whole.expected_loss
+
+
+def test_work_without_end_is_ended(monkeypatch):
+    """Walks of very many clusters end, and that is said; a user's time limit counts instead."""
+    monkeypatch.setattr(walker, "_CELLS_PER_CALL", 1.0)
+    rows = np.random.default_rng(3).integers(0, 6, (30, 25))
+    free = pt.estimate(rows, bound=None)
+    for name in ("WALK_CELLS", "WALK_SWEEPS"):
+        monkeypatch.setattr(walks, name, 0)
+    short = pt.estimate(rows, bound=None)
+    assert short.search.limits == (sweep.TIRED,)
+    assert short.expected_loss == pt.expected_loss(short, rows)
+    assert short.search.sweeps < free.search.sweeps
+    timed = pt.estimate(rows, bound=None, time_limit=600)
+    assert timed.search.limits == free.search.limits == ()
+    np.testing.assert_array_equal(timed.labels, free.labels)

@@ -85,7 +85,9 @@ def estimate(
     max_iter : int, default 10,000
         Most moves of one "hasse" search.
     time_limit : float, optional
-        Seconds after which the best so far is returned, with the bound proven by then.
+        Seconds after which the best so far is returned, with the bound proven by then. Without
+        one, walks among partitions of very many clusters end after much work, which
+        ``search.limits`` then says.
     n_jobs : int, optional
         Threads, every core by default. The answer does not depend on it.
     progress : bool, optional

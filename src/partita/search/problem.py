@@ -154,6 +154,14 @@ def reads_of(problem: Problem) -> int:
     return int(problem.weights.size)
 
 
+def look_cells(problem: Problem, n_clusters: int) -> float:
+    """Cells of a table that are read to score one item, or what counting its companions costs."""
+    if has_lists(problem):
+        sizes = np.diff(problem.first).astype(np.float64)
+        return LIST_COST * float(sizes @ sizes) / n_items_of(problem)
+    return float(max(1, reads_of(problem)) * (n_clusters + LANES))
+
+
 def has_counts(problem: Problem) -> TypeGuard[Averaged | PerDraw]:
     """Whether the problem walks with count tables."""
     return isinstance(problem, Averaged | PerDraw)

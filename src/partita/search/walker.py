@@ -14,10 +14,10 @@ from partita.search.problem import (
     Problem,
     State,
     grown,
+    look_cells,
     n_items_of,
     new_scratch,
     new_state,
-    reads_of,
 )
 
 _CELLS_PER_CALL = 2e8
@@ -32,7 +32,7 @@ class Mover:
     """A partition that single items, and sets of them, can be moved in. Owned by one thread.
 
     Every method leaves a valid partition behind, also when ``stop()`` says
-    that time is up.
+    that it is enough.
     """
 
     smallest = 0
@@ -46,12 +46,15 @@ class Mover:
         *,
         max_clusters: int | None = None,
         stop: Callable[[], bool] = lambda: False,
+        most_cells: float = np.inf,
     ) -> None:
         self.problem = problem
         self.n_items = n_items_of(problem)
         self.max_clusters = self.n_items if max_clusters is None else max_clusters
-        self.stop = stop
+        self._time_is_up = stop
+        self._most_cells = most_cells
         self.looks = 0
+        self.cells = 0.0
         self.slack = 0.0
         self.rng = rng
         self._order = rng.permutation(self.n_items)
@@ -63,6 +66,15 @@ class Mover:
             self._allocate(start)
         while self.n_clusters > self.max_clusters:
             self.merge_cheapest()
+
+    def stop(self) -> bool:
+        """Whether to go no further: time is up, or the work that was allowed is done."""
+        return self.tired or self._time_is_up()
+
+    @property
+    def tired(self) -> bool:
+        """Whether the work that was allowed is done."""
+        return self.cells > self._most_cells
 
     @property
     def loss(self) -> float:
@@ -120,6 +132,7 @@ class Mover:
             self.scratch,
         )
         self.looks += looked
+        self.cells += looked * look_cells(self.problem, self.n_clusters)
         self.slack = float(self.scratch.slack[0])
         return settled
 
@@ -136,8 +149,7 @@ class Mover:
 
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
-        cells = max(1, reads_of(self.problem)) * (self.n_clusters + 8)
-        chunk = max(1, int(_CELLS_PER_CALL / cells))
+        chunk = max(1, int(_CELLS_PER_CALL / look_cells(self.problem, self.n_clusters)))
         settled = 0
         while settled < self.n_items:
             before = self.looks

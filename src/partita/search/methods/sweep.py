@@ -51,8 +51,14 @@ few."""
 TINY, TINY_TIMES = 12_000, 4.0
 """Labels up to which it is given so many times that work."""
 
-LARGE = 10
-"""After so many times that work one batch that finds nothing lower is enough."""
+LARGE, COARSE = 10, 1e-5
+"""After so many times that work one batch that finds nothing lower, by this share, is enough."""
+
+TIRED = (
+    "work: the search was ended while single items still moved, because partitions of so many "
+    "clusters take long to improve; with time_limit=... it goes on until then"
+)
+"""What is said of walks that did not end by themselves."""
 
 LOOK = 5_000
 """Cells that could be read while an item is chosen and a move is set up."""
@@ -102,8 +108,12 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
         little, much = _least_work(task, problem)
         met = len(kinds_at_best(reached)) >= KINDS and worked > little
         patience = 1 if worked > LARGE * MUCH_WORK else 2 if little < much else 3
-        tired = _seen(reached, sizes[max(0, len(sizes) - patience)]) and worked > much
-        if task.clock.is_up() or met or tired:
+        coarse = COARSE if worked > LARGE * MUCH_WORK else 0.0
+        tired = _seen(reached, sizes[max(0, len(sizes) - patience)], coarse) and worked > much
+        cut = any(r.tired for r in reached)
+        if cut:
+            task.limits.append(TIRED)
+        if task.clock.is_up() or met or tired or cut:
             break
         sizes.append(len(reached))
     return [*reached, *_dissolved(task, sample, reached)]
@@ -133,9 +143,9 @@ def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list
     return [Reached(labels, loss, SINGLETONS, 0)]
 
 
-def _seen(reached: list[Reached], earlier: int) -> bool:
-    """Whether the lowest loss was reached among the starts before the last batches."""
-    lowest = window(min(r.loss for r in reached))
+def _seen(reached: list[Reached], earlier: int, coarse: float) -> bool:
+    """Whether the lowest loss, or nearly, was reached among the starts before the last batches."""
+    lowest = window(min(r.loss for r in reached)) * (1.0 + coarse)
     return any(r.loss <= lowest for r in reached[:earlier])
 
 

@@ -10,8 +10,12 @@ import numpy as np
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.descent import Walker
-from partita.search.problem import Problem
+from partita.search.problem import Problem, look_cells
 from partita.search.task import Task
+
+WALK_CELLS, WALK_SWEEPS = 5e9, 50
+"""Table cells read, a few seconds, and sweeps at the draws' own number of clusters, whichever
+is more, after which a walk ends. Only estimates of very many clusters get there."""
 
 
 class Beginning(NamedTuple):
@@ -34,12 +38,28 @@ class Reached:
     loss: float
     origin: str
     looks: int
+    tired: bool = False
+    """Whether the walk was ended because it had done much work."""
 
 
 def walker_from(task: Task, problem: Problem, start: Beginning) -> Walker:
     """A walker at a beginning, who keeps to the user's limits."""
-    cap = task.options.max_clusters
-    return Walker(problem, start.labels, start.rng, max_clusters=cap, stop=task.clock.is_up)
+    return Walker(
+        problem,
+        start.labels,
+        start.rng,
+        max_clusters=task.options.max_clusters,
+        stop=task.clock.is_up,
+        most_cells=_most_cells(task, problem),
+    )
+
+
+def _most_cells(task: Task, problem: Problem) -> float:
+    """Work after which a walk ends; without end where the user set a time instead."""
+    if task.clock.deadline is not None:
+        return np.inf
+    clusters = 0 if task.draws is None else int(task.draws.n_clusters.mean())
+    return max(WALK_CELLS, WALK_SWEEPS * task.n_items * look_cells(problem, clusters))
 
 
 def descend_from(
@@ -54,7 +74,9 @@ def descend_from(
         start = start._replace(labels=walker.labels)
     walker = walker_from(task, problem, start)
     walker.descend(rounds, brief=brief)
-    return Reached(walker.labels, walker.loss, start.origin, looks + walker.looks)
+    return Reached(
+        walker.labels, walker.loss, start.origin, looks + walker.looks, tired=walker.tired
+    )
 
 
 def distinct(reached: list[Reached]) -> list[Reached]:
