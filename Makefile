@@ -42,7 +42,6 @@ plain: $(STAMP)
 # Every class of attack with fixed seeds, as a table; some twenty minutes.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz
-	$(BIN)/python -m tests.dying_workers
 
 dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist

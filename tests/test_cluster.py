@@ -5,54 +5,41 @@ One cluster of two worker processes serves all of this file.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import sys
-import time
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from clusters import (
+    CHAIN,
+    LABELS,
+    RNG,
+    TRUTH,
+    WEIGHTS,
+    assert_same,
+    cluster_of,
+    cut_small,
+    on_workers,
+)
 
 import partita as pt
-from partita.partitions import passes, pieces
+from partita.partitions import passes
 from partita.search.methods import many_labels
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
 
-RNG = np.random.default_rng(5)
-TRUTH = RNG.integers(0, 3, 12)
-LABELS = np.where(RNG.random((66, 12)) < 0.25, RNG.integers(0, 4, (66, 12)), TRUTH)
-LABELS[40:45] = LABELS[3]
-CHAIN = np.repeat([0, 1, 2], 22)
-WEIGHTS = RNG.random(66) + 0.1
-
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with cluster_of(2) as client:
         yield client
 
 
 @pytest.fixture
 def as_if_large(monkeypatch):
-    """Blocks of four draws, stores of sixteen, groups of several."""
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 4)
-    monkeypatch.setattr(pieces, "_GROUPS", 8)
-
-
-def on_workers(client, **fields):
-    """The draws from a dask array whose chunks lie otherwise than the stores."""
-    remote = pt.as_draws(da.from_array(LABELS, chunks=(17, 5)), **fields)
-    assert passes.is_remote(remote)
-    return remote
+    cut_small(monkeypatch)
 
 
 def test_the_labels_are_there(client, as_if_large):
@@ -125,32 +112,6 @@ def test_every_function_that_takes_draws_is_walked():
     assert takes <= {*WALK, *ELSEWHERE}
 
 
-def assert_same(a, b, where="result"):
-    """Every array and number of two results is the same to the last bit; times are passed over."""
-    assert type(a) is type(b), where
-    if isinstance(a, pt.Draws):
-        assert a == b, where
-    elif isinstance(a, np.ndarray):
-        np.testing.assert_array_equal(a, b, err_msg=where, strict=True)
-    elif isinstance(a, Mapping):
-        assert a.keys() == b.keys(), where
-        for key in a:
-            assert_same(a[key], b[key], f"{where}[{key!r}]")
-    elif isinstance(a, (list, tuple)):
-        assert len(a) == len(b), where
-        for number, (one, other) in enumerate(zip(a, b, strict=True)):
-            assert_same(one, other, f"{where}[{number}]")
-    elif dataclasses.is_dataclass(a):
-        for field in dataclasses.fields(a):
-            if "seconds" not in field.name:
-                mine, theirs = getattr(a, field.name), getattr(b, field.name)
-                assert_same(mine, theirs, f"{where}.{field.name}")
-    elif isinstance(a, np.random.SeedSequence):
-        assert a.state == b.state, where
-    else:
-        assert a == b or a != a, where
-
-
 SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "item_uncertainty")
 """Where weights change the order of rounding."""
 
@@ -166,15 +127,8 @@ def test_answers_are_equal_to_the_last_bit(name, weighted, client, as_if_large):
 
 def test_the_number_of_workers_changes_nothing(as_if_large):
     """Three workers, threads of this process, where all other tests have two processes."""
-    with (
-        distributed.LocalCluster(
-            n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as other,
-        other.as_current(),
-    ):
+    with cluster_of(3, processes=False, set_as_default=False) as other:
         remote, local = on_workers(other, weights=WEIGHTS), pt.as_draws(LABELS, weights=WEIGHTS)
-        assert remote.stored.client is other
         for name in ("expected_loss", "item_uncertainty", "similarity", "credible_ball"):
             assert_same(WALK[name](remote), WALK[name](local))
 
@@ -251,15 +205,6 @@ def test_a_column_that_numbers_the_draws_is_refused_on_workers_too(client, as_if
         pt.as_draws(da.from_array(counted, chunks=(20, 13)))
 
 
-def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, monkeypatch):
-    remote = on_workers(client)
-    monkeypatch.setattr("partita._memory.available_memory", lambda: 100)
-    with pytest.raises(pt.errors.MemoryLimitError, match="can stay there"):
-        np.asarray(remote)
-    monkeypatch.setattr("partita._memory.available_memory", lambda: 10_000)
-    assert pt.expected_loss(TRUTH, remote) == pt.expected_loss(TRUTH, LABELS)
-
-
 # ------------------------------------------------------------------ chains
 
 
@@ -318,75 +263,6 @@ def test_clusters_that_are_none(stored, monkeypatch):
         done = partita("summarize", draws, option, value)
         assert done.exit_code == 1
         assert f"{option} {missing}" in " ".join(done.output.split())
-
-
-# ------------------------------------------------------------------ what can go wrong
-
-
-def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
-    remote = on_workers(client)
-    monkeypatch.setattr(type(client), "nthreads", lambda self: {})
-    for work in (passes.map_blocks, passes.sum_blocks):
-        with pytest.raises(pt.errors.ClusterError, match="has no workers"):
-            list(work(lambda block: (block.counts,), remote))
-
-
-def test_an_error_in_a_task_is_still_ours(client, as_if_large):
-    def refuse(block):
-        raise pt.errors.InvalidInputError("no such block")
-
-    for work in (passes.map_blocks, passes.sum_blocks):
-        with pytest.raises(pt.errors.InvalidInputError, match="no such block"):
-            list(work(refuse, on_workers(client)))
-
-
-def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
-    """Ctrl-C, or a caller that stops: nothing is left to do on the workers."""
-    remote = on_workers(client)
-
-    def slow(block):
-        import time
-
-        time.sleep(0.05)
-        return (block.n_clusters,)
-
-    results = passes.map_blocks(slow, remote)
-    next(results)
-    results.close()
-    stop = iter([None, None])
-
-    def interrupted(_):
-        if next(stop, "now") == "now":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        passes.sum_blocks(slow, remote, say=interrupted)
-    for _ in range(100):
-        if not any(client.processing().values()):
-            break
-        time.sleep(0.1)
-    assert not any(client.processing().values())
-
-
-def test_engines_that_are_none(client):
-    with pytest.raises(pt.errors.InvalidInputError, match="expected a dask"):
-        pt.read_draws("draws.npy", engine="ray")
-    with pytest.raises(pt.errors.InvalidInputError, match="not both"):
-        pt.read_draws("draws.npy", engine="dask", memory_map=True)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_scheduler_that_goes_away_is_said():
-    """Last: it takes a cluster of its own, in this process, and ends it."""
-    cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-    )
-    with distributed.Client(cluster, timeout=1, set_as_default=False) as other:
-        with other.as_current():
-            remote = pt.as_draws(da.from_array(LABELS, chunks=(17, 5)))
-        cluster.close()
-        with pytest.raises(pt.errors.ClusterError, match="read them anew"):
-            pt.expected_loss(TRUTH, remote)
 
 
 @pytest.mark.parametrize("loss", ["vi", "id"])

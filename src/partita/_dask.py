@@ -5,23 +5,41 @@ The one module that imports Dask's distributed scheduler.
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, takewhile
+from pkgutil import resolve_name
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from partita._optional import require
 from partita._validate import shown
+from partita._version import __version__
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 
 T = TypeVar("T")
+
+_log = logging.getLogger("partita")
 
 _WAITING = 8
 """Small results fetched at a time, and tasks beyond two for each thread that wait to be run."""
 
 _BYTES = 1 << 26
 """Results that are fetched together, unless one alone is larger."""
+
+_PATIENCE = 300.0
+"""Seconds that work waits for a worker where none is left: a queue may start new ones."""
+
+_LOOK = 2.0
+"""Seconds between two looks whether workers are left."""
+
+_met: WeakSet[Any] = WeakSet()
+"""Clients whose workers are known to have this partita."""
 
 
 def current_client() -> Any | None:
@@ -61,6 +79,32 @@ def as_client(engine: Any) -> Any:
             "the Dask client is asynchronous; make one with Client(..., asynchronous=False).",
             argument="engine",
         )
+    return met(client)
+
+
+def met(client: Any) -> Any:
+    """The client, where its workers have this partita.
+
+    Asked first, because a worker that cannot unpickle a task leaves its cluster for good, and
+    with the last of them the work would wait.
+    """
+    if client in _met:
+        return client
+    with explained(client):
+        found = client.run(resolve_name, "partita._version:__version__", on_error="return")
+    missing = [error for error in found.values() if isinstance(error, ImportError)]
+    if missing:
+        raise ClusterError(
+            f"{len(missing)} of {len(found)} Dask workers cannot import partita ({missing[0]}). "
+            f"Install partita {__version__} where they run."
+        )
+    others = sorted({one for one in found.values() if isinstance(one, str)} - {__version__})
+    if others:
+        raise ClusterError(
+            f"Dask workers have partita {', '.join(others)}, and here it is {__version__}. Install "
+            "the same version where they run."
+        )
+    _met.add(client)
     return client
 
 
@@ -68,6 +112,7 @@ def as_client(engine: Any) -> Any:
 def explained(client: Any) -> Iterator[None]:
     """Errors of the cluster as one of ours; those of a task itself pass through."""
     from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
 
     try:
         yield
@@ -77,8 +122,9 @@ def explained(client: Any) -> Iterator[None]:
             "have too little memory: give them more, or start fewer threads in each."
         ) from error
     except Exception as error:
-        ours = isinstance(error, PartitaError)
-        if ours or (client.status == "running" and not isinstance(error, CancelledError)):
+        # A client that has just lost its scheduler may still think that it runs.
+        lost = client.status != "running" or isinstance(error, (CancelledError, CommClosedError))
+        if not lost or isinstance(error, PartitaError):
             raise
         raise ClusterError(
             f"the Dask scheduler at {client_address(client)} went away, dropped the work or was "
@@ -105,11 +151,15 @@ def held(client: Any, value: object) -> Any:
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
     with explained(client), quiet:
         if not client.nthreads():
-            raise ClusterError(
-                f"the Dask scheduler at {client_address(client)} has no workers. Start some: "
-                "dask worker ADDRESS"
-            )
+            raise ClusterError(_no_workers(client))
         return client.submit(_same, _Opaque(value), pure=False)
+
+
+def _no_workers(client: Any) -> str:
+    return (
+        f"the Dask scheduler at {client_address(client)} has no workers. Start some with: "
+        "dask worker ADDRESS."
+    )
 
 
 class _Opaque:
@@ -140,9 +190,9 @@ def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iter
         at_once = 1
         while waiting:
             with explained(client):
-                waiting[0].exception()  # waits, and fetches no result yet
+                settle(client, waiting[0])  # and fetch no result yet
                 done = takewhile(lambda future: future.done(), islice(waiting, at_once))
-                results = client.gather(list(done))
+                results = _gathered(client, list(done))
             at_once = min(_WAITING, _BYTES // max(1, sizeof(results[0])) or 1)
             while results:
                 waiting.popleft()
@@ -152,6 +202,53 @@ def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iter
                 waiting.extend(submit(task) for task in islice(left, more))
     finally:
         cancel(client, list(waiting))
+
+
+def settle(client: Any, future: Any) -> None:
+    """Wait until a future is done or failed."""
+
+    def is_over(seconds: float) -> bool:
+        try:
+            future.exception(timeout=seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    _wait_until(is_over, client)
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    """The results of futures; one that was lost with its worker is waited for again."""
+    running = asyncio.run_coroutine_threadsafe(
+        client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+    )
+    try:
+        _wait_until(lambda seconds: bool(concurrent.futures.wait([running], seconds).done), client)
+        results: list[Any] = running.result()
+        return results
+    finally:
+        running.cancel()
+
+
+def _wait_until(is_over: Callable[[float], bool], client: Any) -> None:
+    """Wait until ``is_over(seconds)``; an error where no worker is left for long.
+
+    Dask itself waits forever: for workers that died and were not started again, that left
+    because of a task they could not unpickle, or whose time on their machine was over.
+    """
+    alone_since = None
+    while not is_over(_LOOK):
+        if client.status != "running" or client.nthreads():
+            alone_since = None
+            continue
+        if alone_since is None:
+            alone_since = time.monotonic()
+            _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
+        if time.monotonic() - alone_since >= _PATIENCE:
+            raise ClusterError(
+                f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} s; "
+                "their logs may say why."
+            )
 
 
 def cancel(client: Any, futures: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._dask import explained, in_order
+from partita._dask import explained, in_order, met
 from partita._optional import require
 from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
@@ -39,6 +39,7 @@ def draws_on_workers(
     from the source where a worker dies. The driver sees the numbers of clusters and no label.
     """
     dask = require("dask", extra="dask", purpose="reading a dask array")
+    met(client)
     shape = (int(array.shape[0]), int(array.shape[1]))
     if 0 in shape:
         raise InvalidLabelsError(

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._dask import cancel, explained, held, in_order, only_result
+from partita._dask import cancel, explained, held, in_order, only_result, settle
 from partita._memory import require_memory
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.pieces import store_rows, stores
@@ -109,7 +109,7 @@ class RemoteLabels:
         try:
             for number in range(len(chain) - 1):
                 with explained(self.client):
-                    chain[number].exception()  # waits; the last one tells of an error
+                    settle(self.client, chain[number])  # the last one tells of an error
                 chain[number] = None  # its sums need not be kept
                 say(number)
             # What came over the wire may be read-only.

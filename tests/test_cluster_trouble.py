@@ -1,0 +1,182 @@
+"""What can go wrong on a Dask cluster: workers and schedulers that die, Ctrl-C, too many labels.
+
+One cluster of two worker processes serves the tests that leave it as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, on_workers
+
+import partita as pt
+from partita import _dask
+from partita.partitions import passes
+
+distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
+da = pytest.importorskip("dask.array")
+
+SECONDS = 120
+"""After which a test that waits for a cluster fails."""
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster_of(2) as client:
+        yield client
+
+
+@pytest.fixture
+def as_if_large(monkeypatch):
+    cut_small(monkeypatch)
+
+
+@contextmanager
+def happening(client, number, what):
+    """``what()`` at a client's submission of that number, in the middle of whatever is run."""
+    submit, count = client.submit, iter(range(number))
+
+    def counting(*args, **kwargs):
+        if next(count, None) == number - 1:
+            what()
+        return submit(*args, **kwargs)
+
+    client.submit = counting
+    try:
+        yield
+        assert next(count, None) is None, "it was over before anything happened"
+    finally:
+        client.submit = submit
+
+
+def in_time(client, function):
+    """The result of a function, or a failure that says where the work is."""
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(function)
+    pool.shutdown(wait=False)
+    try:
+        return running.result(SECONDS)
+    except TimeoutError:
+        info, stories = client.scheduler_info(), client.get_scheduler_logs()
+        client.close()
+        pytest.fail(f"it is not done after {SECONDS} s: {info} {stories}")
+
+
+# ------------------------------------------------------------------ workers
+
+
+def test_a_worker_that_is_killed_changes_nothing(as_if_large, monkeypatch):
+    """Its labels are made again from the source, and its work is done again."""
+    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)  # the estimate is by passes, too
+    questions = {
+        "sums": lambda draws: pt.expected_loss(LABELS[:3], draws, "vi_lb"),
+        "search": lambda draws: pt.estimate(draws, method="sweep", n_starts=2),
+    }
+    local = pt.as_draws(LABELS)
+    with cluster_of(2, set_as_default=False) as own:
+        remote = on_workers(own)
+        for name, ask in questions.items():
+            worker = next(iter(own.run(os.getpid).items()))
+            with happening(own, 5, lambda pid=worker[1]: os.kill(pid, signal.SIGKILL)):
+                found = in_time(own, lambda ask=ask: ask(remote))
+            assert_same(found, ask(local), name)
+            assert worker[0] not in own.nthreads()
+            own.wait_for_workers(2, timeout=SECONDS)
+        assert remote == local
+
+
+def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
+    remote = on_workers(client)
+    monkeypatch.setattr(type(client), "nthreads", lambda self: {})
+    for work in (passes.map_blocks, passes.sum_blocks):
+        with pytest.raises(pt.errors.ClusterError, match="has no workers"):
+            list(work(lambda block: (block.counts,), remote))
+
+
+def test_work_does_not_wait_forever_for_workers(as_if_large, monkeypatch, caplog):
+    monkeypatch.setattr(_dask, "_PATIENCE", 0.5)
+    monkeypatch.setattr(_dask, "_LOOK", 0.2)
+    with cluster_of(1, processes=False, set_as_default=False) as own:
+        remote = on_workers(own)
+        for loss in ("vi", "vi_lb"):  # results by block, and sums
+
+            def leave():
+                own.cluster.scale(0)
+                while own.nthreads():
+                    time.sleep(0.01)
+
+            with happening(own, 5, leave), pytest.raises(pt.errors.ClusterError, match="none was"):
+                in_time(own, lambda loss=loss: pt.expected_loss(TRUTH, remote, loss))
+            own.cluster.scale(1)
+            own.wait_for_workers(1, timeout=SECONDS)
+            assert pt.expected_loss(TRUTH, remote, loss) == pt.expected_loss(TRUTH, LABELS, loss)
+    assert "Waiting 0.5 s" in caplog.text
+
+
+def test_workers_without_this_partita_are_refused(client):
+    """A worker that cannot unpickle a task leaves its cluster, and the work would wait."""
+    there = "import sys, partita._version as there; "
+    for change, said in (
+        ("sys.modules['partita._version'] = None", "2 of 2 Dask workers cannot import partita"),
+        ("there.__version__ = '0.0.1'", r"have partita 0\.0\.1, and here it is"),
+    ):
+        client.run(exec, f"{there} there.kept = there.__version__; sys.kept = there; {change}")
+        with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+            with other.as_current(), pytest.raises(pt.errors.ClusterError, match=said):
+                pt.as_draws(da.from_array(LABELS, chunks=17))
+        client.run(exec, "import sys; sys.modules['partita._version'] = sys.kept")
+        client.run(exec, f"{there} there.__version__ = there.kept")
+    assert len(client.nthreads()) == 2
+
+
+def test_an_error_in_a_task_is_still_ours(client, as_if_large):
+    def refuse(block):
+        raise pt.errors.InvalidInputError("no such block")
+
+    for work in (passes.map_blocks, passes.sum_blocks):
+        with pytest.raises(pt.errors.InvalidInputError, match="no such block"):
+            list(work(refuse, on_workers(client)))
+
+
+# ------------------------------------------------------------------ the scheduler
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A scheduler and a worker, each a process of its own, as users start them."""
+    file = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    commands = [
+        [*dask, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", file],
+        [*dask, "worker", "--scheduler-file", file, "--nthreads", "1", "--no-nanny"],
+    ]
+    with (tmp_path / "log").open("w") as log:
+        started = [subprocess.Popen(c, stdout=log, stderr=log) for c in commands]
+    yield file, started[0]
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_a_scheduler_that_goes_away_is_said(scheduler, as_if_large):
+    file, process = scheduler
+    with distributed.Client(scheduler_file=file, set_as_default=False, timeout=60) as other:
+        other.wait_for_workers(1, timeout=SECONDS)
+        other._timeout = 0.5  # how long it tries to come back
+        with other.as_current():
+            remote = on_workers(other)
+        with (
+            happening(other, 5, process.kill),
+            pytest.raises(pt.errors.ClusterError, match="read them anew"),
+        ):
+            in_time(other, lambda: pt.expected_loss(TRUTH, remote))
+        with pytest.raises(pt.errors.ClusterError, match="read them anew"):
+            pt.expected_loss(TRUTH, remote)
