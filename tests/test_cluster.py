@@ -11,6 +11,8 @@ import sys
 
 import numpy as np
 import pytest
+
+import partita as pt
 from clusters import (
     CHAIN,
     LABELS,
@@ -22,8 +24,6 @@ from clusters import (
     cut_small,
     on_workers,
 )
-
-import partita as pt
 from partita.partitions import passes
 from partita.search.methods import many_labels
 

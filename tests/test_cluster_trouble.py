@@ -15,16 +15,16 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, on_workers
 
 import partita as pt
+from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, on_workers
 from partita import _dask
 from partita.partitions import passes
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
 
-SECONDS = 120
+SECONDS = 300
 """After which a test that waits for a cluster fails."""
 
 
@@ -73,23 +73,19 @@ def in_time(client, function):
 # ------------------------------------------------------------------ workers
 
 
-def test_a_worker_that_is_killed_changes_nothing(as_if_large, monkeypatch):
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_a_worker_that_is_killed_changes_nothing(as_if_large):
     """Its labels are made again from the source, and its work is done again."""
-    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)  # the estimate is by passes, too
-    questions = {
-        "sums": lambda draws: pt.expected_loss(LABELS[:3], draws, "vi_lb"),
-        "search": lambda draws: pt.estimate(draws, method="sweep", n_starts=2),
-    }
     local = pt.as_draws(LABELS)
     with cluster_of(2, set_as_default=False) as own:
         remote = on_workers(own)
-        for name, ask in questions.items():
-            worker = next(iter(own.run(os.getpid).items()))
-            with happening(own, 5, lambda pid=worker[1]: os.kill(pid, signal.SIGKILL)):
-                found = in_time(own, lambda ask=ask: ask(remote))
-            assert_same(found, ask(local), name)
-            assert worker[0] not in own.nthreads()
+        for loss in ("vi_lb", "vi"):  # sums, and results by block
+            address, pid = next(iter(own.run(os.getpid).items()))
+            with happening(own, 5, lambda pid=pid: os.kill(pid, signal.SIGKILL)):
+                found = in_time(own, lambda loss=loss: pt.expected_loss(LABELS[:3], remote, loss))
+            assert_same(found, pt.expected_loss(LABELS[:3], local, loss))
             own.wait_for_workers(2, timeout=SECONDS)
+            assert address not in own.nthreads()
         assert remote == local
 
 
@@ -129,9 +125,12 @@ def test_workers_without_this_partita_are_refused(client):
         ("there.__version__ = '0.0.1'", r"have partita 0\.0\.1, and here it is"),
     ):
         client.run(exec, f"{there} there.kept = there.__version__; sys.kept = there; {change}")
-        with distributed.Client(client.scheduler.address, set_as_default=False) as other:
-            with other.as_current(), pytest.raises(pt.errors.ClusterError, match=said):
-                pt.as_draws(da.from_array(LABELS, chunks=17))
+        with (
+            distributed.Client(client.scheduler.address, set_as_default=False) as other,
+            other.as_current(),
+            pytest.raises(pt.errors.ClusterError, match=said),
+        ):
+            pt.as_draws(da.from_array(LABELS, chunks=17))
         client.run(exec, "import sys; sys.modules['partita._version'] = sys.kept")
         client.run(exec, f"{there} there.__version__ = there.kept")
     assert len(client.nthreads()) == 2
@@ -180,3 +179,94 @@ def test_a_scheduler_that_goes_away_is_said(scheduler, as_if_large):
             in_time(other, lambda: pt.expected_loss(TRUTH, remote))
         with pytest.raises(pt.errors.ClusterError, match="read them anew"):
             pt.expected_loss(TRUTH, remote)
+
+
+# ------------------------------------------------------------------ callers
+
+
+def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
+    """Ctrl-C, or a caller that stops: nothing is left to do on the workers."""
+    remote = on_workers(client)
+
+    def slow(block):
+        import time
+
+        time.sleep(0.05)
+        return (block.n_clusters,)
+
+    results = passes.map_blocks(slow, remote)
+    next(results)
+    results.close()
+    stop = iter([None, None])
+
+    def interrupted(_):
+        if next(stop, "now") == "now":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        passes.sum_blocks(slow, remote, say=interrupted)
+    for _ in range(100):
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+
+
+def test_engines_that_are_none(client):
+    with pytest.raises(pt.errors.InvalidInputError, match="expected a dask"):
+        pt.read_draws("draws.npy", engine="ray")
+    with pytest.raises(pt.errors.InvalidInputError, match="not both"):
+        pt.read_draws("draws.npy", engine="dask", memory_map=True)
+
+
+CTRL_C = """
+import os, signal, time
+from clusters import LABELS, cluster_of, on_workers
+import partita as pt
+from partita.partitions import passes, pieces, remote
+
+if __name__ == "__main__":
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    pieces._MOST_DRAWS, passes.GATHERED_LABELS = 4, 0
+    with cluster_of(2) as client:
+        draws, settle, waits = on_workers(client), remote.settle, iter(range(2))
+
+        def pressed(client, future):
+            if next(waits, None) == 1:
+                os.killpg(0, signal.SIGINT)  # as a terminal does: the workers are told, too
+            settle(client, future)
+
+        remote.settle = pressed
+        found = pt.estimate(draws, method="sweep", n_starts=2)
+        print(next(waits, "pressed"), found.search.interrupted, found.search.settled)
+        print(found.expected_loss == pt.expected_loss(found.labels, LABELS)[0])
+        until = time.monotonic() + 20
+        while any(client.processing().values()) and time.monotonic() < until:
+            time.sleep(0.05)
+        print(any(client.processing().values()), len(client.nthreads()))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_ctrl_c_cancels_and_returns_the_best_so_far(tmp_path):
+    # In a process of its own, from a file: workers import what started them.
+    script = tmp_path / "script.py"
+    script.write_text(CTRL_C)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout.split() == ["pressed", "True", "None", "True", "False", "2"], done.stderr
+
+
+def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, monkeypatch):
+    remote = on_workers(client)
+    monkeypatch.setattr("partita._memory.available_memory", lambda: 100)
+    with pytest.raises(pt.errors.MemoryLimitError, match="can stay there"):
+        np.asarray(remote)
+    monkeypatch.setattr("partita._memory.available_memory", lambda: 10_000)
+    assert pt.expected_loss(TRUTH, remote) == pt.expected_loss(TRUTH, LABELS)

@@ -104,8 +104,23 @@ def met(client: Any) -> Any:
             f"Dask workers have partita {', '.join(others)}, and here it is {__version__}. Install "
             "the same version where they run."
         )
+    _spare_from_ctrl_c(client)
     _met.add(client)
     return client
+
+
+def _spare_from_ctrl_c(client: Any) -> None:
+    """Let the workers of a local cluster pass over Ctrl-C, which is meant for this process.
+
+    Terminals and notebooks send it to all processes that were started from them. These workers
+    would leave for good, and the best result so far could not be measured on draws they held.
+    """
+    from distributed import LocalCluster
+
+    if isinstance(client.cluster, LocalCluster):
+        # Workers that are threads of this process refuse, and need it not.
+        deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+        client.run(exec, deaf, on_error="return")
 
 
 @contextmanager
