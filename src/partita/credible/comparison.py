@@ -132,8 +132,8 @@ def _compared(
     n, k, some = estimate.size, sizes.size, items.stop - items.start
     logs = np.zeros(n + 1)
     np.log2(np.arange(1, n + 1), out=logs[1:])
-    shapes = [(some, k + 1), (some, k), *[(some,)] * 2, *[(k,)] * 2]
-    sums = tuple(np.zeros(shape) for shape in shapes)
+    shapes = [(some, k + 1), (k, some), *[(some,)] * 2, *[(k,)] * 2]
+    sums = [np.zeros(shape) for shape in shapes]
     compare_with_estimate(
         estimate,
         sizes,
@@ -145,7 +145,8 @@ def _compared(
         items.start,
         *sums,
     )
-    return sums
+    sums[1] = sums[1].T.copy()
+    return tuple(sums)
 
 
 def clean_jaccard(jaccard: float) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._parallel import run
 from partita._validate import Rng
 from partita.diagnostics.agreement import chain_agreement
 from partita.diagnostics.drift import Drift, drift
@@ -99,7 +102,7 @@ def diagnose_values(
 ) -> Diagnostics:
     """Diagnostics of functionals already computed."""
     measure = _weighted if draws.weights is not None else _chained
-    table = np.array([measure(draws, column) for column in values.values()]).T
+    table = np.array(run(partial(measure, draws), values.values(), n_jobs)).T
     mean, sd, mcse, ess_bulk, ess_tail, rhat = table
     agreement = None
     if draws.weights is None and draws.n_chains > 1:
