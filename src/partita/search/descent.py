@@ -13,6 +13,9 @@ _DOUBTFUL = 16
 _FEW_DOUBTFUL = 4
 """The same for a partition on which different kinds of starts have met."""
 
+_TRADED, _PARTNERS = 400, 4
+"""Items, at most, that are forced into another cluster, and items there that may leave for them."""
+
 
 class Walker(Mover):
     """A partition that walks downhill."""
@@ -61,6 +64,28 @@ class Walker(Mover):
                 if self.attempt(np.array([item]), np.array([slot], np.int32), followers, None, 2):
                     self.sweep()
                     break
+
+    def trade(self, rounds: int) -> None:
+        """Exchange items between clusters while that helps."""
+        for _ in range(rounds):
+            start = self.loss
+            self.sweep()
+            self._trade_once()
+            if self.stop() or not self.fell(start):
+                return
+
+    def _trade_once(self) -> None:
+        """Force items into their best other cluster, one by one, and let doubtful ones leave it."""
+        margin = self.scratch.margin
+        for item in np.argsort(margin, kind="stable")[:_TRADED]:
+            home, slot = int(self.state.slot_of[item]), int(self.scratch.other[item])
+            if self.stop():
+                return
+            if slot == home or not 0 <= slot < self.n_clusters:
+                continue
+            there = self.members(slot)
+            partners = there[np.argsort(margin[there], kind="stable")[:_PARTNERS]]
+            self.attempt(np.array([item]), np.array([slot], np.int32), partners, None, 2)
 
     def _ways_out(self, item: int) -> list[int]:
         """Where an item may be forced: its best other slot, then a new one."""

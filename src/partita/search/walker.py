@@ -147,6 +147,10 @@ class Mover:
             self._sweep(waiting, _EVERY_SLOT, waiting.size)
             waiting = waiting[self.state.slot_of[waiting] < 0]
 
+    def look_first(self, items: Items) -> None:
+        """Sweep in this order of all items: a sweep ends one round after its last move."""
+        self._order = items
+
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
         chunk = max(1, int(_CELLS_PER_CALL / look_cells(self.problem, self.n_clusters)))
@@ -189,8 +193,7 @@ class Mover:
         Items assigned to slot −1 are taken out, and put back by the sweep.
         """
         before, k_before = self.loss, self.n_clusters
-        touched = np.union1d(moved, swept)
-        homes = self.state.slot_of[touched]
+        homes = self.state.slot_of.copy()
         self.make_room()
         assign(self.problem, self.state, moved, slots)
         self.make_room()
@@ -200,12 +203,15 @@ class Mover:
         for _ in range(passes):
             if settled < swept.size:
                 settled = self._sweep(swept, mask, swept.size, settled)
-                mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
+                if mask.size < self.state.sizes.size:
+                    mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
         # A table that filled up may have left items outside; such a result is not kept.
-        whole = bool((self.state.slot_of[touched] >= 0).all())
+        whole = bool((self.state.slot_of >= 0).all())
         if whole and self.fell(before) and self.keeps_rules():
             close_gaps(self.problem, self.state)
             return True
-        assign(self.problem, self.state, touched, homes)
+        # Only those that went away: most of the swept items usually stay where they are.
+        away = np.flatnonzero(self.state.slot_of != homes)
+        assign(self.problem, self.state, away, homes[away])
         self.state.k[0] = k_before
         return False

@@ -35,7 +35,7 @@ POLISHED = 2
 NEAR = 0.05
 """How far above the best, relative to it, a partition may be on the sample to be polished."""
 
-KICKED = 10
+KICKED = 6
 """Items forced out of their clusters when a partition is polished on all draws."""
 
 LABEL_BYTES = 20
@@ -75,7 +75,10 @@ def polish(task: Task, reached: list[Reached], agreed: bool) -> list[Reached]:
             ]
     problem = problem_from_draws(affordable(task, task.draws), task.loss)
     generators = task.rng.spawn(len(best))
-    work = [Beginning(r.labels, r.origin, None, g) for r, g in zip(best, generators, strict=True)]
+    work = [
+        Beginning(r.labels, r.origin, None, g, r.doubt)
+        for r, g in zip(best, generators, strict=True)
+    ]
     walk = partial(_sweep_and_kick, task, problem, sure)
     ended = run_until(task, walk, work, "polishing", walk_bytes(problem))
     task.looks += sum(r.looks for r in ended)

@@ -11,8 +11,9 @@ from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, canonical
+from partita.partitions.labels import Labels
 from partita.search.methods.linkage import best_cuts
+from partita.search.methods.shake import disturbed
 from partita.search.methods.walks import Beginning, sample_draws
 from partita.search.problem import (
     Problem,
@@ -33,6 +34,9 @@ JUDGES, JUDGED_LABELS = 200, 5e5
 
 SINGLETON_CELLS = 2e8
 """Table cells, at most, that one sweep from singletons may read."""
+
+MOVED_SHARES = (0.05, 0.3)
+"""Share of the items that are moved at random in the best partition so far."""
 
 RATIOS = (0.6, 1.7, 0.35, 2.9)
 """Neighbouring prices: factors of a / (2 − a)."""
@@ -116,16 +120,7 @@ class Starts:
 
     def _disturbed(self, best: Labels) -> Place:
         """The best so far with some items, or some clusters, moved at random."""
-        rng = self._task.rng
-        labels, n, k = best.copy(), best.size, int(best.max()) + 1
-        if rng.random() < 0.5:
-            some = rng.random(n) < rng.uniform(0.05, 0.3)
-            labels[some] = rng.integers(0, k + 1, int(some.sum()))
-        else:
-            a, b, c = rng.integers(0, k, 3)
-            labels[labels == b] = a
-            labels[(labels == c) & (rng.random(n) < 0.5)] = k
-        return canonical(labels), DISTURBED, None
+        return disturbed(best, self._task.rng, MOVED_SHARES), DISTURBED, None
 
 
 def places_items(loss: Loss, problem: Problem) -> bool:

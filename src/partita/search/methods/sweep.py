@@ -17,11 +17,13 @@ from partita.kernels.search.types import LANES
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.methods.polish import affordable, polish
+from partita.search.methods.shake import shaken
 from partita.search.methods.starts import FROM_BEST, SINGLETONS, Starts, places_items
 from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
 from partita.search.problem import (
     Problem,
     by_similarity,
+    of_each_draw,
     problem_from_draws,
     problem_of,
     reads_of,
@@ -98,25 +100,44 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
     reached: list[Reached] = []
     best: list[Labels] = []
     sizes = [0]
+    shaking, shaken_at = of_each_draw(problem), b""
     n_draws, each = reads_of(problem), walk_bytes(problem)
+    little, much = _least_work(task, problem)
     for batch in Starts(task, problem, sample).batches(best):
         swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping", each)
         reached.extend(_move_clusters(task, problem, swept, MOVED if not reached else len(batch)))
-        best[:] = [distinct(reached)[0].labels]
-        slots = int(best[0].max()) + 1 + LANES
-        worked = task.looks * (slots * n_draws + LOOK)
-        little, much = _least_work(task, problem)
-        met = len(kinds_at_best(reached)) >= KINDS and worked > little
+        agree = len(kinds_at_best(reached)) >= KINDS
+        cut = any(r.tired for r in reached)
+        lead = distinct(reached)[0].labels
+        cells = (int(lead.max()) + 1 + LANES) * n_draws + LOOK
+        if shaking and not (agree or cut) and lead.tobytes() != shaken_at:
+            reached = _shaken(task, problem, reached, MUCH_WORK / cells)
+            lead = distinct(reached)[0].labels
+            shaken_at = lead.tobytes()
+        best[:] = [lead]
+        worked = task.looks * cells
+        met = agree and worked > little
         patience = 1 if worked > LARGE * MUCH_WORK else 2 if little < much else 3
         coarse = COARSE if worked > LARGE * MUCH_WORK else 0.0
         tired = _seen(reached, sizes[max(0, len(sizes) - patience)], coarse) and worked > much
-        cut = any(r.tired for r in reached)
         if cut:
             task.limits.append(TIRED)
         if task.clock.is_up() or met or tired or cut:
             break
         sizes.append(len(reached))
     return [*reached, *_dissolved(task, sample, reached)]
+
+
+def _shaken(
+    task: Task, problem: Problem, reached: list[Reached], most_looks: float
+) -> list[Reached]:
+    """The best partition so far after small disturbances; all that reached it share the result."""
+    best = distinct(reached)[0]
+    shake = partial(shaken, task, problem, most_looks=most_looks)
+    (end,) = run_until(task, shake, [best], "disturbing the best", walk_bytes(problem))
+    task.looks += end.looks - best.looks
+    here = best.labels.tobytes()
+    return [replace(end, origin=r.origin) if r.labels.tobytes() == here else r for r in reached]
 
 
 def _least_work(task: Task, problem: Problem) -> tuple[float, float]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.descent import Walker
-from partita.search.problem import Problem, look_cells
+from partita.search.problem import Problem, look_cells, of_each_draw
 from partita.search.task import Task
 
 WALK_CELLS, WALK_SWEEPS = 5e9, 50
@@ -28,6 +29,8 @@ class Beginning(NamedTuple):
     before: Problem | None
     """A neighbouring problem that is walked downhill first."""
     rng: np.random.Generator
+    doubt: NDArray[np.float64] | None = None
+    """What moving each item is thought to cost: the most doubtful ones are looked at first."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,13 @@ class Reached:
     looks: int
     tired: bool = False
     """Whether the walk was ended because it had done much work."""
+    doubt: NDArray[np.float64] | None = None
+    """What moving each item would have cost when it was last looked at."""
 
 
 def walker_from(task: Task, problem: Problem, start: Beginning) -> Walker:
     """A walker at a beginning, who keeps to the user's limits."""
-    return Walker(
+    walker = Walker(
         problem,
         start.labels,
         start.rng,
@@ -52,6 +57,9 @@ def walker_from(task: Task, problem: Problem, start: Beginning) -> Walker:
         stop=task.clock.is_up,
         most_cells=_most_cells(task, problem),
     )
+    if start.doubt is not None:
+        walker.look_first(np.argsort(start.doubt, kind="stable"))
+    return walker
 
 
 def _most_cells(task: Task, problem: Problem) -> float:
@@ -74,9 +82,11 @@ def descend_from(
         start = start._replace(labels=walker.labels)
     walker = walker_from(task, problem, start)
     walker.descend(rounds, brief=brief)
-    return Reached(
-        walker.labels, walker.loss, start.origin, looks + walker.looks, tired=walker.tired
-    )
+    if rounds and not brief and of_each_draw(problem):
+        walker.trade(rounds)
+    looks += walker.looks
+    end = (walker.labels, walker.loss, start.origin, looks)
+    return Reached(*end, tired=walker.tired, doubt=walker.scratch.margin)
 
 
 def distinct(reached: list[Reached]) -> list[Reached]:
