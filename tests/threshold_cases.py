@@ -275,10 +275,7 @@ def doubted():
         return searched(pt.NID())
 
 
-def kicked():
-    """The same where starts explore a sample of the draws."""
-    with small(search__methods__sweep__MOST_DRAWS=16, search__methods__sweep__FEWEST_DRAWS=16):
-        return doubted()
+disputed = beside(doubted, search__methods__sweep__KINDS=9)
 
 
 def read(suffix):

@@ -1,0 +1,55 @@
+"""Exchanges and small disturbances: sums that stay right, and minima that single items miss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.search.descent import Walker
+from partita.search.methods.shake import disturbed, shaken
+from partita.search.methods.walks import Reached
+from partita.search.problem import problem_from_draws
+from search_tasks import make_task
+
+
+def flat(n_items: int, seed: int) -> pt.Draws:
+    return pt.Draws(np.random.default_rng(seed).integers(0, 6, (40, n_items)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exchanges_lead_below_where_single_items_and_clusters_stop(seed):
+    draws = flat(40, seed)
+    walker = Walker(problem_from_draws(draws, pt.ID()), None, np.random.default_rng(seed))
+    walker.descend(8)
+    before = walker.loss
+    walker.trade(8)
+    assert walker.loss < before - 1e-6
+    fresh = pt.expected_loss(walker.labels, draws, loss="id")[0]
+    assert walker.loss == pytest.approx(fresh, abs=1e-11)
+
+
+def test_what_is_shaken_ends_no_higher_and_keeps_the_cap():
+    draws = flat(30, 5)
+    task = make_task(draws, "id", max_clusters=4)
+    problem = problem_from_draws(task.draws, task.loss)
+    labels = pt.canonical(draws.labels[0] % 4)
+    start = Reached(labels, float(pt.expected_loss(labels, draws, loss="id")[0]), "draw", 7)
+    end = shaken(task, problem, start, most_looks=1e6)
+    assert end.loss < start.loss
+    assert end.loss == pytest.approx(task.evaluate(end.labels), abs=1e-11)
+    assert end.labels.max() < 4
+    assert end.looks > start.looks
+    little = shaken(task, problem, start, most_looks=0.0)
+    assert little.looks < end.looks
+
+
+def test_a_disturbed_partition_is_near_and_canonical():
+    rng = np.random.default_rng(0)
+    labels = pt.canonical(rng.integers(0, 5, 60))
+    others = [disturbed(labels, rng, (0.01, 0.05)) for _ in range(40)]
+    for other in others:
+        assert np.array_equal(other, pt.canonical(other))
+        assert other.max() <= labels.max() + 1
+    near = pt.pairwise_distances(np.stack([labels, *others]))[0, 1:]
+    assert 0.0 < np.median(near) < 1.0
