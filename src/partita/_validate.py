@@ -136,11 +136,16 @@ def choice_or_none(value: object, name: str, known: Collection[Name]) -> Name | 
     return value  # type: ignore[return-value]
 
 
+def text(value: object, name: str, expected: str = "text") -> str:
+    """Text."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    return value
+
+
 def text_or_none(value: object, name: str) -> str | None:
     """Text, or None."""
-    if value is not None and not isinstance(value, str):
-        raise InvalidInputError(f"{name}={shown(value)}; expected text or None.", argument=name)
-    return value
+    return None if value is None else text(value, name, "text or None")
 
 
 def flag(value: object, name: str) -> bool:

@@ -167,12 +167,14 @@ def attach(
     if summary.draws.n_items != adata.n_obs:
         raise InvalidInputError(
             f"the summary is of {summary.draws.n_items:,} items, the AnnData has "
-            f"{adata.n_obs:,} cells; expected one item per cell."
+            f"{adata.n_obs:,} cells; expected one item per cell.",
+            argument="summary",
         )
     if _in_order(summary.draws, _cells(adata)) is not summary.draws:
         raise InvalidInputError(
             "the items of the summary are the cells of the AnnData in another order; give draws "
-            "with names to partita.anndata.summarize, which orders them, or reorder the cells."
+            "with names to partita.anndata.summarize, which orders them, or reorder the cells.",
+            argument="summary",
         )
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     names = [str(label) for label in range(summary.n_clusters)]
@@ -211,7 +213,8 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
         )
         raise InvalidLabelsError(
             f"the draws are of {clean.n_items:,} items, the AnnData has {adata.n_obs:,} cells; "
-            f"expected one column per cell.{turned}"
+            f"expected one column per cell.{turned}",
+            argument="draws",
         )
     ordered = _in_order(clean, _cells(adata))
     return given if isinstance(given, Fit) and kind != "ensemble" else ordered
@@ -227,7 +230,8 @@ def _columns_of(adata: Any, given: Any) -> list[str]:
     if unknown:
         raise InvalidInputError(
             f"draws names columns of adata.obs that are not there: {', '.join(unknown[:5])}. "
-            f"There are {', '.join(map(str, adata.obs.columns[:10])) or 'none'}."
+            f"There are {', '.join(map(str, adata.obs.columns[:10])) or 'none'}.",
+            argument="draws",
         )
     return list(given)
 
@@ -237,7 +241,8 @@ def _codes(column: Any) -> Any:
     if column.isna().any():
         raise InvalidLabelsError(
             f"column {column.name!r} of adata.obs has {int(column.isna().sum()):,} missing labels; "
-            "expected one per cell. Leave those cells out, or give them a label."
+            "expected one per cell. Leave those cells out, or give them a label.",
+            argument="draws",
         )
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     numbers = pandas.to_numeric(column.astype(str), errors="coerce")
@@ -265,6 +270,7 @@ def _in_order(draws: Draws, cells: list[str]) -> Draws:
     if unknown:
         raise InvalidLabelsError(
             f"{len(unknown):,} of {len(cells):,} items of the draws, such as {unknown[0]!r}, are "
-            "no cells of the AnnData, while the others are. Give draws of the same cells."
+            "no cells of the AnnData, while the others are. Give draws of the same cells.",
+            argument="draws",
         )
     return draws.select_items(cells)

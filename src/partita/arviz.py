@@ -60,14 +60,16 @@ def attach(
     if not kinds & {"DataTree", "InferenceData"}:
         raise NotSupportedError(
             f"a summary cannot be attached to a {type(data).__name__}; expected a DataTree or an "
-            "InferenceData. For a plain Dataset see partita.arviz.to_dataset(summary)."
+            "InferenceData. For a plain Dataset see partita.arviz.to_dataset(summary).",
+            argument="data",
         )
     is_tree = "DataTree" in kinds
     groups = list(data.children) if is_tree else list(data.groups())
     if group in groups and not overwrite:
         raise InvalidInputError(
             f"there is a group {group!r} already; choose another with group=..., or replace it "
-            "with overwrite=True."
+            "with overwrite=True.",
+            argument="group",
         )
     dim, coordinate = _item_dim(data, groups, summary, item_dim)
     dataset = to_dataset(summary, item_dim=dim)

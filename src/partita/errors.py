@@ -4,6 +4,8 @@ Each says what came, what was expected and what to do. All derive from
 :class:`PartitaError`, and from the built-in a caller would look for.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -22,6 +24,21 @@ class PartitaError(Exception):
         super().__init__(*args, **options)  # some built-ins, such as ImportError, take options
         if argument is not None:
             self.argument = argument
+
+
+@contextmanager
+def about(argument: str, *over: str) -> Iterator[None]:
+    """Errors raised inside are about this argument, unless they name another one.
+
+    ``over`` are the names that whoever is called inside has for it. Around a function it is a
+    decorator.
+    """
+    try:
+        yield
+    except PartitaError as error:
+        if error.argument is None or error.argument in over:
+            error.argument = argument
+        raise
 
 
 class InvalidInputError(PartitaError, ValueError):

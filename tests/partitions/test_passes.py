@@ -88,6 +88,7 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
         "samplers/chains.py": "chains, which make draws",
         "samplers/predictive.py": "points of a grid",
         "credible/core_search.py": "starts of a search",
+        "diagnostics/convergence.py": "functionals, one number per draw",
         "rivals/centres.py": "groups of draws, each searched",
         "rivals/group_bound.py": "strata of pairs of draws",
         "rivals/quantise.py": "samples of draws, each explored",

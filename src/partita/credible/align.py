@@ -61,7 +61,7 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
            [ 1, -1,  0,  0,  0]], dtype=int32)
     """
     clean = as_draws(draws)
-    labels = as_numbered(reference, n_items=clean.n_items, what="labels of the reference")
+    labels = as_numbered(reference, n_items=clean.n_items, argument="reference")
     aligned = partial(_aligned, reference=labels, k=int(labels.max()) + 1)
     return np.concatenate(list(map_blocks(aligned, clean, n_jobs=n_jobs)))
 

@@ -276,7 +276,7 @@ def credible_ball(
     clean = posterior.draws
     level = clean_prob(prob)
     metric = _metric(center, loss)
-    middle = as_labels(center, n_items=clean.n_items, what="labels of the center")
+    middle = as_labels(center, n_items=clean.n_items, argument="center")
     distances = posterior.distances(metric, middle)
     levels = find_levels(distances, clean, tie_tolerance(metric))
     return _ball(middle, metric, level, distances, clean, levels)
@@ -319,6 +319,7 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
         raise NotSupportedError(
             f"{measure!r} is no metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
-            "Pass loss='vi' or another metric ('binder', 'nvi', 'id', 'nid', with a=1)."
+            "Pass loss='vi' or another metric ('binder', 'nvi', 'id', 'nid', with a=1).",
+            argument="loss",
         )
     return metric

@@ -132,7 +132,7 @@ def cluster_uncertainty(
     (array([1.  , 0.75]), array([0.75, 0.75]))
     """
     clean = as_draws(draws)
-    labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
+    labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
     return clusters_from(compare(by_size(labels), clean, jaccard=jaccard, n_jobs=n_jobs))
 
 

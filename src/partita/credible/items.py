@@ -190,7 +190,7 @@ def item_uncertainty(
     np.int64(2)
     """
     clean = as_draws(draws)
-    labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
+    labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
     return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean)
 
 

@@ -93,7 +93,8 @@ def chain_agreement(
         raise InvalidInputError(
             f"these draws have {known}; agreement between chains needs at least two. Run the "
             "sampler several times and pass chain=... (one id per draw), or a "
-            "(chain, draw, item) array to as_draws."
+            "(chain, draw, item) array to as_draws.",
+            argument="draws",
         )
     if clean.n_items < 2:
         return ChainAgreement(0.0, 0.0, 0, True, clean.n_chains)
@@ -109,12 +110,12 @@ def choose_pairs(
     n_items: int, max_pairs: int, rng: Rng | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """All pairs of items, or that many different ones at random."""
-    max_pairs = whole(max_pairs, "max_pairs", least=1)
+    max_pairs, chance = whole(max_pairs, "max_pairs", least=1), generator(rng)
     total = n_items * (n_items - 1) // 2
     if total <= max_pairs:
         first, second = np.triu_indices(n_items, 1)
         return first.astype(np.int64), second.astype(np.int64), True
-    number = generator(rng).choice(total, size=max_pairs, replace=False)
+    number = chance.choice(total, size=max_pairs, replace=False)
     number.sort()
     # Pair (i, j), i < j, has number j(j − 1)/2 + i. The root is exact enough for 10^8 items.
     second = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
+from partita._parallel import count_jobs, run
 from partita._validate import Rng
 from partita.diagnostics.agreement import chain_agreement
 from partita.diagnostics.drift import Drift, drift
@@ -83,11 +83,12 @@ def diagnose(
     if clean.kind == "ensemble":
         raise NotSupportedError(
             "these are runs of an ensemble, which are no chain: nothing converges in them. If they "
-            "are draws of a posterior, say so: as_draws(draws, kind='posterior')."
+            "are draws of a posterior, say so: as_draws(draws, kind='posterior').",
+            argument="draws",
         )
     labels = None
     if estimate is not None:
-        labels = as_labels(estimate, n_items=clean.n_items, what="labels of the estimate")
+        labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
     values = functionals(posterior, estimate=labels)
     values |= trace_functionals(draws, clean.n_draws)
     return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
@@ -102,7 +103,8 @@ def diagnose_values(
 ) -> Diagnostics:
     """Diagnostics of functionals already computed."""
     measure = _weighted if draws.weights is not None else _chained
-    table = np.array(run(partial(measure, draws), values.values(), n_jobs)).T
+    # In threads, whatever backend is chosen: the draws would travel for little work.
+    table = np.array(run(partial(measure, draws), values.values(), count_jobs(n_jobs))).T
     mean, sd, mcse, ess_bulk, ess_tail, rhat = table
     agreement = None
     if draws.weights is None and draws.n_chains > 1:

@@ -151,7 +151,8 @@ def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
     if not chosen.text:
         if stream:
             raise NotSupportedError(
-                f"format {chosen.name!r} cannot be read from a stream; give the path of a file."
+                f"format {chosen.name!r} cannot be read from a stream; give the path of a file.",
+                argument="format",
             )
         if extra := options.text_only():
             raise InvalidInputError(
@@ -239,7 +240,8 @@ def write_draws(
     if stream:
         if not chosen.text:
             raise NotSupportedError(
-                f"format {chosen.name!r} cannot be written to a stream; give a path."
+                f"format {chosen.name!r} cannot be written to a stream; give a path.",
+                argument="format",
             )
         writer(value, sys.stdout.buffer if is_standard(path) else path)
         return
@@ -262,7 +264,8 @@ def _check_holds(draws: Draws, chosen: Format) -> None:
     if lost:
         raise NotSupportedError(
             f"format {chosen.name!r} cannot hold {' and '.join(lost)}; choose another, "
-            "such as npz, or write the labels alone."
+            "such as npz, or write the labels alone.",
+            argument="format",
         )
     names = draws.item_names or ()
     chains = (
@@ -272,13 +275,15 @@ def _check_holds(draws: Draws, chosen: Format) -> None:
         if not _is_plain(name):
             raise InvalidInputError(
                 f"the name {name!r} has control characters or cannot be written as UTF-8; "
-                "rename the item or chain."
+                "rename the item or chain.",
+                argument="format",
             )
     if names and chosen.table and not _survive_as_columns(names):
         raise InvalidInputError(
             f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
             f"else: {CHAIN}, {WEIGHT}, lp__, z[1], an empty name and .item1, .item2, … have a "
-            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr."
+            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr.",
+            argument="format",
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import flag, shown, whole
+from partita._validate import flag, shown, text_or_none, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
@@ -143,7 +143,7 @@ def similarity_from_memberships(
 
 def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats, Any]:
     """Probabilities of shape (draw, item, component) that sum to 1, and the chain of each draw."""
-    log = flag(log, "log")
+    log, var_name = flag(log, "log"), text_or_none(var_name, "var_name")
     try:
         array = np.asarray(_array_of(memberships, var_name), np.float64)
     except (TypeError, ValueError):
@@ -154,7 +154,8 @@ def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats,
     if array.ndim not in (3, 4) or 0 in array.shape:
         raise InvalidInputError(
             f"memberships have shape {array.shape}; expected (draw, item, component) or (chain, "
-            "draw, item, component)."
+            "draw, item, component).",
+            argument="memberships",
         )
     chain = None
     if array.ndim == 4:
@@ -164,19 +165,22 @@ def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats,
         highest = array.max(axis=2, keepdims=True)
         if not np.isfinite(highest).all() or np.isnan(array).any():
             raise InvalidInputError(
-                "log weights of an item are all -inf, infinite or missing; expected a finite one."
+                "log weights of an item are all -inf, infinite or missing; expected a finite one.",
+                argument="memberships",
             )
         array = np.exp(array - highest)
     elif not np.isfinite(array).all() or array.min() < 0:
         raise InvalidInputError(
             "memberships are negative or missing; expected probabilities. For log weights say "
-            "log=True."
+            "log=True.",
+            argument="memberships",
         )
     total = array.sum(axis=2, keepdims=True)
     if not log and np.abs(total - 1).max() > 1e-4:
         raise InvalidInputError(
             f"memberships of an item sum to {float(total.flat[np.abs(total - 1).argmax()]):g}; "
-            "expected 1. Is the last axis the component? Log weights need log=True."
+            "expected 1. Is the last axis the component? Log weights need log=True.",
+            argument="memberships",
         )
     return array / total, chain
 

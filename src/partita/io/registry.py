@@ -67,7 +67,8 @@ class Format:
         if self.write is None:
             raise UnknownNameError(
                 f"format {self.name!r} can be read, not written. "
-                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}."
+                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}.",
+                argument="format",
             )
         return _load(self.write)
 
@@ -141,7 +142,8 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
             if each.name == name.lower():
                 return each
         raise UnknownNameError(
-            f"format {name!r} is unknown. Known formats: {_listed(format_names())}."
+            f"format {name!r} is unknown. Known formats: {_listed(format_names())}.",
+            argument="format",
         )
     if path is None:
         return _FORMATS[0]
@@ -156,7 +158,8 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
     raise UnknownNameError(
         f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
-        f"Name the format with format=..., one of {_listed(format_names())}."
+        f"Name the format with format=..., one of {_listed(format_names())}.",
+        argument="format",
     )
 
 

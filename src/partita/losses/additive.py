@@ -89,7 +89,8 @@ class Additive(PricedLoss):
         value = float(self.divisor(n_items) if callable(self.divisor) else self.divisor)
         if not 0.0 < value < np.inf:
             raise InvalidInputError(
-                f"scale is {value} for {n_items} items; expected a positive number."
+                f"scale is {value} for {n_items} items; expected a positive number.",
+                argument="scale",
             )
         return value
 
@@ -108,13 +109,15 @@ def _table(f: Callable[[int], float] | tuple[float, ...], n_items: int) -> tuple
     if not callable(f) and len(f) <= n_items:
         raise InvalidInputError(
             f"terms has {len(f)} values; {n_items} items need f(0), …, f({n_items}): "
-            f"{n_items + 1} values."
+            f"{n_items + 1} values.",
+            argument="terms",
         )
     values = tuple(float(f(x) if callable(f) else f[x]) for x in range(n_items + 1))
     if values[0] != 0.0 or not np.isfinite(values).all():
         raise InvalidInputError(
             f"terms begin with f(0) = {values[0]}; expected f(0) = 0 and finite values: empty "
-            "intersections must add nothing."
+            "intersections must add nothing.",
+            argument="terms",
         )
     return values
 
@@ -128,7 +131,9 @@ def _check(
     """Refuse terms that reward splitting, and a metric that is none."""
     n = CHECKED_ITEMS if callable(f) else min(CHECKED_ITEMS, len(f) - 1)
     if n < 1:
-        raise InvalidInputError("terms has fewer than 2 values; expected f(0), …, f(N).")
+        raise InvalidInputError(
+            "terms has fewer than 2 values; expected f(0), …, f(N).", argument="terms"
+        )
     values = _table(f, n)
     for x in range(1, n):
         for y in range(1, n - x + 1):
@@ -136,7 +141,8 @@ def _check(
                 raise InvalidInputError(
                     f"f({x}) + f({y}) = {values[x] + values[y]:g} exceeds f({x + y}) = "
                     f"{values[x + y]:g}; expected f(x) + f(y) ≤ f(x + y), or splitting a true "
-                    "cluster would pay."
+                    "cluster would pay.",
+                    argument="terms",
                 )
     if metric:
         refuse_false_claims(Additive(f, scale=divisor), metric=True, n_items=n)

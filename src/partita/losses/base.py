@@ -156,7 +156,8 @@ class Loss(ABC):
         del estimate, similarity
         raise NotSupportedError(
             f"the expected {self.title} cannot be computed from a similarity matrix; "
-            "it needs the draws. Losses that can: 'binder', 'vi_lb', 'ompear'."
+            "it needs the draws. Losses that can: 'binder', 'vi_lb', 'ompear'.",
+            argument="loss",
         )
 
     # ------------------------------------------------------------------ what a search may know

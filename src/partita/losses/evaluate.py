@@ -49,8 +49,8 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     >>> round(pt.distance([1, 1, 2, 2], [1, 1, 1, 2]), 4)
     1.1887
     """
-    estimate = as_labels(a, what="a")
-    truth = Draws(as_labels(b, n_items=estimate.size, what="b")[None, :])
+    estimate = as_labels(a, argument="a")
+    truth = Draws(as_labels(b, n_items=estimate.size, argument="b")[None, :])
     return float(as_loss(loss).distances(estimate, truth, n_jobs=1)[0])
 
 
@@ -93,7 +93,8 @@ def pairwise_distances(
     if truths.n_items != estimates.n_items:
         raise InvalidInputError(
             f"A has {estimates.n_items} items and B has {truths.n_items}; "
-            "both must partition the same items."
+            "both must partition the same items.",
+            argument="B",
         )
     symmetric = truths is estimates and measure.is_symmetric
     shape = (estimates.n_draws, truths.n_draws)
@@ -185,15 +186,17 @@ def expected_loss(
     """
     measure = as_loss(loss)
     if draws is not None and similarity is not None:
-        raise InvalidInputError("give either draws or similarity=..., not both.")
+        raise InvalidInputError("give either draws or similarity=..., not both.", argument="draws")
     if similarity is not None:
         matrix = as_similarity(similarity)
-        rows = as_label_rows(candidates, n_items=len(matrix), what="candidates")
+        rows = as_label_rows(candidates, n_items=len(matrix), argument="candidates")
         return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
     if draws is None:
-        raise InvalidInputError("give either draws or similarity=..., one is needed.")
+        raise InvalidInputError(
+            "give either draws or similarity=..., one is needed.", argument="draws"
+        )
     posterior = as_partitions(draws, "draws")
-    rows = as_label_rows(candidates, n_items=posterior.n_items, what="candidates")
+    rows = as_label_rows(candidates, n_items=posterior.n_items, argument="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])
 
 
@@ -202,34 +205,40 @@ def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
     if isinstance(matrix, Draws):
         raise InvalidInputError(
             "similarity is a Draws object; expected a square matrix of probabilities. "
-            "Pass the draws as draws, without similarity=."
+            "Pass the draws as draws, without similarity=.",
+            argument="similarity",
         )
     refuse_masked(matrix, "similarities", InvalidInputError)
     try:
         values = np.asarray(matrix)
     except ValueError:
         raise InvalidInputError(
-            "similarity has rows of different lengths; expected a square matrix of probabilities."
+            "similarity has rows of different lengths; expected a square matrix of probabilities.",
+            argument="similarity",
         ) from None
     if values.dtype.kind not in "fiub" or values.ndim != 2 or values.size == 0:
         raise InvalidInputError(
             f"similarity has shape {values.shape} and dtype {values.dtype}; expected a square "
-            "matrix of probabilities, one row and one column per item."
+            "matrix of probabilities, one row and one column per item.",
+            argument="similarity",
         )
     values = values.astype(np.float64)
     if values.shape[0] != values.shape[1]:
         raise InvalidInputError(
             f"similarity has shape {values.shape}, which is not square. "
-            "If these are draws (one row per draw), pass them as draws."
+            "If these are draws (one row per draw), pass them as draws.",
+            argument="similarity",
         )
     if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + 1e-9:
         raise InvalidInputError(
             "similarity must hold probabilities between 0 and 1. "
-            "If these are draws (labels), pass them as draws."
+            "If these are draws (labels), pass them as draws.",
+            argument="similarity",
         )
     if np.abs(values - values.T).max() > 1e-8 or np.abs(np.diagonal(values) - 1.0).max() > 1e-8:
         raise InvalidInputError(
             "similarity must be symmetric with ones on the diagonal; this matrix is not. "
-            "partita.similarity(draws) computes one."
+            "partita.similarity(draws) computes one.",
+            argument="similarity",
         )
     return values

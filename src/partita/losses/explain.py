@@ -197,8 +197,8 @@ def explain(
     ('merge', array([7, 8]))
     """
     measure = as_loss(loss)
-    first = by_size(as_labels(a, what="a"))
-    second = by_size(as_labels(b, n_items=first.size, what="b"))
+    first = by_size(as_labels(a, argument="a"))
+    second = by_size(as_labels(b, n_items=first.size, argument="b"))
     truth = Draws(second[None, :])
     distance = float(measure.distances(first, truth, n_jobs=1)[0])
     mate = _matched(first, second)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from partita._validate import choice, flag
+from partita._validate import choice, flag, text
 from partita.errors import InvalidInputError, PartitaError
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import refuse_false_claims, verified
@@ -126,7 +126,7 @@ def loss(
     >>> pt.distance([0, 0, 1, 1], [0, 0, 0, 0], loss=jaccard)
     0.6666666666666666
     """
-    term = choice(term, "term", ("entropy", "pairs"))
+    name, term = text(name, "name"), choice(term, "term", ("entropy", "pairs"))
     metric, symmetric = flag(metric, "metric"), flag(symmetric, "symmetric")
 
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:

@@ -56,7 +56,8 @@ def as_loss(loss: str | Loss) -> Loss:
     known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
         f"unknown loss {loss!r}; expected one of {known}, with a parameter 'vi(0.7)', "
-        "'binder(1.3)', 'entropy(1.5)', or a loss object."
+        "'binder(1.3)', 'entropy(1.5)', or a loss object.",
+        argument="loss",
     )
 
 
@@ -65,5 +66,6 @@ def _number(text: str, loss: str | Loss) -> float:
         return float(text)
     except ValueError:
         raise UnknownNameError(
-            f"unknown loss {loss!r}; expected a number in the brackets, as in 'vi(0.7)'."
+            f"unknown loss {loss!r}; expected a number in the brackets, as in 'vi(0.7)'.",
+            argument="loss",
         ) from None

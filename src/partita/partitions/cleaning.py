@@ -141,11 +141,12 @@ def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
         raise InvalidInputError("chain must be one id per draw.", argument="chain") from None
     if values.shape != (n_draws,):
         raise InvalidInputError(
-            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},)."
+            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},).",
+            argument="chain",
         )
     if values.dtype.kind not in "iuU":
         raise InvalidInputError(
-            f"chain ids have dtype {values.dtype}; expected integers or strings."
+            f"chain ids have dtype {values.dtype}; expected integers or strings.", argument="chain"
         )
     return values
 
@@ -167,9 +168,12 @@ def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
     cleaned = texts(names, "item_names")
     if len(cleaned) != n_items:
         raise InvalidInputError(
-            f"{len(cleaned)} item names were given for {n_items} items; expected one per item."
+            f"{len(cleaned)} item names were given for {n_items} items; expected one per item.",
+            argument="item_names",
         )
     if len(set(cleaned)) != n_items:
         twice = next(name for name in cleaned if cleaned.count(name) > 1)
-        raise InvalidInputError(f"item name {twice!r} appears twice; names must be unique.")
+        raise InvalidInputError(
+            f"item name {twice!r} appears twice; names must be unique.", argument="item_names"
+        )
     return cleaned

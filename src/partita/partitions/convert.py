@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from partita._validate import flag, text_or_none
 from partita._vocabulary import Kind
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_label_rows
@@ -19,6 +19,7 @@ from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.types import DrawsLike, LabelsLike
 
 
+@about("draws", "labels")
 def as_draws(
     obj: DrawsLike,
     *,
@@ -122,16 +123,17 @@ def as_draws(
     return draws_from_array(obj, transpose=transpose, **fields)
 
 
-def as_partitions(obj: LabelsLike, what: str) -> Draws:
+def as_partitions(obj: LabelsLike, argument: str) -> Draws:
     """Draws from whatever holds draws or a single partition, which becomes one draw."""
-    if isinstance(obj, (list, tuple)):
-        obj = plain_array(obj, what)
-    vector = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
-    only_labels = hasattr(type(obj), "__labels__") and not hasattr(type(obj), "__draws__")
-    empty = isinstance(obj, np.ndarray) and 0 in obj.shape
-    if only_labels or empty or (vector and not hasattr(obj, "column_names")):
-        return Draws(as_label_rows(obj, what=what))
-    return as_draws(obj)  # type: ignore[arg-type]
+    with about(argument, "draws", "labels"):
+        if isinstance(obj, (list, tuple)):
+            obj = plain_array(obj, argument)
+        vector = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
+        only_labels = hasattr(type(obj), "__labels__") and not hasattr(type(obj), "__draws__")
+        empty = isinstance(obj, np.ndarray) and 0 in obj.shape
+        if only_labels or empty or (vector and not hasattr(obj, "column_names")):
+            return Draws(as_label_rows(obj, argument=argument))
+        return as_draws(obj)  # type: ignore[arg-type]
 
 
 def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Draws:

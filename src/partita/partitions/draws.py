@@ -12,7 +12,7 @@ from partita import _html as html
 from partita._validate import whole
 from partita._vocabulary import Kind, words
 from partita._wording import counted, span
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, about
 from partita.partitions.arrays import plain_array
 from partita.partitions.cleaning import canonicalise, table_of_draws
 from partita.partitions.draws_arrays import DrawsArrays, Stored
@@ -78,8 +78,9 @@ class Draws(DrawsArrays):
         item_names: Sequence[str] | None = None,
         kind: Kind = "posterior",
     ) -> None:
-        values = table_of_draws(plain_array(labels, "draws"))
-        canonical, counts = canonicalise(values)
+        with about("labels"):
+            values = table_of_draws(plain_array(labels, "draws"))
+            canonical, counts = canonicalise(values)
         self._set(canonical, counts, weights, chain, item_names, kind)
 
     def __draws__(self) -> Draws:
@@ -106,10 +107,11 @@ class Draws(DrawsArrays):
         if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
             raise InvalidInputError(
                 f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
-                "positions. For items see select_items."
+                "positions. For items see select_items.",
+                argument="index",
             )
         if np.arange(self.n_draws)[chosen].size == 0:
-            raise InvalidInputError("no draws selected; at least one is needed.")
+            raise InvalidInputError("no draws selected; at least one is needed.", argument="index")
         return self._take(chosen)
 
     def __repr__(self) -> str:
@@ -216,7 +218,8 @@ class Draws(DrawsArrays):
         if not keep.any():
             raise InvalidInputError(
                 f"dropping {n} draws of each chain leaves nothing: there are {self.n_draws} draws "
-                f"in {self.n_chains} chain(s)."
+                f"in {self.n_chains} chain(s).",
+                argument="n",
             )
         return self._take(keep)
 

@@ -25,17 +25,21 @@ Joined = tuple[
 def joined(parts: Sequence[DrawsArrays]) -> Joined:
     """Labels, numbers of clusters, weights and chains of all parts."""
     if not parts:
-        raise InvalidInputError("nothing to concatenate: give at least one Draws.")
+        raise InvalidInputError(
+            "nothing to concatenate: give at least one Draws.", argument="parts"
+        )
     first = parts[0]
     for part in parts[1:]:
         if part.n_items != first.n_items or part.item_names != first.item_names:
             raise InvalidLabelsError(
-                f"draws of different items cannot be concatenated: {first!r} and {part!r}."
+                f"draws of different items cannot be concatenated: {first!r} and {part!r}.",
+                argument="parts",
             )
         if part.kind != first.kind:
             raise InvalidInputError(
                 "draws of a posterior and runs of an ensemble cannot be concatenated: say what "
-                "they all are, as in as_draws(part, kind='ensemble')."
+                "they all are, as in as_draws(part, kind='ensemble').",
+                argument="parts",
             )
     total = sum(part.n_draws for part in parts)
     labels = _labels(parts, total)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita.errors import InvalidLabelsError
+from partita.errors import InvalidLabelsError, about
 from partita.partitions.arrays import Labels, first_appearance, plain_array
 from partita.partitions.noise import whole_labels
 from partita.partitions.types import LabelsLike
@@ -26,36 +26,52 @@ __all__ = [
 ]
 
 
-def as_labels(labels: LabelsLike, *, n_items: int | None = None, what: str = "labels") -> Labels:
+def as_labels(
+    labels: LabelsLike,
+    *,
+    n_items: int | None = None,
+    argument: str = "labels",
+    what: str | None = None,
+) -> Labels:
     """One partition from whatever holds it, canonical; checks the length when it is known.
 
     Taken are label vectors, anything with ``__labels__`` (estimates,
     summaries, balls), draws of a single partition, a column or a row of a
-    table, and files of these.
+    table, and files of these. An error is about the ``argument``, and says ``what`` came.
     """
-    values = _values(labels, what, single=True)
-    if values.ndim != 1:
-        raise InvalidLabelsError(
-            f"{what} have shape {values.shape}; expected one label per item, shape (n_items,)."
-        )
-    vector: Labels = _canonical_rows(values[None, :], n_items, what)[0]
+    said = what or _said(argument)
+    with about(argument, "draws"):
+        values = _values(labels, said, single=True)
+        if values.ndim != 1:
+            raise InvalidLabelsError(
+                f"{said} have shape {values.shape}; expected one label per item, shape (n_items,)."
+            )
+        vector: Labels = _canonical_rows(values[None, :], n_items, said)[0]
     return vector
 
 
 def as_label_rows(
-    labels: LabelsLike, *, n_items: int | None = None, what: str = "labels"
+    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
 ) -> Labels:
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
-    values = _values(labels, what, single=False)
-    # A vector of objects is one partition (a column of strings) unless it holds rows of its own.
-    if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
-        values = values[None, :]
-    if values.ndim != 2:
-        raise InvalidLabelsError(
-            f"{what} have shape {values.shape}; expected (n_items,) or (n_partitions, n_items), "
-            "rows of equal length."
-        )
-    return _canonical_rows(values, n_items, what)
+    said = _said(argument)
+    with about(argument, "draws"):
+        values = _values(labels, said, single=False)
+        # A vector of objects is one partition (a column of strings), or it holds rows of its own.
+        if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
+            values = values[None, :]
+        if values.ndim != 2:
+            raise InvalidLabelsError(
+                f"{said} have shape {values.shape}; expected (n_items,) or "
+                "(n_partitions, n_items), rows of equal length."
+            )
+        return _canonical_rows(values, n_items, said)
+
+
+def _said(argument: str) -> str:
+    """What came, in an error: an argument that is a noun is not itself the labels."""
+    nouns = ("estimate", "center", "reference")
+    return f"labels of the {argument}" if argument in nouns else argument
 
 
 def _values(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
@@ -227,8 +243,8 @@ def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
     array([[2, 0],
            [1, 1]])
     """
-    rows = as_labels(a, what="a")
-    columns = as_labels(b, n_items=rows.size, what="b")
+    rows = as_labels(a, argument="a")
+    columns = as_labels(b, n_items=rows.size, argument="b")
     return shared_items(rows, columns)
 
 

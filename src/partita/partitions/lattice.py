@@ -219,8 +219,8 @@ def closest_neighbours(labels: LabelsLike) -> Iterator[Labels]:
 
 
 def _pair(a: LabelsLike, b: LabelsLike) -> tuple[Labels, Labels]:
-    first = as_labels(a, what="a")
-    return first, as_labels(b, n_items=first.size, what="b")
+    first = as_labels(a, argument="a")
+    return first, as_labels(b, n_items=first.size, argument="b")
 
 
 def _merges(vector: Labels) -> Iterator[Labels]:

@@ -29,13 +29,15 @@ def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool)
     return list(names) if names is not None else list(range(one_based, n_items + one_based))
 
 
-def as_numbered(labels: LabelsLike, *, n_items: int | None = None, what: str = "labels") -> Labels:
+def as_numbered(
+    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
+) -> Labels:
     """One partition from whatever holds it, with its own numbers where they are 0 … K − 1.
 
     Labels of an estimate keep their numbers, so that tables made from it speak
     of the same clusters; all others are numbered by size, as results are.
     """
-    canonical = as_labels(labels, n_items=n_items, what=what)
+    canonical = as_labels(labels, n_items=n_items, argument=argument)
     given: Any = labels
     if hasattr(type(given), "__labels__"):
         given = given.__labels__()

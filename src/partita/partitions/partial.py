@@ -53,7 +53,8 @@ class PartialPartition:
         if values.ndim != 1 or values.size == 0:
             raise InvalidLabelsError(
                 f"a partial partition has shape {values.shape}; expected one label per item, "
-                "shape (n_items,)."
+                "shape (n_items,).",
+                argument="labels",
             )
         numbers = integers(values, "labels of a partial partition")
         clean = np.full(numbers.size, NOT_STATED, np.int32)

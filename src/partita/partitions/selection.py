@@ -26,7 +26,8 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
     """Which draws belong to the named chains."""
     if chain is None:
         raise InvalidInputError(
-            "these draws carry no chain ids; give chain=... when making Draws to select chains."
+            "these draws carry no chain ids; give chain=... when making Draws to select chains.",
+            argument="chain",
         )
     wanted = positions(chains, "chains")
     known = np.unique(chain)
@@ -36,7 +37,9 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
         )
     unknown = [w for w in wanted.tolist() if w not in known.tolist()]
     if unknown:
-        raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known.tolist()}.")
+        raise InvalidInputError(
+            f"no chain {unknown[0]!r}; the chains are {known.tolist()}.", argument="chain"
+        )
     return np.isin(chain, wanted)
 
 
@@ -48,17 +51,19 @@ def item_positions(
     if wanted.dtype.kind in "UO":
         if names is None:
             raise InvalidInputError(
-                "items were given by name, but these draws carry no item names."
+                "items were given by name, but these draws carry no item names.", argument="items"
             )
         position = {name: i for i, name in enumerate(names)}
         unknown = [name for name in wanted.tolist() if name not in position]
         if unknown:
-            raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
+            raise InvalidInputError(
+                f"no item named {unknown[0]!r} in these draws.", argument="items"
+            )
         columns = np.array([position[name] for name in wanted.tolist()], np.int64)
     elif wanted.dtype.kind == "b":
         if wanted.size != n_items:
             raise InvalidInputError(
-                f"the mask of items has length {wanted.size}; expected {n_items}."
+                f"the mask of items has length {wanted.size}; expected {n_items}.", argument="items"
             )
         columns = np.flatnonzero(wanted).astype(np.int64)
     elif wanted.size and wanted.dtype.kind not in "iu":
@@ -69,11 +74,14 @@ def item_positions(
         columns = wanted.astype(np.int64)
         if columns.size and (columns.min() < -n_items or columns.max() >= n_items):
             raise InvalidInputError(
-                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}."
+                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}.",
+                argument="items",
             )
         columns %= n_items
     if columns.size == 0:
-        raise InvalidInputError("no items selected; at least one is needed.")
+        raise InvalidInputError("no items selected; at least one is needed.", argument="items")
     if np.unique(columns).size != columns.size:
-        raise InvalidInputError("an item is selected twice; each item can appear once.")
+        raise InvalidInputError(
+            "an item is selected twice; each item can appear once.", argument="items"
+        )
     return columns

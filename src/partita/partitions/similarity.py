@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import shown
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, about
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, map_parts
@@ -124,7 +124,8 @@ def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
 def _positions(draws: Draws, rows: slice | ArrayLike) -> NDArray[np.int64]:
     if isinstance(rows, slice):
         rows = np.arange(draws.n_items)[rows]
-    return draws.item_positions(rows)
+    with about("rows", "items"):
+        return draws.item_positions(rows)
 
 
 def _blocks(n_rows: int) -> list[slice]:

@@ -80,7 +80,9 @@ def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
     if ax is None:
         return shown_figure(width, height).subplots()
     if not hasattr(ax, "add_artist"):
-        raise InvalidInputError(f"ax is {type(ax).__name__}; expected matplotlib Axes or None.")
+        raise InvalidInputError(
+            f"ax is {type(ax).__name__}; expected matplotlib Axes or None.", argument="ax"
+        )
     return ax
 
 
@@ -100,7 +102,8 @@ def many_axes(
     if given.size != count or not all(hasattr(ax, "add_artist") for ax in given):
         raise InvalidInputError(
             f"axes hold {given.size} object(s); expected {count} matplotlib Axes, one per panel, "
-            "such as those of matplotlib.figure.Figure().subplots(...)."
+            "such as those of matplotlib.figure.Figure().subplots(...).",
+            argument="axes",
         )
     return given
 

@@ -44,7 +44,8 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     if not isinstance(source, ClustersCurve):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected a ClustersCurve. "
-            "partita.clusters_curve(draws) makes one."
+            "partita.clusters_curve(draws) makes one.",
+            argument="source",
         )
     axes = one_axes(ax, width=5.6, height=3.4)
     plateau = source.plateau

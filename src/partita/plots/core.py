@@ -75,7 +75,8 @@ def core(
     if not isinstance(found, CredibleCore):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected a CredibleCore, or a Summary of draws few "
-            "enough for a quick one. partita.credible_core(draws) makes one."
+            "enough for a quick one. partita.credible_core(draws) makes one.",
+            argument="source",
         )
     observed = observations_of(source, data, None, found.draws.n_items)
     count = 1 if observed is None else 2

@@ -90,7 +90,8 @@ def estimate(
     if observations is None:
         raise InvalidInputError(
             "there are no data to show the estimate on. Pass data=..., or the sampler's output as "
-            "fit=...; partita.plots.similarity and partita.plots.ball need no data."
+            "fit=...; partita.plots.similarity and partita.plots.ball need no data.",
+            argument="data",
         )
     view = prepare_view(observations, dims)
     shapes = prepare_shapes(labels, view, observations, model, ellipses)

@@ -64,12 +64,14 @@ def prepare_functionals(
     if draws.kind == "ensemble":
         raise NotSupportedError(
             "runs of an ensemble have no order and no chains, so there are no traces or ranks to "
-            "show. If they are draws of a posterior, say so: as_draws(draws, kind='posterior')."
+            "show. If they are draws of a posterior, say so: as_draws(draws, kind='posterior').",
+            argument="source",
         )
     if draws.weights is not None:
         raise NotSupportedError(
             "weighted draws have lost their order and chains, so there are no traces or ranks to "
-            "show. Pass the draws before they were merged or weighted."
+            "show. Pass the draws before they were merged or weighted.",
+            argument="source",
         )
     labels = estimate_for(source, estimate, draws.n_items)
     values = functionals(posterior, estimate=labels)

@@ -115,16 +115,18 @@ def hasse(
     """
     library("figure")
     if center is not None and ball is not None:
-        raise InvalidInputError("give either center=... or ball=..., not both.")
+        raise InvalidInputError("give either center=... or ball=..., not both.", argument="center")
     diagram = _diagram(source, loss, ball)
     n_items = diagram.nodes.shape[1]
     measure = as_loss(diagram.loss)
     colours = None
     if ball is not None:
-        middle = as_labels(ball.center, n_items=n_items, what="labels of the ball's center")
+        middle = as_labels(
+            ball.center, n_items=n_items, argument="ball", what="labels of the ball's center"
+        )
         colours = prepare_lattice(diagram, middle, ball.loss, ball.radius)
     elif center is not None:
-        middle = as_labels(center, n_items=n_items, what="labels of the center")
+        middle = as_labels(center, n_items=n_items, argument="center")
         colours = prepare_lattice(diagram, middle, measure)
     width, height = (8.6, 5.2) if n_items <= 4 else (10.5, 6.6)
     axes = one_axes(ax, width=width, height=height)
@@ -146,7 +148,8 @@ def _diagram(
         if loss is not None and as_loss(loss).name != source.loss:
             raise InvalidInputError(
                 f"the diagram is stretched by {source.loss!r}, not by {loss!r}. Pass the number "
-                "of items to have one made."
+                "of items to have one made.",
+                argument="loss",
             )
         return source
     if loss is None:

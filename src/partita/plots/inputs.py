@@ -27,14 +27,15 @@ def ball_of(source: object) -> CredibleBall:
         return source
     raise InvalidInputError(
         f"got {type(source).__name__}; expected a Summary or a CredibleBall. "
-        "partita.credible_ball(draws, estimate) makes one."
+        "partita.credible_ball(draws, estimate) makes one.",
+        argument="source",
     )
 
 
 def estimate_for(source: object, estimate: LabelsLike | None, n_items: int) -> Labels | None:
     """The estimate asked for, else the one the source carries, else None."""
     if estimate is not None:
-        return by_size(as_labels(estimate, n_items=n_items))
+        return by_size(as_labels(estimate, n_items=n_items, argument="estimate"))
     return by_size(as_labels(source)) if isinstance(source, (Summary, CredibleBall)) else None
 
 
@@ -60,7 +61,7 @@ def fit_for(fit: Any | None, n_items: int) -> Fit | None:
         return None
     if not isinstance(fit, Fit):
         raise InvalidInputError(
-            f"fit is {type(fit).__name__}; expected the result of partita.sample."
+            f"fit is {type(fit).__name__}; expected the result of partita.sample.", argument="fit"
         )
     _same_items(fit, n_items)
     return fit
@@ -69,5 +70,6 @@ def fit_for(fit: Any | None, n_items: int) -> Fit | None:
 def _same_items(fit: Fit, n_items: int) -> None:
     if fit.draws.n_items != n_items:
         raise InvalidInputError(
-            f"the fit is about {fit.draws.n_items} items, the partition about {n_items}."
+            f"the fit is about {fit.draws.n_items} items, the partition about {n_items}.",
+            argument="fit",
         )

@@ -99,7 +99,8 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     if not isinstance(table, ItemUncertainty):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected a Summary or the result of "
-            "partita.item_uncertainty(draws, estimate)."
+            "partita.item_uncertainty(draws, estimate).",
+            argument="source",
         )
     found = prepare_items(table, whole(n, "n", least=1))
     count, total = found.items.size, table.labels.size

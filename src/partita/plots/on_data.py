@@ -231,11 +231,14 @@ def _given(density: tuple[Any, Any]) -> tuple[Floats, Floats]:
     try:
         grid, values = (np.asarray(part, np.float64).reshape(-1) for part in density)
     except (TypeError, ValueError):
-        raise InvalidInputError("density must be a pair (grid, values) of numbers.") from None
+        raise InvalidInputError(
+            "density must be a pair (grid, values) of numbers.", argument="density"
+        ) from None
     if grid.size != values.size or grid.size < 2 or not np.isfinite([grid, values]).all():
         raise InvalidInputError(
             f"density has {grid.size} grid points and {values.size} values; expected equally many "
-            "finite numbers, at least two."
+            "finite numbers, at least two.",
+            argument="density",
         )
     order = np.argsort(grid, kind="stable")
     return grid[order], values[order]

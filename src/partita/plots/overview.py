@@ -59,7 +59,9 @@ def overview(
     library("figure")
     if not isinstance(summary, Summary):
         raise InvalidInputError(
-            f"got {type(summary).__name__}; expected a Summary. partita.summarize(draws) makes one."
+            f"got {type(summary).__name__}; expected a Summary. "
+            "partita.summarize(draws) makes one.",
+            argument="summary",
         )
     panels = many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:

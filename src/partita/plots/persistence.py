@@ -47,7 +47,8 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     library("figure")
     if not isinstance(source, Modes):
         raise InvalidInputError(
-            f"got {type(source).__name__}; expected Modes. partita.modes(draws) makes them."
+            f"got {type(source).__name__}; expected Modes. partita.modes(draws) makes them.",
+            argument="source",
         )
     axes = one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])

@@ -182,7 +182,9 @@ def _named(
         ties = f" (first of {len(bound)})" if len(bound) > 1 else ""
         named[f"{name} bound{ties}"] = bound.labels[0]
     for name, labels in marks.items():
-        named[str(name)] = as_labels(labels, n_items=n_items, what=f"labels of {name!r}")
+        named[str(name)] = as_labels(
+            labels, n_items=n_items, argument="marks", what=f"labels of {name!r}"
+        )
     return named
 
 

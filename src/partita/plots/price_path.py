@@ -169,7 +169,8 @@ def price_path(
     if not isinstance(source, PricePath):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected a PricePath. "
-            "partita.price_path(draws) makes one."
+            "partita.price_path(draws) makes one.",
+            argument="source",
         )
     columns, ribbons = prepare_price_path(source)
     axes = one_axes(ax, width=7.2, height=4.2)
@@ -236,7 +237,9 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
     if estimate is None and not inside:
         return "How many clusters? It depends on the price"
     n_items = path.labels.shape[1]
-    labels = path.at(price) if estimate is None else as_labels(estimate, n_items=n_items)
+    labels = path.at(price)
+    if estimate is not None:
+        labels = as_labels(estimate, n_items=n_items, argument="estimate")
     k = int(labels.max()) + 1
     stable = path.stability(labels)
     y = -0.035 * n_items

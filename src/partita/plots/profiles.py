@@ -48,7 +48,8 @@ def profiles(source: Any, *, axes: Any = None) -> NDArray[Any]:
     table = source.profiles if isinstance(source, Summary) else source
     if not isinstance(table, Profiles):
         raise InvalidInputError(
-            f"got {type(source).__name__}; expected Profiles or a Summary made with data."
+            f"got {type(source).__name__}; expected Profiles or a Summary made with data.",
+            argument="source",
         )
     names = list(dict.fromkeys(zip(table.column, table.parameter, strict=True)))
     shown = sorted(names, key=lambda name: name[1] == "sd")[:_MOST_PANELS]

@@ -84,7 +84,8 @@ def representatives(
     if not isinstance(source, (Representatives, Modes)):
         raise InvalidInputError(
             f"got {type(source).__name__}; expected Representatives or Modes. "
-            "partita.representatives(draws) makes them."
+            "partita.representatives(draws) makes them.",
+            argument="source",
         )
     n_items = source.labels.shape[1]
     model = fit_for(fit, n_items)

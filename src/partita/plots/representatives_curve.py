@@ -51,7 +51,8 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     if curve is None:
         raise InvalidInputError(
             "there is no held-out curve: the number of representatives was given. "
-            "partita.representatives(draws) without n chooses it, and keeps the curve."
+            "partita.representatives(draws) without n chooses it, and keeps the curve.",
+            argument="source",
         )
     axes = one_axes(ax, width=4.6, height=3.4)
     own = words(source.draws.kind).draws

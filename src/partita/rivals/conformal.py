@@ -165,7 +165,8 @@ def conformal_set(
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
-            "'nvi', 'id', 'nid' (with a = 1)."
+            "'nvi', 'id', 'nid' (with a = 1).",
+            argument="loss",
         )
     method = choice(method, "method", ("kernel", "ball"))
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
@@ -214,10 +215,12 @@ def _around(
         )
     ranked = draws
     if given is not None:
-        center = as_labels(given, n_items=draws.n_items, what="estimate")
+        center = as_labels(given, n_items=draws.n_items, argument="estimate", what="estimate")
     else:
         if draws.n_draws < 2:
-            raise InvalidInputError("one draw cannot both give a centre and be ranked.")
+            raise InvalidInputError(
+                "one draw cannot both give a centre and be ranked.", argument="draws"
+            )
         center = as_labels(estimate(draws[0::2], loss=loss, bound=None, n_jobs=n_jobs))
         ranked = draws[1::2]
         said = f"every other of {said}" if not said.startswith("every") else f"half of {said}"

@@ -104,7 +104,9 @@ class Modes(Result):
         """What turns one mode into another; by default, the heaviest into this one."""
         for n in (number, other):
             if not 0 <= n < self.n:
-                raise InvalidInputError(f"there is no mode {n}; they are 0 … {self.n - 1}.")
+                raise InvalidInputError(
+                    f"there is no mode {n}; they are 0 … {self.n - 1}.", argument="number"
+                )
         a, b = self.labels[other], self.labels[number]
         return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
 
@@ -197,7 +199,8 @@ def modes(
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
-            "'nvi', 'id', 'nid' (with a = 1)."
+            "'nvi', 'id', 'nid' (with a = 1).",
+            argument="loss",
         )
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2), by_effect=False)
     index, mass = ready.draws.unique_index()

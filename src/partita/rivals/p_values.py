@@ -145,7 +145,7 @@ class ConformalSet(Result):
 
     def p_value(self, labels: LabelsLike) -> PValue:
         """p-value of one partition, in O(M (N + K²))."""
-        one = as_labels(labels, n_items=self.draws.n_items, what="labels")
+        one = as_labels(labels, n_items=self.draws.n_items, argument="labels")
         if self.center is not None:
             far = self.loss.distances(one, Draws(self.center[None, :]), n_jobs=1)
             values = np.array([_rank(self.scores[0], -float(far[0]))])

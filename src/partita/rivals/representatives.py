@@ -207,7 +207,8 @@ def _metric(loss: str | Loss) -> Loss:
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is no metric, and regions of nearest partitions need one. Losses that "
-            "are: 'vi', 'binder', 'nvi', 'id', 'nid' (with a = 1)."
+            "are: 'vi', 'binder', 'nvi', 'id', 'nid' (with a = 1).",
+            argument="loss",
         )
     return measure
 

@@ -155,7 +155,8 @@ class Representatives(Result):
     def _known(self, number: int) -> int:
         if not -self.n <= number < self.n:
             raise InvalidInputError(
-                f"there is no representative {number}; they are numbered 0 … {self.n - 1}."
+                f"there is no representative {number}; they are numbered 0 … {self.n - 1}.",
+                argument="number",
             )
         return number % self.n
 

@@ -75,7 +75,9 @@ class DirichletCategorical(Kernel):
             return DirichletCategorical(self.weight, found)
         if len(self.levels) != table.n_columns:
             raise InvalidInputError(
-                f"levels are given for {len(self.levels)} columns, the data have {table.n_columns}."
+                f"levels are given for {len(self.levels)} columns, "
+                f"the data have {table.n_columns}.",
+                argument="levels",
             )
         return self
 
@@ -176,11 +178,14 @@ def _order(value: Any) -> tuple[str, Any]:
 def _clean_levels(levels: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     plain = isinstance(levels, (list, tuple, np.ndarray))
     if not plain or any(isinstance(v, str) or np.ndim(v) != 1 for v in levels):
-        raise InvalidInputError("levels must be one sequence of levels per column.")
+        raise InvalidInputError(
+            "levels must be one sequence of levels per column.", argument="levels"
+        )
     cleaned = tuple(tuple(_cell(value) for value in column) for column in levels)
     for column in cleaned:
         if not column or len(set(column)) != len(column):
             raise InvalidInputError(
-                f"levels {column!r}: each column needs one level or more, each named once."
+                f"levels {column!r}: each column needs one level or more, each named once.",
+                argument="levels",
             )
     return cleaned

@@ -109,14 +109,16 @@ def read_checkpoint(
     if meta.get("model") != model:
         raise InvalidInputError(
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
-            "chains, sweeps and split_merge must be those it was started with."
+            "chains, sweeps and split_merge must be those it was started with.",
+            argument="checkpoint",
         )
     if not isinstance(meta.get("done"), int) or meta["done"] < 0:
         raise FileFormatError(f"the checkpoint {path} is damaged: done={meta.get('done')!r}.")
     if meta["done"] > settings.iterations:
         raise InvalidInputError(
             f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
-            f"asks for {settings.iterations}. Ask for at least as many draws."
+            f"asks for {settings.iterations}. Ask for at least as many draws.",
+            argument="checkpoint",
         )
     begun = meta.get("begun", ["", ""])  # which version 0.1 did not write
     if not isinstance(begun, list) or [type(part) for part in begun] != [str, str]:

@@ -275,5 +275,7 @@ def _clean_components(components: Sequence[float]) -> tuple[float, ...]:
             argument="components",
         )
     if not values.sum() > 0:
-        raise InvalidInputError("components are all zero; expected probabilities.")
+        raise InvalidInputError(
+            "components are all zero; expected probabilities.", argument="components"
+        )
     return tuple((values / values.sum()).tolist())

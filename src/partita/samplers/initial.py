@@ -81,14 +81,16 @@ def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> NDArray
 
 
 def _given(initial: Any, n_items: int, chains: int, most: int) -> list[Labels]:
-    matrix = as_label_rows(initial, n_items=n_items, what="initial labels")
+    matrix = as_label_rows(initial, n_items=n_items, argument="initial")
     if matrix.shape[0] not in (1, chains):
         raise InvalidInputError(
             f"initial has {matrix.shape[0]} partitions for {chains} chains; expected one, or one "
-            "per chain."
+            "per chain.",
+            argument="initial",
         )
     if matrix.max() >= most:
         raise InvalidInputError(
-            f"initial has {int(matrix.max()) + 1} clusters, but the prior allows {most} at most."
+            f"initial has {int(matrix.max()) + 1} clusters, but the prior allows {most} at most.",
+            argument="initial",
         )
     return [matrix[c % matrix.shape[0]].copy() for c in range(chains)]

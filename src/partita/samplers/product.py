@@ -54,7 +54,9 @@ class Product(Kernel):
     def __init__(self, *parts: Any) -> None:
         object.__setattr__(self, "parts", tuple(_clean_part(part) for part in parts))
         if not parts:
-            raise InvalidInputError("a Product needs at least one (kernel, columns) pair.")
+            raise InvalidInputError(
+                "a Product needs at least one (kernel, columns) pair.", argument="parts"
+            )
 
     def __repr__(self) -> str:
         return f"Product({', '.join(repr(part) for part in self.parts)})"
@@ -78,7 +80,8 @@ class Product(Kernel):
             what = f"{listed(twice)} appears twice" if twice else f"{listed(left)} is in no block"
             raise InvalidInputError(
                 f"the blocks of a Product must hold each column of the data once, but {what}. "
-                "Select the columns to use before sampling."
+                "Select the columns to use before sampling.",
+                argument="parts",
             )
         bound = [
             (kernel.bind(table.select(part)), tuple(part))
@@ -208,15 +211,21 @@ class Product(Kernel):
 
 def _clean_part(part: Any) -> Part:
     if not (isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], Kernel)):
-        raise InvalidInputError(f"a Product takes (kernel, columns) pairs, got {part!r}.")
+        raise InvalidInputError(
+            f"a Product takes (kernel, columns) pairs, got {part!r}.", argument="parts"
+        )
     kernel, columns = part
     if isinstance(kernel, Product):
-        raise InvalidInputError("a Product inside a Product; list its parts directly.")
+        raise InvalidInputError(
+            "a Product inside a Product; list its parts directly.", argument="parts"
+        )
     if isinstance(columns, (str, int, np.integer)):
         columns = (columns,)
     cleaned = tuple(c if isinstance(c, str) else int(c) for c in columns)
     if not cleaned:
-        raise InvalidInputError(f"no columns for {kernel!r} in a Product; expected one or more.")
+        raise InvalidInputError(
+            f"no columns for {kernel!r} in a Product; expected one or more.", argument="parts"
+        )
     return kernel, cleaned
 
 
@@ -227,7 +236,8 @@ def _positions(columns: tuple[int | str, ...], table: Table) -> list[int]:
         position = known.get(column) if isinstance(column, str) else column
         if position is None or not 0 <= position < table.n_columns:
             raise InvalidInputError(
-                f"no column {column!r} in the data; the columns are {listed(table.names, 12)}."
+                f"no column {column!r} in the data; the columns are {listed(table.names, 12)}.",
+                argument="parts",
             )
         found.append(position)
     return found

@@ -86,7 +86,8 @@ class ProductPartition(PartitionPrior):
             raise InvalidInputError(
                 f"log_w({n}) is {w[n - 1]}; expected finite numbers for clusters of 1 to {n_items} "
                 "items. A size that is impossible would leave partitions that no sequence of moves "
-                "connects."
+                "connects.",
+                argument="log_w",
             )
         if isinstance(self.log_v, Mapping):
             if n_items not in self.log_v:
@@ -179,7 +180,8 @@ def _entry(log_w: Any, n: int) -> float:
     if n > len(log_w):
         raise InvalidInputError(
             f"log_w has {len(log_w)} entries, but a cluster may have {n} items. Give one for each "
-            "size, and one more for predictions."
+            "size, and one more for predictions.",
+            argument="log_w",
         )
     return float(log_w[n - 1])
 
@@ -190,13 +192,15 @@ def _connected(v: Floats) -> Floats:
     if np.isnan(v).any() or (v == np.inf).any() or not possible[0]:
         raise InvalidInputError(
             f"log V(N, k) is {v[:4].tolist()}… for k = 1, 2, …; expected finite numbers from one "
-            "cluster on, and −inf from the first impossible number of clusters."
+            "cluster on, and −inf from the first impossible number of clusters.",
+            argument="log_v",
         )
     if possible[int(possible.argmin()) :].any() and not possible.all():
         k = int(possible.argmin()) + 1
         raise InvalidInputError(
             f"log V(N, {k}) is −inf, but more clusters are possible; moves change the number by "
-            "one, so no sequence of them could pass it."
+            "one, so no sequence of them could pass it.",
+            argument="log_v",
         )
     return v
 

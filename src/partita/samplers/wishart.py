@@ -103,7 +103,8 @@ class NormalInverseWishart(Kernel):
         if not (sizes.min() > 1e-100 and sizes.max() < 1e100):
             raise InvalidInputError(
                 f"scale has eigenvalues from {sizes.min():.2g} to {sizes.max():.2g}, out of "
-                "proportion to any data that can be computed with; rescale the columns."
+                "proportion to any data that can be computed with; rescale the columns.",
+                argument="scale",
             )
         refuse_extremes(numbers(table, self.kind, missing=True), table)
         return self
@@ -116,7 +117,8 @@ class NormalInverseWishart(Kernel):
         if scale.shape != (d, d):
             raise InvalidInputError(
                 f"scale has shape {scale.shape} for {d} columns of data; expected ({d}, {d}), or "
-                "one number."
+                "one number.",
+                argument="scale",
             )
         if not self.degrees > d - 1:
             raise InvalidInputError(
@@ -227,9 +229,15 @@ def _clean_scale(scale: Any) -> float | tuple[tuple[float, ...], ...]:
     if matrix.ndim == 0:
         return positive(scale, "scale")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InvalidInputError(f"scale has shape {matrix.shape}; expected a square matrix.")
+        raise InvalidInputError(
+            f"scale has shape {matrix.shape}; expected a square matrix.", argument="scale"
+        )
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
-        raise InvalidInputError("scale is not a symmetric matrix of finite numbers.")
+        raise InvalidInputError(
+            "scale is not a symmetric matrix of finite numbers.", argument="scale"
+        )
     if np.linalg.eigvalsh(matrix).min() <= 0:
-        raise InvalidInputError("scale is not positive definite: an eigenvalue is not positive.")
+        raise InvalidInputError(
+            "scale is not positive definite: an eigenvalue is not positive.", argument="scale"
+        )
     return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())

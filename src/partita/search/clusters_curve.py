@@ -97,7 +97,8 @@ def clusters_curve(
     measure = as_loss(loss)
     if not measure.averages_distances:
         raise NotSupportedError(
-            f"the expected {measure.title} is no mean over draws, so it has no Monte Carlo error."
+            f"the expected {measure.title} is no mean over draws, so it has no Monte Carlo error.",
+            argument="loss",
         )
     if tolerance is not None and not number(tolerance, "tolerance") >= 0:
         raise InvalidInputError(
@@ -182,5 +183,7 @@ def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:
         )
     numbers = sorted({whole(n, "k", least=1, most=n_items) for n in k})
     if not numbers:
-        raise InvalidInputError("k is empty; expected numbers of clusters, as in range(1, 9).")
+        raise InvalidInputError(
+            "k is empty; expected numbers of clusters, as in range(1, 9).", argument="k"
+        )
     return numbers

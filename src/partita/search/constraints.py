@@ -72,10 +72,13 @@ def clean_rules(
         return None
     if method not in ("auto", "sweep"):
         raise NotSupportedError(
-            f"method {method!r} keeps no n_clusters and no min_size; use 'auto' or 'sweep'."
+            f"method {method!r} keeps no n_clusters and no min_size; use 'auto' or 'sweep'.",
+            argument="method",
         )
     if max_clusters is not None:
-        raise InvalidInputError("give max_clusters, or n_clusters and min_size, not both.")
+        raise InvalidInputError(
+            "give max_clusters, or n_clusters and min_size, not both.", argument="max_clusters"
+        )
     if (k or 1) * least > n_items:
         raise InvalidInputError(
             f"n_clusters={k}, min_size={least}: {(k or 1) * least:,} items would be needed, but "
@@ -118,7 +121,8 @@ class RuledSearch:
         if by_evaluation and not self.enumerates:
             raise NotSupportedError(
                 f"{task.loss!r} is measured by evaluation, and is searched within n_clusters and "
-                f"min_size for at most {EVALUATED_ITEMS} items; there are {task.n_items:,}."
+                f"min_size for at most {EVALUATED_ITEMS} items; there are {task.n_items:,}.",
+                argument="loss",
             )
 
     @cached_property

@@ -158,14 +158,16 @@ def _posterior_or_matrix(
     if (draws is None) == (similarity is None):
         raise InvalidInputError(
             "give either draws or similarity=..., "
-            + ("not both." if draws is not None else "one is needed.")
+            + ("not both." if draws is not None else "one is needed."),
+            argument="draws",
         )
     if draws is not None:
         return as_posterior(draws, n_jobs).near, np.empty((0, 0))
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
-            "draws. Losses that can: 'binder', 'vi_lb', 'ompear'."
+            "draws. Losses that can: 'binder', 'vi_lb', 'ompear'.",
+            argument="loss",
         )
     return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there
 
@@ -192,7 +194,7 @@ def _clean_options(
 ) -> Options:
     given = np.empty((0, n_items), np.int32)
     if starts is not None:
-        given = as_label_rows(starts, n_items=n_items, what="starts")
+        given = as_label_rows(starts, n_items=n_items, argument="starts")
     n_starts = whole(n_starts, "n_starts", least=1)
     max_iter = whole(max_iter, "max_iter", least=1)
     if max_clusters is not None:
@@ -207,7 +209,8 @@ def _clean_options(
     if too_fine:
         raise InvalidInputError(
             f"a partition in starts has {int(given.max()) + 1} clusters, more than "
-            f"max_clusters={max_clusters}."
+            f"max_clusters={max_clusters}.",
+            argument="starts",
         )
     return Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs)
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._parallel import count_jobs
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, number, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
@@ -112,7 +113,8 @@ def price_path(
     if not measure.has_price:
         raise NotSupportedError(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
-            "'vi', 'binder', Entropy(…), Additive(…)."
+            "'vi', 'binder', Entropy(…), Additive(…).",
+            argument="loss",
         )
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     low, high = number(low, "low"), number(high, "high")
@@ -121,6 +123,7 @@ def price_path(
             f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
         )
     time_limit = seconds(time_limit)
+    count_jobs(n_jobs)
     given = near(as_draws(draws))
     with Status("price path", progress) as status:
         starts = np.empty((0, given.n_items), np.int32)

@@ -142,7 +142,8 @@ class PartitionConsensus(SummaryEstimator):
         except InvalidLabelsError as error:
             raise InvalidLabelsError(
                 "X must hold labels, one row per item and one column per labeling (a draw, below). "
-                f"{error} If X are the data themselves, see BayesianMixture."
+                f"{error} If X are the data themselves, see BayesianMixture.",
+                argument="X",
             ) from None
         return self._fit_draws(draws)
 
@@ -174,13 +175,16 @@ class PartitionConsensus(SummaryEstimator):
             if labels is None:
                 raise InvalidLabelsError(
                     f"clusterer {number}, a {type(clusterer).__name__}, has no labels_; expected "
-                    "clusterers that have been fitted to the items."
+                    "clusterers that have been fitted to the items.",
+                    argument="clusterers",
                 )
             labelings.append(np.asarray(labels))
         lengths = sorted({len(labels) for labels in labelings})
         if len(lengths) != 1:
             came = f"they label {lengths[0]:,} to {lengths[-1]:,} items" if lengths else "none came"
-            raise InvalidLabelsError(f"expected clusterers of the same items; {came}.")
+            raise InvalidLabelsError(
+                f"expected clusterers of the same items; {came}.", argument="clusterers"
+            )
         consensus = cls(**params)
         return consensus.fit(np.column_stack(labelings))
 

@@ -219,12 +219,16 @@ class Summary(Result):
         }
         if table not in tables:
             known = ", ".join(repr(name) for name in tables)
-            raise UnknownNameError(f"no table {table!r} in a summary; expected one of {known}.")
+            raise UnknownNameError(
+                f"no table {table!r} in a summary; expected one of {known}.", argument="table"
+            )
         if tables[table] is None:
             why = "data; give them: summarize(draws, data=...)"
             if table != "profiles":
                 why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
-            raise InvalidInputError(f"this summary has no {table}: it was made without {why}.")
+            raise InvalidInputError(
+                f"this summary has no {table}: it was made without {why}.", argument="table"
+            )
         numbered = table in ("items", "clusters", "profiles")
         numbering = {"one_based": flag(one_based, "one_based")} if numbered else {}
         frame: pd.DataFrame = tables[table].to_frame(**numbering)

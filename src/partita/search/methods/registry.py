@@ -68,4 +68,4 @@ def as_method(name: str, loss: Loss) -> Method:
             argument="method",
         )
     known = ", ".join(repr(m) for m in METHODS)
-    raise UnknownNameError(f"unknown method {name!r}; expected one of {known}.")
+    raise UnknownNameError(f"unknown method {name!r}; expected one of {known}.", argument="method")

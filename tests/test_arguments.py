@@ -1,0 +1,95 @@
+"""An error says which argument it is about: every public function, each argument wrong in turn."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.errors import PartitaError, about
+
+ROWS = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 1, 1], [0, 0, 0, 1]] * 3)
+DRAWS = pt.Draws(ROWS, chain=np.repeat([0, 1], 6))
+LABELS = np.array([0, 0, 1, 1])
+
+
+class Nonsense:
+    """No argument takes this."""
+
+    def __repr__(self) -> str:
+        return "<nonsense>"
+
+
+GOOD = {
+    **dict.fromkeys(("draws", "A"), DRAWS),
+    "obj": ROWS,
+    **dict.fromkeys(("a", "b", "labels", "estimate", "center", "reference"), LABELS),
+    "candidates": LABELS,
+    "data": np.array([1.0, 2.0, 7.0, 8.0]),
+    "memberships": np.full((2, 4, 2), 0.5),
+    "partition": LABELS,
+    "n_items": 4,
+    "n": 4,
+    "k": 2,
+    "name": "mine",
+    "n_clusters": 2.0,
+    "path": "missing.csv",
+}
+"""Values that are taken where an argument has no default; a new argument adds its own."""
+
+CALLED = {("as_draws", "obj"): "draws"}
+"""Where the error has a better name than the signature: whoever calls has draws."""
+
+UNCHECKED = {
+    "progress": "anything is true or false",
+}
+"""Arguments that take every value."""
+
+
+def public_functions() -> dict[str, object]:
+    found = {name: getattr(pt, name) for name in pt.__all__}
+    return {name: thing for name, thing in found.items() if inspect.isfunction(thing)}
+
+
+def cases() -> list[tuple[str, str]]:
+    return [
+        (name, parameter.name)
+        for name, function in public_functions().items()
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        and parameter.name not in UNCHECKED
+    ]
+
+
+@pytest.mark.parametrize(("name", "argument"), cases())
+def test_an_error_names_the_argument(name, argument):
+    function = public_functions()[name]
+    needed = {
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.kind is not p.VAR_POSITIONAL
+        and (p.default is p.empty or (p.name == "draws" and "Like" in str(p.annotation)))
+    }
+    given = {p: GOOD[p] for p in needed - {argument}}
+    if argument == "similarity":  # in place of draws, and not for every loss
+        given.pop("draws", None)
+        given["loss"] = "binder"
+    with pytest.raises(PartitaError) as caught:
+        function(**given, **{argument: Nonsense()})
+    assert caught.value.argument == CALLED.get((name, argument), argument)
+
+
+def test_the_outer_name_wins_over_that_of_whoever_is_called():
+    def fails(argument):
+        raise PartitaError("wrong", argument=argument)
+
+    def caught(inner, *names):
+        with pytest.raises(PartitaError) as found, about(*names):
+            fails(inner)
+        return found.value.argument
+
+    assert caught(None, "draws") == "draws"
+    assert caught("weights", "draws", "labels") == "weights"
+    assert caught("labels", "draws", "labels") == "draws"
