@@ -234,14 +234,15 @@ def test_comparison_in_batches(monkeypatch):
     np.testing.assert_allclose(whole.alone, alone.mean(axis=0), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("k", [5, 9])
 @pytest.mark.parametrize("most", [1 << 22, 0])
-def test_single_moves_in_batches(most, monkeypatch):
+def test_single_moves_in_batches(most, k, monkeypatch):
     """More draws than are looked at together where there are many clusters, or one by one."""
     monkeypatch.setattr("partita.kernels.search.single_moves.MOST_CELLS", most)
     draws = random_posterior(60, 25, 0, weighted=True)
-    labels = pt.canonical(np.arange(60) % 9)
+    labels = pt.canonical(np.arange(60) % k)
     (found,) = single_moves(make_task(draws), labels, [pt.VI()])
-    for item, slot in ((0, 9), (7, 0), (59, 4)):
+    for item, slot in ((0, k), (7, 0), (59, 3)):
         moved = labels.copy()
         moved[item] = slot
         after = pt.expected_loss(moved, draws)[0]
