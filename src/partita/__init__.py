@@ -53,7 +53,7 @@ _HOME = {
     "HasseDiagram": "partitions.hasse",
     "similarity": "partitions.similarity",
     "credible_ball": "credible.ball",
-    "CredibleBall": "credible.ball",
+    "CredibleBall": "credible.ball_result",
     "Bound": "credible.extremes",
     "item_uncertainty": "credible.items",
     "ItemUncertainty": "credible.items",
@@ -116,7 +116,7 @@ _HOME = {
     "representatives": "rivals.representatives",
     "Representatives": "rivals.result",
     "modes": "rivals.modes",
-    "Modes": "rivals.modes",
+    "Modes": "rivals.modes_result",
     "p_value": "rivals.conformal",
     "PValue": "rivals.p_values",
     "conformal_set": "rivals.conformal",
@@ -142,8 +142,8 @@ if TYPE_CHECKING:
     from partita._validate import Rng as Rng
     from partita._warmup import warmup as warmup
     from partita.credible.align import align as align
-    from partita.credible.ball import CredibleBall as CredibleBall
     from partita.credible.ball import credible_ball as credible_ball
+    from partita.credible.ball_result import CredibleBall as CredibleBall
     from partita.credible.clusters import ClusterUncertainty as ClusterUncertainty
     from partita.credible.clusters import cluster_uncertainty as cluster_uncertainty
     from partita.credible.core import credible_core as credible_core
@@ -208,8 +208,8 @@ if TYPE_CHECKING:
     from partita.partitions.types import LabelsLike as LabelsLike
     from partita.rivals.conformal import conformal_set as conformal_set
     from partita.rivals.conformal import p_value as p_value
-    from partita.rivals.modes import Modes as Modes
     from partita.rivals.modes import modes as modes
+    from partita.rivals.modes_result import Modes as Modes
     from partita.rivals.p_values import ConformalSet as ConformalSet
     from partita.rivals.p_values import PValue as PValue
     from partita.rivals.representatives import representatives as representatives

@@ -230,13 +230,13 @@ def test_draws_of_next_to_no_weight_still_count():
 
 
 def test_an_empty_ball_is_asserted_against():
-    from partita.credible.ball import _ball
+    from partita.credible.ball_result import ball_at
     from partita.credible.levels import Levels
 
     draws = pt.Draws([[0, 1]])
     impossible = Levels(np.array([1]), np.zeros(1), np.ones(1), np.ones(1))
     with pytest.raises(AssertionError, match="holds at least the draws closest"):
-        _ball(draws.labels[0].astype(np.int32), pt.VI(), 0.5, np.zeros(1), draws, impossible)
+        ball_at(draws.labels[0].astype(np.int32), pt.VI(), 0.5, np.zeros(1), draws, impossible)
 
 
 def test_cross_tables_have_the_centre_in_rows():

@@ -14,14 +14,13 @@ from partita._vocabulary import KINDS, Kind
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
-    InvalidLabelsError,
     MemoryLimitError,
     NotSupportedError,
     PartitaError,
 )
-from partita.io.columns import CHAIN, WEIGHT, choose_columns
+from partita.io.holding import check_holds
 from partita.io.one_based import OneBased
-from partita.io.registry import Format, ReadOptions, find_format
+from partita.io.registry import ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of, several
 from partita.partitions.convert import as_draws, with_fields
 from partita.partitions.draws import Draws
@@ -234,7 +233,7 @@ def write_draws(
     stream = is_standard(path) or hasattr(path, "write")
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
-    _check_holds(value, chosen)
+    check_holds(value, chosen)
     if flag(one_based, "one_based") and not chosen.one_based:
         value = OneBased(value)  # type: ignore[assignment]
     if stream:
@@ -252,53 +251,3 @@ def write_draws(
         kind="draws" if chosen.name == "npz" else None,
     ) as temporary:
         writer(value, temporary)
-
-
-def _check_holds(draws: Draws, chosen: Format) -> None:
-    """Refuse what the file could not give back."""
-    parts: dict[str, Any] = {
-        **{name: getattr(draws, name) for name in ("weights", "chain", "item_names")},
-        "kind": None if draws.kind == "posterior" else draws.kind,
-    }
-    lost = [name for name, part in parts.items() if part is not None and name not in chosen.holds]
-    if lost:
-        raise NotSupportedError(
-            f"format {chosen.name!r} cannot hold {' and '.join(lost)}; choose another, "
-            "such as npz, or write the labels alone.",
-            argument="format",
-        )
-    names = draws.item_names or ()
-    chains = (
-        draws.chain.tolist() if draws.chain is not None and draws.chain.dtype.kind == "U" else []
-    )
-    for name in {*names, *chains}:
-        if not _is_plain(name):
-            raise InvalidInputError(
-                f"the name {name!r} has control characters or cannot be written as UTF-8; "
-                "rename the item or chain.",
-                argument="format",
-            )
-    if names and chosen.table and not _survive_as_columns(names):
-        raise InvalidInputError(
-            f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
-            f"else: {CHAIN}, {WEIGHT}, lp__, z[1], an empty name and .item1, .item2, … have a "
-            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr.",
-            argument="format",
-        )
-
-
-def _survive_as_columns(names: tuple[str, ...]) -> bool:
-    try:
-        columns = choose_columns(names, var_name=None, is_whole=lambda _: True)
-    except (InvalidInputError, InvalidLabelsError):
-        return False
-    # An empty first heading marks a column of row names.
-    return columns.names == names and "" not in names
-
-
-def _is_plain(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return not any(ord(character) < 32 or ord(character) == 127 for character in name)

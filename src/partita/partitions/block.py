@@ -17,9 +17,9 @@ class Block:
 
     Attributes
     ----------
+    labels : ndarray of unsigned int, shape (n, n_items)
     start : int
         Number of the first draw.
-    labels : ndarray of unsigned int, shape (n, n_items)
     n_clusters : ndarray of int64, shape (n,)
     probabilities : ndarray of float, shape (n,)
         Their share of the whole mass.
@@ -27,8 +27,8 @@ class Block:
         Whether draws differ in weight; where not, counts are exact and shares come last.
     """
 
-    start: int
     labels: NDArray[np.unsignedinteger[Any]]
+    start: int
     n_clusters: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     is_weighted: bool

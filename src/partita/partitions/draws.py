@@ -216,11 +216,9 @@ class Draws(DrawsArrays):
         n = whole(n, "n", least=0)
         keep = positions_in_chain(self._chain, self.n_draws) >= n
         if not keep.any():
-            raise InvalidInputError(
-                f"dropping {n} draws of each chain leaves nothing: there are {self.n_draws} draws "
-                f"in {self.n_chains} chain(s).",
-                argument="n",
-            )
+            there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
+            said = f"dropping {n} draws of each chain leaves nothing: there are {there}."
+            raise InvalidInputError(said, argument="n")
         return self._take(keep)
 
     def thin(self, step: int) -> Draws:

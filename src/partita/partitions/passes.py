@@ -40,24 +40,14 @@ def block_of(draws: Draws, where: slice) -> Block:
     """Some consecutive draws as a block, in memory."""
     labels = draws.stored
     if isinstance(labels, RemoteLabels):
-        return _block(labels.rows(np.arange(where.start, where.stop)), *_facts(draws, where))
-    return _block(labels[where], *_facts(draws, where))
+        return Block(labels.rows(np.arange(where.start, where.stop)), *_facts(draws, where))
+    return Block(labels[where], *_facts(draws, where))
 
 
 def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
     """What a block has besides its labels."""
     shares = draws.probabilities[where]
     return where.start, draws.n_clusters[where], shares, draws.weights is not None
-
-
-def _block(
-    labels: NDArray[np.unsignedinteger[Any]],
-    start: int,
-    n_clusters: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    is_weighted: bool,
-) -> Block:
-    return Block(start, labels, n_clusters, probabilities, is_weighted)
 
 
 def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
@@ -261,7 +251,7 @@ def _told(results: Iterable[R], done: Callable[[int], None]) -> Iterator[R]:
 def _seen(
     function: Callable[[Block], R], labels: NDArray[np.unsignedinteger[Any]], *facts: Any
 ) -> R:
-    return function(_block(labels, *facts))
+    return function(Block(labels, *facts))
 
 
 def _group_sum(function: Callable[[Block], Sums], blocks: Sequence[Block]) -> Sums:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita._wording import percent
-from partita.credible.ball import CredibleBall
+from partita.credible.ball_result import CredibleBall
 from partita.plots.canvas import (
     GREY,
     INK,

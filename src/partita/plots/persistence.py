@@ -11,7 +11,8 @@ from partita._wording import counted
 from partita.errors import InvalidInputError
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
 from partita.plots.palette import colour
-from partita.rivals.modes import STANDS_OUT, Modes
+from partita.rivals.modes import STANDS_OUT
+from partita.rivals.modes_result import Modes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._validate import whole
 from partita._vocabulary import words
 from partita._wording import percent
-from partita.credible.ball import CredibleBall
+from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
@@ -30,7 +30,7 @@ from partita.plots.canvas import (
 from partita.plots.embedding import Embedding, embed
 from partita.plots.inputs import ball_of
 from partita.plots.palette import colour
-from partita.rivals.modes import Modes
+from partita.rivals.modes_result import Modes
 from partita.rivals.result import Representatives
 from partita.summary.result import Summary
 

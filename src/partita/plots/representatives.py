@@ -27,7 +27,7 @@ from partita.plots.inputs import fit_for, observations_of
 from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
 from partita.plots.palette import colour
 from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
-from partita.rivals.modes import Modes
+from partita.rivals.modes_result import Modes
 from partita.rivals.result import Representatives
 from partita.samplers.fit import Fit
 

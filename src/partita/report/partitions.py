@@ -15,7 +15,7 @@ from partita.plots.colours import colour_indices
 from partita.report import wording as words
 
 if TYPE_CHECKING:
-    from partita.credible.ball import CredibleBall
+    from partita.credible.ball_result import CredibleBall
     from partita.search.path_result import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary

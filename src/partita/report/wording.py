@@ -11,7 +11,7 @@ from partita._wording import counted, of_sizes, percent, roughly, span
 from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
-    from partita.credible.ball import CredibleBall
+    from partita.credible.ball_result import CredibleBall
     from partita.credible.counts import ClusterCounts
     from partita.losses.base import Loss
     from partita.rivals.result import Representatives

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.ball import CredibleBall, credible_ball
+from partita.credible.ball import credible_ball
+from partita.credible.ball_result import CredibleBall
 from partita.datasets import four_normals, galaxies
 from partita.partitions.draws import Draws
 from partita.reproduce.measures import measure_bounds, measure_estimate, monte_carlo_errors

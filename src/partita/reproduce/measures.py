@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita.credible.ball import CredibleBall
+from partita.credible.ball_result import CredibleBall
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.evaluate import distance

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._files import FileMissingError, PathLike
-from partita.credible.ball import CredibleBall, credible_ball
+from partita.credible.ball import credible_ball
+from partita.credible.ball_result import CredibleBall
 from partita.errors import FileFormatError
 from partita.io.files import reading
 from partita.partitions.draws import Draws

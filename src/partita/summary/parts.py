@@ -25,7 +25,7 @@ PARTS = {
     "PointEstimate": "search.result",
     "SearchReport": "search.result",
     "Start": "search.result",
-    "CredibleBall": "credible.ball",
+    "CredibleBall": "credible.ball_result",
     "Bound": "credible.extremes",
     "Levels": "credible.levels",
     "ItemUncertainty": "credible.items",

@@ -10,7 +10,7 @@ import numpy as np
 from partita._own_files import JSON_KEY
 
 if TYPE_CHECKING:
-    from partita.credible.ball import CredibleBall
+    from partita.credible.ball_result import CredibleBall
     from partita.diagnostics.result import Diagnostics
     from partita.rivals.result import Representatives
     from partita.search.curve_result import ClustersCurve

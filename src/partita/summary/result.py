@@ -16,7 +16,7 @@ from partita._result import Result
 from partita._validate import flag
 from partita._vocabulary import words
 from partita._wording import counted
-from partita.credible.ball import CredibleBall
+from partita.credible.ball_result import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
 from partita.credible.core import quick_core
 from partita.credible.core_result import CredibleCore

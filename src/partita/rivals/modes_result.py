@@ -1,0 +1,113 @@
+"""The modes of a posterior, as they are returned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._result import Result
+from partita._wording import counted
+from partita.errors import InvalidInputError
+from partita.losses.base import Loss
+from partita.losses.explain import Explanation, explain
+from partita.partitions.draws import Draws
+from partita.rivals.peaks import Peaks
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes(Result):
+    """Modes of the posterior over partitions. Made by :func:`modes`.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n, n_items)
+        The draw at each peak, heaviest region first; clusters numbered by size.
+    weights : ndarray of float, shape (n,)
+        Share of the draws in the region of each mode.
+    persistence : ndarray of float, shape (n,)
+        Share of each peak that stands above the valley towards a higher one, at ``rate``.
+    rate : float
+        The smallest rate at which this number of modes shows.
+    rates : ndarray of float, shape (n_rates,)
+    counts : ndarray of int64, shape (n_rates,)
+        Number of modes at each rate; 0 where fewer than five draws make any peak.
+    peaks : tuple of Peaks
+        Every peak at each rate, with birth and death.
+    stands_out : tuple of ndarray of bool
+        Which of them are modes at that rate.
+    assignment : ndarray of int64, shape (n_draws,)
+        Region of each of the draws used.
+    chains : ndarray of float, shape (n_chains, n)
+        Share of each chain in each region; rows sum to 1.
+    chain_names : tuple
+    draws : Draws
+        The draws used, after thinning.
+    drawn : str
+        Which draws these are.
+    loss : Loss
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> found = pt.modes([[0, 0, 1, 1]] * 30)
+    >>> found.n, found.labels
+    (1, array([[0, 0, 1, 1]], dtype=int32))
+    """
+
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    persistence: NDArray[np.float64]
+    rate: float
+    rates: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    peaks: tuple[Peaks, ...]
+    stands_out: tuple[NDArray[np.bool_], ...]
+    assignment: NDArray[np.int64]
+    chains: NDArray[np.float64]
+    chain_names: tuple[Any, ...]
+    draws: Draws
+    drawn: str
+    loss: Loss
+
+    @property
+    def n(self) -> int:
+        """Number of modes."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each mode."""
+        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
+        return most + 1
+
+    def explain(self, number: int, other: int = 0) -> Explanation:
+        """What turns one mode into another; by default, the heaviest into this one."""
+        for n in (number, other):
+            if not 0 <= n < self.n:
+                raise InvalidInputError(
+                    f"there is no mode {n}; they are 0 … {self.n - 1}.", argument="number"
+                )
+        a, b = self.labels[other], self.labels[number]
+        return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
+
+    def __repr__(self) -> str:
+        return f"<Modes: {self.n}, masses {np.round(self.weights, 3).tolist()}>"
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
+        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of clusters")
+        for r in range(self.n):
+            sizes = np.bincount(self.labels[r])
+            shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
+            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
+        for r in range(1, self.n):
+            text = f"{r} differs from 0: {self.explain(r).in_words()}"
+            lines += wrap(text, 80, subsequent_indent="    ")
+        seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
+        lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
+        return "\n".join(lines)
