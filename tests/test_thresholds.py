@@ -111,6 +111,7 @@ CROSSED = {
     "search.methods.sweep.LARGE": (0, case.searched),
     "search.methods.sweep.LOOK": (0, case.searched),
     "search.methods.sweep.ROUNDS": (1, case.searched),
+    "search.methods.walks.FALL_CELLS": (0.0, case.disputed),
     "search.problem.MATRIX_ITEMS": (0, partial(case.searched, pt.Binder())),
     "search.ruled_walk._PARTNERS": (1, case.walked),
     "search.walker._CELLS_PER_CALL": (1.0, case.searched),

@@ -29,6 +29,47 @@ def test_exchanges_lead_below_where_single_items_and_clusters_stop(seed):
     assert walker.loss == pytest.approx(fresh, abs=1e-11)
 
 
+def steepest(draws: pt.Draws, loss: str) -> np.ndarray:
+    """From one cluster always the single move that gains most, by evaluating all of them."""
+    labels = np.zeros(draws.n_items, np.int64)
+    value = pt.expected_loss(labels, draws, loss=loss)[0]
+    while True:
+        moved = np.tile(labels, (draws.n_items * (labels.max() + 2), 1))
+        items, slots = np.divmod(np.arange(len(moved)), labels.max() + 2)
+        moved[np.arange(len(moved)), items] = slots
+        losses = pt.expected_loss(moved, draws, loss=loss)
+        if losses.min() >= value - 1e-12:
+            return pt.canonical(labels)
+        labels, value = pt.canonical(moved[losses.argmin()]), losses.min()
+
+
+@pytest.mark.parametrize("loss", ["id", "omari"])
+def test_the_best_item_first_against_all_moves_evaluated(loss):
+    draws = flat(16, 1)
+    start = np.zeros(16, np.int32)
+    problem = problem_from_draws(draws, make_task(draws, loss).loss)
+    walker = Walker(problem, start, np.random.default_rng(0))
+    walker.fall(1e9)
+    assert walker.labels.tolist() == steepest(draws, loss).tolist()
+    capped = Walker(problem, start, np.random.default_rng(0), max_clusters=3)
+    capped.fall(1e9)
+    assert capped.labels.max() < 3
+    little = Walker(problem, start, np.random.default_rng(0))
+    little.fall(1.0)
+    assert little.looks == 16
+    assert little.n_clusters == 2
+
+
+def test_the_right_items_stand_alone_where_draws_agree_on_little():
+    draws = flat(60, 3)
+    found = pt.estimate(draws, loss="id", bound=None)
+    walker = Walker(
+        problem_from_draws(draws, pt.ID()), np.zeros(60, np.int32), np.random.default_rng(0)
+    )
+    walker.fall(1e9)
+    assert found.expected_loss <= walker.loss + 1e-12
+
+
 def test_what_is_shaken_ends_no_higher_and_keeps_the_cap():
     draws = flat(30, 5)
     task = make_task(draws, "id", max_clusters=4)

@@ -20,6 +20,7 @@ from partita.search.problem import (
     by_similarity,
     has_counts,
     has_lists,
+    of_each_draw,
     problem_from_draws,
     problem_from_similarity,
     reads_of,
@@ -45,6 +46,7 @@ RATIOS = (0.6, 1.7, 0.35, 2.9)
 Place = tuple[Labels | None, str, Problem | None]
 
 SINGLETONS = "singletons"
+BEST_FIRST = "best item first"
 NEAR_BEST, DISTURBED = "near minimiser", "disturbed best"
 FROM_BEST = (NEAR_BEST, DISTURBED)
 """Kinds of starts that set out from the best partition so far: no witnesses of its quality."""
@@ -77,7 +79,10 @@ class Starts:
                 plan = plan[:left]
             left -= len(plan)
             generators = self._task.rng.spawn(len(plan))
-            yield [Beginning(*place, g) for place, g in zip(plan, generators, strict=True)]
+            yield [
+                Beginning(*place, g, best_first=place[1] == BEST_FIRST)
+                for place, g in zip(plan, generators, strict=True)
+            ]
 
     def _plan(self, number: int, best: list[Labels]) -> list[Place | None]:
         n = self._task.n_items
@@ -86,10 +91,20 @@ class Starts:
             return [self._cut(), (one, "one cluster", None), self._draw(), self._allocation()]
         if number == 1:
             near = [self._neighbour(best[0]), self._neighbour(best[0])]
-            return [*near, self._singletons(), self._draw() or self._allocation()]
+            return [*near, self._singletons(), self._draw() or self._allocation(), *self._falls()]
         other = self._cut() or self._draw() or self._allocation()
         first = other if number % 2 else self._neighbour(best[0])
         return [first, *(self._disturbed(best[0]) for _ in range(3))]
+
+    def _falls(self) -> list[Place]:
+        """Items leave one cluster, the one that gains most first; for losses of each draw's sums.
+
+        Where draws agree on little, their entropy is best matched by one large cluster and items
+        that stand alone: what counts is which.
+        """
+        if not of_each_draw(self._problem):
+            return []
+        return [(np.zeros(self._task.n_items, np.int32), BEST_FIRST, None)]
 
     def _cut(self) -> Place | None:
         cut = next(self._cuts, None)

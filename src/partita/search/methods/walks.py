@@ -14,6 +14,9 @@ from partita.search.descent import Walker
 from partita.search.problem import Problem, look_cells, of_each_draw
 from partita.search.task import Task
 
+FALL_CELLS = 3e8
+"""Table cells read, some tenths of a second, while the item that gains most is moved first."""
+
 WALK_CELLS, WALK_SWEEPS = 5e9, 50
 """Table cells read, a few seconds, and sweeps at the draws' own number of clusters, whichever
 is more, after which a walk ends. Only estimates of very many clusters get there."""
@@ -31,6 +34,8 @@ class Beginning(NamedTuple):
     rng: np.random.Generator
     doubt: NDArray[np.float64] | None = None
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
+    best_first: bool = False
+    """Whether the item that gains most is moved first, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ def descend_from(
         looks = walker.looks
         start = start._replace(labels=walker.labels)
     walker = walker_from(task, problem, start)
+    if start.best_first:
+        walker.fall(FALL_CELLS / look_cells(problem, walker.n_clusters))
     walker.descend(rounds, brief=brief)
     if rounds and not brief and of_each_draw(problem):
         walker.trade(rounds)
