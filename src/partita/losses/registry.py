@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from partita.errors import UnknownNameError
+from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.claims import verified
@@ -59,6 +59,18 @@ def as_loss(loss: str | Loss) -> Loss:
         "'binder(1.3)', 'entropy(1.5)', or a loss object.",
         argument="loss",
     )
+
+
+def as_metric(loss: str | Loss, why: str) -> Loss:
+    """As :func:`as_loss`, where only a metric will do."""
+    measure = as_loss(loss)
+    if not measure.is_metric:
+        raise NotSupportedError(
+            f"{measure!r} is no metric, and {why}. Losses that are: 'vi', 'binder', 'nvi', 'id', "
+            "'nid' (with a = 1).",
+            argument="loss",
+        )
+    return measure
 
 
 def _number(text: str, loss: str | Loss) -> float:

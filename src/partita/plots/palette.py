@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 Shape = Literal["circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "plus"]
 
@@ -70,11 +69,6 @@ def colour(index: int) -> str:
 def shape(index: int) -> Shape:
     """Marker shape of the cluster with a colour index; with its colour unique below 168."""
     return SHAPES[index // _PER_SHAPE % len(SHAPES)]
-
-
-def colours_of(indices: NDArray[np.integer]) -> list[str]:
-    """Colour of each index."""
-    return [colour(index) for index in indices.tolist()]
 
 
 def is_dark(text: str) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import choice, whole
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_metric
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels
@@ -161,13 +161,7 @@ def conformal_set(
     [1.0, 0.5]
     """
     posterior = as_draws(draws)
-    measure = as_loss(loss)
-    if not measure.is_metric:
-        raise NotSupportedError(
-            f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
-            "'nvi', 'id', 'nid' (with a = 1).",
-            argument="loss",
-        )
+    measure = as_metric(loss, "closeness needs one")
     method = choice(method, "method", ("kernel", "ball"))
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
     if method == "ball":

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
-from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_metric
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import by_size
@@ -94,13 +93,7 @@ def modes(
     (2, array([0.67, 0.33]))
     """
     posterior = as_draws(draws)
-    measure = as_loss(loss)
-    if not measure.is_metric:
-        raise NotSupportedError(
-            f"{measure!r} is no metric, and closeness needs one. Losses that are: 'vi', 'binder', "
-            "'nvi', 'id', 'nid' (with a = 1).",
-            argument="loss",
-        )
+    measure = as_metric(loss, "closeness needs one")
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2), by_effect=False)
     index, mass = ready.draws.unique_index()
     distinct = ready.draws.merged(index, mass)

@@ -11,9 +11,9 @@ from partita._progress import Status
 from partita._validate import choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.levels import clean_prob
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError
 from partita.losses.base import Loss
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_metric
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
@@ -109,7 +109,7 @@ def representatives(
     (0.3333, 2)
     """
     posterior = as_draws(draws)
-    measure = _metric(loss)
+    measure = as_metric(loss, "regions of nearest partitions need one")
     level = clean_prob(prob)
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     time_limit = seconds(time_limit)
@@ -200,17 +200,6 @@ def _curve(rows: list[tuple[int, float, float, float]], *, ended: bool) -> HeldO
     return HeldOutCurve(
         np.array(n, np.int64), np.array(fitted), np.array(held_out), np.array(error), ended
     )
-
-
-def _metric(loss: str | Loss) -> Loss:
-    measure = as_loss(loss)
-    if not measure.is_metric:
-        raise NotSupportedError(
-            f"{measure!r} is no metric, and regions of nearest partitions need one. Losses that "
-            "are: 'vi', 'binder', 'nvi', 'id', 'nid' (with a = 1).",
-            argument="loss",
-        )
-    return measure
 
 
 def _number(n: int, distinct: int) -> int:
