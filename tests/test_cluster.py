@@ -230,22 +230,24 @@ def partita(*words):
     return CliRunner().invoke(cli, [str(word) for word in words])
 
 
-def test_commands_work_on_a_cluster(client, stored, tmp_path, as_if_large):
-    where = ("--scheduler", client.scheduler.address)
-    for name in ("draws.npy", "draws.csv"):
+@pytest.mark.parametrize("kind", ["--scheduler", "--workers"])
+def test_commands_work_on_a_cluster(kind, client, stored, tmp_path, as_if_large):
+    there = (kind, client.scheduler.address if kind == "--scheduler" else 1)
+    for name in ("draws.npy", "draws.csv") if kind == "--scheduler" else ("draws.npy",):
         command = ("summarize", stored / name, "--json", "--time-limit", 60, "--bound", "none")
-        here, there = partita(*command), partita(*command, *where)
-        assert here.exit_code == there.exit_code == 0, there.output
-        found = [json.loads(done.stdout) for done in (here, there)]
+        done = [partita(*command, *where) for where in ((), there)]
+        assert [one.exit_code for one in done] == [0, 0], done[1].output
+        found = [json.loads(one.stdout) for one in done]
         for part in ("labels", "expected_loss", "ball"):
             assert found[0].get(part) == found[1].get(part)
     np.savetxt(tmp_path / "data.csv", pt.datasets.galaxies(), header="x", comments="")
     run = ("--draws", 20, "--burn-in", 10, "--chains", 2, "--bound", "none")
-    for out, more in (("here", ()), ("there", where)):
-        done = partita("fit", tmp_path / "data.csv", *run, "--out", tmp_path / out, *more)
+    for out, where in (("a", ()), ("b", there)):
+        done = partita("fit", tmp_path / "data.csv", *run, "--out", tmp_path / out, *where)
         assert done.exit_code == 0, done.output
-    here, there = (pt.read_draws(tmp_path / out / "draws.npz") for out in ("here", "there"))
-    assert here == there
+    assert pt.read_draws(tmp_path / "a" / "draws.npz") == pt.read_draws(
+        tmp_path / "b" / "draws.npz"
+    )
 
 
 def test_clusters_that_are_none(stored, monkeypatch):

@@ -20,6 +20,7 @@ import partita as pt
 from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, on_workers
 from partita import _dask
 from partita.partitions import passes
+from partita.partitions.fetching import fetched
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -270,3 +271,24 @@ def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, mon
         np.asarray(remote)
     monkeypatch.setattr("partita._memory.available_memory", lambda: 10_000)
     assert pt.expected_loss(TRUTH, remote) == pt.expected_loss(TRUTH, LABELS)
+
+
+def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, monkeypatch):
+    """However many there are; what does not fit is refused before anything is searched."""
+    remote, said = on_workers(client), []
+    assert fetched(remote, "it", said.append) == pt.as_draws(LABELS)
+    assert said[-1] == "66 of 66 draws fetched from the cluster"
+    monkeypatch.setattr("partita._memory.available_memory", lambda: LABELS.size // 2)
+    for size in (0, 1 << 26):
+        monkeypatch.setattr(passes, "GATHERED_LABELS", size)
+        for name, ask in {
+            "price_path": pt.price_path,
+            "clusters_curve": pt.clusters_curve,
+            "credible_core": pt.credible_core,
+        }.items():
+            with pytest.raises(pt.errors.MemoryLimitError, match=f"{name} looks at all.*fewer"):
+                ask(remote)
+    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    for rules in ({"n_clusters": 2}, {"min_size": 2}):
+        with pytest.raises(pt.errors.MemoryLimitError, match="n_clusters= or min_size= looks at"):
+            pt.estimate(remote, **rules)

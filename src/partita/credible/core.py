@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, seconds, whole
 from partita.credible.core_bound import WORK, bound_size
 from partita.credible.core_result import CredibleCore, Plan
@@ -21,8 +22,8 @@ from partita.credible.core_tables import (
 from partita.credible.levels import clean_prob
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.fetching import fetched
 from partita.partitions.partial import PartialPartition
-from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
 
 _QUICK_CELLS, _QUICK_WORK = 5_000_000, 2e7
@@ -104,12 +105,14 @@ def credible_core(
     >>> core.at(0.75).size
     4
     """
-    clean = near(as_draws(draws))
+    clean = as_draws(draws)
     level = clean_prob(prob)
     effort = choice_or_none(bound, "bound", ("fast", "tight"))
     n_starts = None if n_starts is None else whole(n_starts, "n_starts", least=1)
     time_limit = seconds(time_limit)
     plan = Plan(effort, whole(patience, "patience"), time_limit, _seed(rng))
+    with Status("credible core") as status:
+        clean = fetched(clean, "credible_core", status.say)
     runs = run_from_firsts(
         prepare(clean),
         n_starts=n_starts,

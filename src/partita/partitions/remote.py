@@ -132,8 +132,8 @@ class RemoteLabels:
 
     # ------------------------------------------------------------------ some of the labels
 
-    def rows(self, draws: NDArray[np.int64]) -> Small:
-        """The labels of some draws, in the order given."""
+    def rows(self, draws: NDArray[np.int64], say: Callable[[int], None] | None = None) -> Small:
+        """The labels of some draws, in the order given; ``say`` is told how many are here."""
         require_memory(
             draws.size * self.shape[1] * self.dtype.itemsize,
             f"fetching {draws.size:,} draws of {self.shape[1]:,} items from the cluster",
@@ -145,8 +145,12 @@ class RemoteLabels:
         def submit(task: tuple[int, NDArray[np.int64], NDArray[np.int64]]) -> Any:
             return self._submit(rows_of, self.futures[task[0]], task[1])
 
+        done = 0
         for (_, _, to), found in zip(work, in_order(self.client, submit, work), strict=True):
             out[to] = found
+            done += to.size
+            if say is not None:
+                say(done)
         return out
 
     def gathered(self) -> Small:

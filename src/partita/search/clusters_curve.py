@@ -13,6 +13,7 @@ from partita.losses.base import Loss
 from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
+from partita.partitions.fetching import fetched
 from partita.partitions.labels import Labels, canonical
 from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
@@ -105,9 +106,10 @@ def clusters_curve(
             f"tolerance={tolerance!r}; expected a number of at least 0.", argument="tolerance"
         )
     time_limit = seconds(time_limit)
-    given = near(as_draws(draws))
+    given = as_draws(draws)
     wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
+        given = fetched(given, "clusters_curve", status.say)
         none = np.empty((0, given.n_items), np.int32)
         starts = whole(n_starts, "n_starts", least=1)
         task = Task(

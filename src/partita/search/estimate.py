@@ -14,7 +14,9 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
 from partita.losses.posterior import Posterior, as_posterior
 from partita.losses.registry import as_loss
+from partita.partitions.fetching import fetched
 from partita.partitions.labels import as_label_rows
+from partita.partitions.passes import is_remote
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.constraints import clean_rules, within
 from partita.search.methods.registry import as_method
@@ -136,6 +138,9 @@ def estimate(
     options = _clean_options(n_items, starts, n_starts, max_clusters, near, max_iter, n_jobs)
     rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
     with Status("estimate", progress) as status:
+        if rules is not None and posterior is not None and is_remote(posterior.draws):
+            asked = "estimate with n_clusters= or min_size="
+            posterior = Posterior(fetched(posterior.draws, asked, status.say), n_jobs)
         task = Task(
             draws=None if posterior is None else posterior.distinct,
             given_similarity=matrix if posterior is None else None,

@@ -17,8 +17,8 @@ from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.fetching import fetched
 from partita.partitions.labels import by_size
-from partita.partitions.passes import near
 from partita.partitions.types import DrawsLike
 from partita.search.hull import Point, hull
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
@@ -124,8 +124,9 @@ def price_path(
         )
     time_limit = seconds(time_limit)
     count_jobs(n_jobs)
-    given = near(as_draws(draws))
+    given = as_draws(draws)
     with Status("price path", progress) as status:
+        given = fetched(given, "price_path", status.say)
         starts = np.empty((0, given.n_items), np.int32)
         task = Task(
             draws=given.unique(),
