@@ -22,10 +22,16 @@ WEIGHTS = RNG.random(66) + 0.1
 
 @contextmanager
 def cluster_of(n_workers: int, *, processes: bool = True, **fields: Any) -> Iterator[Any]:
-    """The client of a cluster on this machine."""
+    """The client of a cluster on this machine.
+
+    A worker that died is waited for: by default Dask gives it up after 15 seconds, in which a
+    busy machine starts no process.
+    """
+    import dask
     import distributed
 
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "600 s"}),
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,

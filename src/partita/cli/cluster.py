@@ -15,6 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SECONDS = 10
 """How long to wait for a scheduler."""
 
+_BACK = "300 s"
+"""How long a worker that died may take to start again: Dask's 15 s are short on a busy machine."""
+
 
 def cluster_options(function: F) -> F:
     """``--scheduler ADDRESS`` and ``--workers N``."""
@@ -46,7 +49,10 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
     distributed = require("distributed", extra="dask", purpose=asked)
     require("dask.array", extra="dask", purpose=asked)
     if workers is not None:
+        import dask
+
         with (
+            dask.config.set({"distributed.deploy.lost-worker-timeout": _BACK}),
             distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
