@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,6 +58,24 @@ def on_workers(client: Any, **fields: Any) -> pt.Draws:
     assert passes.is_remote(remote)
     assert remote.stored.client is client
     return remote
+
+
+@contextmanager
+def happening(client: Any, number: int, what: Callable[[], None]) -> Iterator[None]:
+    """``what()`` at a client's submission of that number, in the middle of whatever is run."""
+    submit, count = client.submit, iter(range(number))
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        if next(count, None) == number - 1:
+            what()
+        return submit(*args, **kwargs)
+
+    client.submit = counting
+    try:
+        yield
+        assert next(count, None) is None, "it was over before anything happened"
+    finally:
+        client.submit = submit
 
 
 def assert_same(a: Any, b: Any, where: str = "result") -> None:

@@ -22,9 +22,11 @@ from clusters import (
     assert_same,
     cluster_of,
     cut_small,
+    happening,
     on_workers,
 )
 from partita.partitions import passes
+from partita.samplers import chain_files, chains
 from partita.search.methods import many_labels
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
@@ -217,6 +219,47 @@ def test_chains_on_workers_make_the_same_draws(client, tmp_path):
     np.testing.assert_array_equal(there.trace["concentration"], here.trace["concentration"])
     more = pt.sample(data, resume=tmp_path / "run.npz", **{**run, "draws": 30})
     assert more.draws == pt.sample(data, **{**run, "draws": 30}).draws
+
+
+def test_chains_on_workers_keep_themselves(client, tmp_path, monkeypatch):
+    """A driver that is lost loses no chain: each worker wrote its own, and resuming finds them."""
+    run = {"draws": 28, "burn_in": 2, "chains": 3, "rng": 4}
+    data, path, firsts = pt.datasets.galaxies(), tmp_path / "run.npz", []
+    wanted = pt.sample(data, **run)
+
+    def lost():
+        raise SystemExit
+
+    # The second chain's step of the third round: the first chain is perhaps further.
+    with pytest.raises(SystemExit), happening(client, 9, lost):
+        pt.sample(data, engine=client, checkpoint=path, checkpoint_every=0, **run)
+    pieces = {place.stem for place in (tmp_path / "run.npz.chains").iterdir()}
+    assert pieces >= {f"{chain}-{ends}" for chain in range(3) for ends in ("0-1", "1-5")}
+
+    def spied(model, task, advance=chains._advance):
+        firsts.append(task.first)
+        return advance(model, task)
+
+    monkeypatch.setattr(chains, "_advance", spied)
+    found = pt.sample(data, resume=path, checkpoint=tmp_path / "other.npz", **run)
+    assert min(firsts) == 5
+    assert found.draws == wanted.draws
+    np.testing.assert_array_equal(found.trace["concentration"], wanted.trace["concentration"])
+    monkeypatch.undo()
+    found = pt.sample(data, resume=path, checkpoint=path, engine=client, **run)
+    assert found.draws == wanted.draws
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["other.npz", "run.npz"]
+    assert pt.sample(data, resume=path, **run).draws == wanted.draws
+
+
+def test_where_workers_cannot_write_the_driver_does(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(chain_files.ChainFiles, "begin", lambda self: None)
+    path = tmp_path / "run.npz"
+    run = {"draws": 28, "burn_in": 2, "chains": 2, "rng": 4}
+    keep = {"checkpoint": path, "checkpoint_every": 0}
+    found = pt.sample(pt.datasets.galaxies(), engine=client, **keep, **run)
+    assert any("workers could not write" in note for note in found.notes)
+    assert pt.sample(pt.datasets.galaxies(), resume=path, **run).draws == found.draws
 
 
 # ------------------------------------------------------------------ the command line

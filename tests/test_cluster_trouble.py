@@ -11,13 +11,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import partita as pt
-from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, on_workers
+from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, happening, on_workers
 from partita import _dask
 from partita.partitions import passes
 from partita.partitions.fetching import fetched
@@ -38,24 +37,6 @@ def client():
 @pytest.fixture
 def as_if_large(monkeypatch):
     cut_small(monkeypatch)
-
-
-@contextmanager
-def happening(client, number, what):
-    """``what()`` at a client's submission of that number, in the middle of whatever is run."""
-    submit, count = client.submit, iter(range(number))
-
-    def counting(*args, **kwargs):
-        if next(count, None) == number - 1:
-            what()
-        return submit(*args, **kwargs)
-
-    client.submit = counting
-    try:
-        yield
-        assert next(count, None) is None, "it was over before anything happened"
-    finally:
-        client.submit = submit
 
 
 def in_time(client, function):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,9 +124,30 @@ Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
 """One step of each chain, wherever it runs."""
 
 
-def runner(model: Model, n_jobs: int | None, engine: Any = None) -> Advance:
+class Piece(Protocol):
+    """What a worker writes of a chain after a step."""
+
+    def write(self, last: int, state: ChainState, record: Record) -> str | None:
+        """Write it; what went wrong, where it could not be."""
+
+
+class Pieces(Protocol):
+    """Who says when workers write their chains; see ``chain_files``."""
+
+    def due(self) -> Sequence[Piece | None]:
+        """For each chain the piece to write after the next step, where it is time."""
+
+    def note(self, last: int, records: Sequence[Record], failures: Sequence[str | None]) -> None:
+        """Take note of a step of all chains, up to an iteration."""
+
+
+def runner(
+    model: Model, n_jobs: int | None, engine: Any = None, pieces: Pieces | None = None
+) -> Advance:
     """Who advances the chains: threads here, or the workers of a cluster."""
-    return _in_threads(model, n_jobs) if engine is None else _on_workers(model, as_client(engine))
+    if engine is None:
+        return _in_threads(model, n_jobs)
+    return _on_workers(model, as_client(engine), pieces)
 
 
 def _in_threads(model: Model, n_jobs: int | None) -> Advance:
@@ -134,7 +155,7 @@ def _in_threads(model: Model, n_jobs: int | None) -> Advance:
     return lambda steps: run(partial(_advance, model), steps, n_jobs)
 
 
-def _on_workers(model: Model, client: Any) -> Advance:
+def _on_workers(model: Model, client: Any, pieces: Pieces | None) -> Advance:
     """Chains that advance on the workers of a cluster, to which the model is sent once.
 
     A chain's state comes back after every round: a worker that dies costs the round, and not
@@ -143,10 +164,27 @@ def _on_workers(model: Model, client: Any) -> Advance:
     there = held(client, model)
 
     def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
-        submit = partial(client.submit, _advance, there, pure=False)
-        return list(in_order(client, submit, steps))
+        due = [None] * len(steps) if pieces is None else pieces.due()
+        found = list(
+            in_order(
+                client,
+                lambda task: client.submit(_advance_and_write, there, *task, pure=False),
+                zip(steps, due, strict=True),
+            )
+        )
+        if pieces is not None:
+            last, records = steps[0].last, [record for _, record, _ in found]
+            pieces.note(last, records, [failure for _, _, failure in found])
+        return [(state, record) for state, record, _ in found]
 
     return advance
+
+
+def _advance_and_write(
+    model: Model, task: Step, piece: Piece | None
+) -> tuple[ChainState, Record, str | None]:
+    state, record = _advance(model, task)
+    return state, record, None if piece is None else piece.write(task.last, state, record)
 
 
 def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:

@@ -81,13 +81,7 @@ class Checkpointer:
         if self._path is None:
             return
         start = time.monotonic()
-        arrays: dict[str, Any] = {}
-        joined = progress.joined() if progress.n_draws else None
-        arrays |= state_arrays(progress)
-        for c in range(len(progress.states)):
-            if joined is not None:
-                arrays[f"labels_{c}"] = joined[c].labels
-                arrays[f"scalars_{c}"] = joined[c].scalars
+        arrays = progress_arrays(progress)
         meta = {"model": self._model, "done": progress.done, "chains": len(progress.states)}
         meta |= {"begun": list(progress.begun)}
         write_archive(self._path, _CHECKPOINT, meta, arrays, overwrite=True)
@@ -125,17 +119,27 @@ def read_checkpoint(
         raise FileFormatError(f"the checkpoint {path} is damaged: begun={begun!r}.")
     done, (n_items, n_columns) = int(meta["done"]), shape
     n_rates = len(kernel.learned(n_columns))
-    width = 4 + int(prior.tables(n_items).has_components) + n_rates
+    kept = settings.kept(done)
     states, records = [], []
     try:
         for c in range(settings.chains):
             states.append(read_state(arrays, c, n_items, prior, n_rates))
-            records.append(_records(arrays, c, n_items, settings.kept(done), width))
+            records.append(read_records(arrays, c, kept, (n_items, n_columns), kernel, prior))
     except KeyError as error:
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
     except ValueError as error:
         raise FileFormatError(f"the checkpoint {path} is damaged: {error}.") from None
     return Progress(done, tuple(states), tuple(records), (begun[0], begun[1]))
+
+
+def progress_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
+    """Where chains stand and what they kept, for a file."""
+    arrays = state_arrays(progress)
+    if progress.n_draws:
+        for c, record in enumerate(progress.joined()):
+            arrays[f"labels_{c}"] = record.labels
+            arrays[f"scalars_{c}"] = record.scalars
+    return arrays
 
 
 def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
@@ -177,12 +181,19 @@ def read_state(
     return ChainState(labels.astype(np.int32), concentration, random, rates)
 
 
-def _records(
-    arrays: dict[str, NDArray[Any]], c: int, n_items: int, kept: int, width: int
+def read_records(
+    arrays: dict[str, NDArray[Any]],
+    c: int,
+    kept: int,
+    shape: tuple[int, int],
+    kernel: Kernel,
+    prior: PartitionPrior,
 ) -> tuple[Record, ...]:
     """The draws of chain c, of which there must be as many as its iterations give."""
     if not kept:
         return ()
+    n_items, n_columns = shape
+    width = 4 + int(prior.tables(n_items).has_components) + len(kernel.learned(n_columns))
     labels, scalars = arrays[f"labels_{c}"], arrays[f"scalars_{c}"]
     if labels.shape != (kept, n_items) or labels.dtype.kind != "u":
         raise ValueError(f"chain {c} has labels of shape {labels.shape}")

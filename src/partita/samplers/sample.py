@@ -15,6 +15,7 @@ from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
 from partita.samplers.cells import Floats
+from partita.samplers.chain_files import ChainFiles, clear, continued
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
 from partita.samplers.choice import choose_kernel
@@ -97,7 +98,8 @@ def sample(
         Split–merge moves per iteration; by default one, and one more per 200 items up to eight:
         sweeps mix more slowly the more items there are.
     checkpoint : path, optional
-        Keep the run in this file while it lasts.
+        Keep the run in this file while it lasts. With ``engine`` each worker writes its chain
+        to a directory beside it, which ``resume`` finds, too: give a path that workers see.
     checkpoint_every : float
         Seconds between writings of the checkpoint.
     resume : path, optional
@@ -147,15 +149,23 @@ def sample(
     begun = beginning(starts)
     if resume is not None:
         given = begun
-        begun = read_checkpoint(resume, model_id, settings, values.shape, kernel, prior)
+        here = (resume, model_id, settings, values.shape, kernel, prior)
+        begun = continued(read_checkpoint(*here), *here)
         refuse_another_beginning(
             begun, given, resume, initial=initial is not None, rng=rng is not None
         )
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_parameters(begun, model) if resume is None else begun
-    advance = runner(model, n_jobs, engine)
+    on_workers = None
+    if engine is not None and checkpoint is not None:
+        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=model_id, begun=begun)
+    advance = runner(model, n_jobs, engine, on_workers)
     keeper.begin(begun)
+    if checkpoint is not None:
+        clear(checkpoint)
+    if on_workers is not None:
+        on_workers.begin()
     for note in notes:
         _log.info(note)
     start = time.perf_counter()
@@ -163,11 +173,16 @@ def sample(
 
         def after_round(reached: Progress) -> None:
             display.update(reached)
-            keeper.after_round(reached)
+            if on_workers is None or on_workers.failure is not None:
+                keeper.after_round(reached)
 
         reached, interrupted = advance_all(settings, begun, advance, after_round)
     keeper.keep(reached)
+    if checkpoint is not None and keeper.failure is None:
+        clear(checkpoint)
     seconds = time.perf_counter() - start
+    if on_workers is not None and on_workers.failure is not None:
+        notes = (*notes, _NOT_THERE.format(on_workers.failure))
     if keeper.failure is not None:
         notes = (*notes, keeper.failure)
         sys.stderr.write(f"partita: {keeper.failure}\n")
@@ -187,6 +202,8 @@ def sample(
         interrupted,
     )
 
+
+_NOT_THERE = "workers could not write checkpoints of their chains, so that this process did: {}"
 
 _MOST = 2**40
 """Most draws, iterations or chains that can be asked for, so that their products can be counted."""
