@@ -188,7 +188,9 @@ def grow(
         if c == k:
             if k == capacity:
                 wider = np.zeros((2 * capacity, n))
-                wider[:capacity] = agree
+                for row in range(capacity):  # a slice would compile, and load, its error message
+                    for j in range(n):
+                        wider[row, j] = agree[row, j]
                 agree = wider
                 capacity *= 2
             firsts[k] = best
