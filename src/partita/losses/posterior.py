@@ -68,8 +68,8 @@ class Posterior:
     @cached_property
     def _first(self) -> NDArray[np.int64]:
         """Position of each distinct partition's first draw."""
-        first = np.unique(self.index, return_index=True)[1]
-        return np.asarray(first, np.int64)
+        # Numbers rise by one at each partition that is new.
+        return np.flatnonzero(np.diff(np.maximum.accumulate(self.index), prepend=-1))
 
     @property
     def index(self) -> NDArray[np.int64]:

@@ -34,15 +34,23 @@ def number_distinct(draws: Draws) -> NDArray[np.int64]:
     No label has to travel, wherever the draws live.
     """
     (hashes,) = concatenated(map_blocks(_hashes, draws))
-    _, first, inverse, count = np.unique(
-        hashes, return_index=True, return_inverse=True, return_counts=True
-    )
-    if first.size < hashes.size:
-        compared = partial(_digests, doubtful=count[inverse] > 1)
-        digests = np.concatenate(list(map_blocks(compared, draws)))
-        kinds, other = np.unique(digests, return_inverse=True)
-        pair = inverse * kinds.size + other
-        _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse]
+    kept, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    if kept.size == hashes.size:
+        return np.arange(hashes.size)
+    doubtful = count[number] > 1
+    digests = np.concatenate(list(map_blocks(partial(_digests, doubtful=doubtful), draws)))
+    some = np.flatnonzero(doubtful)
+    kinds, other = np.unique(digests[some], return_inverse=True)
+    _, apart = np.unique(number[some] * kinds.size + other, return_inverse=True)
+    number[some] = kept.size + apart
+    return _by_first_appearance(number)
+
+
+def _by_first_appearance(number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same groups, numbered in the order in which they appear; without sorting."""
+    rows = np.arange(number.size)
+    first = np.zeros(int(number.max()) + 1, np.int64)
+    first[number[::-1]] = rows[::-1]  # of several rows the last one written stays: the first
+    is_first = first[number] == rows
+    ranks: NDArray[np.int64] = (np.cumsum(is_first) - 1)[first[number]]
+    return ranks
