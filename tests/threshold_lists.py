@@ -86,6 +86,12 @@ ELSEWHERE = {
     "test_time_that_is_up_still_gives_partitions",
     "search.methods.linkage.BLOCK_LABELS": "search/test_linkage.py::"
     "test_the_same_for_every_number_of_threads",
+    "search.methods.many_labels.FEW_CLUSTERS": "search/test_many_labels.py::"
+    "test_partitions_too_wide_for_tables_are_not_searched",
+    "search.methods.many_labels.MOST_TIMES": "search/test_many_labels.py::"
+    "test_partitions_too_wide_for_tables_are_not_searched",
+    "search.methods.many_labels.TABLE_CELLS": "search/test_many_labels.py::"
+    "test_partitions_too_wide_for_tables_are_not_searched",
     "search.methods.polish.WIDE_CELLS": "search/test_tables.py::"
     "test_looking_at_all_draws_gives_the_loss_after_each_move",
     "search.problem.FEW_CLUSTERS": "search/test_lists.py::"
@@ -98,6 +104,10 @@ ELSEWHERE = {
     "test_corners_that_are_looked_at_on_fewer_draws",
     "search.methods.walks.WALK_CELLS": "search/test_starts.py::test_work_without_end_is_ended",
     "search.methods.walks.WALK_SWEEPS": "search/test_starts.py::test_work_without_end_is_ended",
+    "search.pass_descent.MOST_CELLS": "search/test_many_labels.py::"
+    "test_a_descent_that_does_not_end_is_ended_and_that_is_said",
+    "search.pass_descent.MOST_SWEEPS": "search/test_many_labels.py::"
+    "test_a_descent_that_does_not_end_is_ended_and_that_is_said",
     "search.pass_descent.MOST_STEPS": "search/test_many_labels.py::"
     "test_a_descent_that_does_not_end_is_ended_and_that_is_said",
     "search.pass_descent.DOUBTFUL": "search/test_many_labels.py::"

@@ -36,6 +36,7 @@ def many(monkeypatch):
     """Few labels are many, and few items are explored."""
     monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
     monkeypatch.setattr(many_labels, "SOME_ITEMS", 30)
+    monkeypatch.setattr(many_labels, "FEW_CLUSTERS", 1_000)
     monkeypatch.setattr(many_labels, "by_similarity", lambda task: False)
 
 
@@ -182,21 +183,47 @@ def test_items_are_placed_roughly_when_time_is_up():
     assert pt.distance(found, truth, "binder") < 0.1
 
 
-def test_a_descent_that_does_not_end_is_ended_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(pass_descent, "MOST_STEPS", 1)
+@pytest.mark.parametrize("limits", [{"MOST_STEPS": 1}, {"MOST_SWEEPS": 0.5, "MOST_CELLS": 200}])
+def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypatch):
+    for name, value in limits.items():
+        monkeypatch.setattr(pass_descent, name, value)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
     ended, settled = pass_descent.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
     assert not settled
-    assert "after 1 steps" in task.limits[0]
+    assert "after 1 step " in task.limits[0]
 
 
-def test_partitions_too_wide_for_tables_are_not_carried_on(many, monkeypatch):
+@pytest.mark.parametrize(
+    ("limits", "cap"),
+    [
+        ({"TABLE_CELLS": 0}, 1),
+        ({"FEW_CLUSTERS": 3, "MOST_TIMES": 0}, 3),
+        ({"FEW_CLUSTERS": 0, "MOST_TIMES": 0.5}, 2),
+    ],
+)
+def test_partitions_too_wide_for_tables_are_not_searched(limits, cap, many, monkeypatch):
     draws = pt.Draws(planted(np.random.default_rng(2)))
-    monkeypatch.setattr(many_labels, "WIDE_CELLS", 0)
+    assert pt.estimate(draws, bound=None).n_clusters == 5
+    for name, value in limits.items():
+        monkeypatch.setattr(many_labels, name, value)
     found = pt.estimate(draws, bound=None)
-    assert found.search.starts[0].origin == "one cluster"
-    assert "more than 1 clusters were explored" in found.search.limits[0]
+    assert found.n_clusters == cap
+    assert f"more than {cap} clusters were not searched" in found.search.limits[-1]
+
+
+@pytest.mark.parametrize("loss", [pt.VI(a=0.3), pt.NVI()], ids=repr)
+def test_singletons_are_found_although_no_table_holds_them(loss, many, monkeypatch):
+    rng = np.random.default_rng(4)
+    draws = pt.Draws(np.stack([rng.permutation(np.repeat(np.arange(40), 2)) for _ in range(9)]))
+    monkeypatch.setattr(many_labels, "FEW_CLUSTERS", 4)
+    monkeypatch.setattr(many_labels, "MOST_TIMES", 0)
+    found = pt.estimate(draws, loss=loss, bound=None)
+    alone = pt.expected_loss(np.arange(80), draws, loss=loss)[0]
+    assert many_labels._loss_alone(make_task(draws, loss)) == pytest.approx(alone, abs=ALMOST)
+    assert found.expected_loss == alone
+    assert found.n_clusters == 80
+    assert found.search.settled is None
 
 
 def test_a_users_partition_is_never_lost(many):

@@ -12,6 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import counted
+from partita.kernels.search.types import LANES
 from partita.partitions.labels import Labels, canonical
 from partita.search.looks import Items, Look, look
 from partita.search.task import Task
@@ -19,8 +21,9 @@ from partita.search.task import Task
 DOUBTFUL = 32
 """One item in so many, those that cost least to move, is looked at until none of them moves."""
 
-MOST_STEPS = 60
-"""Steps after which a descent ends that opens one cluster after the other, and would not."""
+MOST_STEPS, MOST_SWEEPS, MOST_CELLS = 60, 20, 5e9
+"""Steps after which a descent ends that opens one cluster after the other, and would not; and its
+work: sweeps at the draws' own number of clusters or table cells read, whichever is more."""
 
 
 def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
@@ -29,9 +32,11 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     ``keep`` is told each partition on the way. All items are looked at first
     and last; in between only those in doubt.
     """
+    steps, most = 0, _most_looks(task, labels)
     seen, everyone = look(task, labels), True
     watched = np.empty(0, np.int64)
-    for _ in range(MOST_STEPS):
+    while steps < MOST_STEPS and task.looks < most:
+        steps += 1
         if seen is None:
             return labels, False
         falls = seen.downhill
@@ -46,10 +51,20 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
         else:
             seen, everyone = look(task, labels), True
     task.limits.append(
-        f"passes: after {MOST_STEPS} steps over all draws, each of many moves, single items still "
-        "moved"
+        f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single items "
+        "still moved"
     )
     return labels, False
+
+
+def _most_looks(task: Task, labels: Labels) -> float:
+    """Looks at items until when a descent may go on; without end where the user set a time."""
+    if task.clock.deadline is not None:
+        return np.inf
+    assert task.draws is not None
+    clusters, draws = int(labels.max()) + 1 + LANES, task.draws.n_draws
+    usual = MOST_SWEEPS * task.n_items * (float(task.draws.n_clusters.mean()) + LANES) / clusters
+    return task.looks + max(usual, MOST_CELLS / (draws * clusters))
 
 
 def _doubtful(seen: Look, n_falling: int) -> Items:

@@ -9,21 +9,25 @@ memory. All draws are only ever seen by passes.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._wording import counted
+from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.types import LANES
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
-from partita.partitions.passes import here, is_small, near
+from partita.partitions.passes import Block, here, is_small, map_blocks, near
 from partita.search.looks import Items, place
 from partita.search.methods import sweep
-from partita.search.methods.polish import NEAR, POLISHED, WIDE_CELLS
+from partita.search.methods.polish import NEAR, POLISHED
+from partita.search.methods.starts import SINGLETONS
 from partita.search.methods.walks import Reached, distinct, sample_draws
 from partita.search.pass_descent import descend
-from partita.search.problem import by_similarity
+from partita.search.problem import by_similarity, terms_and_steps
 from partita.search.task import Candidate, Task
 
 MANY_ITEMS = 50_000
@@ -31,6 +35,12 @@ MANY_ITEMS = 50_000
 
 SOME_ITEMS = 20_000
 """Items that are explored, drawn at random."""
+
+MOST_TIMES, FEW_CLUSTERS = 8, 64
+"""Clusters of an estimate, at most: so many times those of a draw, or so many."""
+
+TABLE_CELLS = 1 << 24
+"""Cells that the table of one draw may have."""
 
 STRATA, OF_EACH = 8, 4
 """Draws of which every cluster, however small, has so many items among those explored."""
@@ -41,14 +51,43 @@ def search(task: Task) -> list[Candidate]:
     if not _goes_by_passes(task):
         task.draws = None if task.draws is None else near(task.draws)
         return sweep.search(task)
-    best = _begun(task)
+    cap = _most_clusters(task)
+    capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
+    best = _begun(capped)
 
     def keep(labels: Labels) -> None:
         task.found[:] = [Candidate(labels, best.origin)]
 
     keep(best.labels)
-    labels, task.settled = descend(task, best.labels, keep)
-    return [Candidate(labels, best.origin)]
+    labels, task.settled = descend(capped, best.labels, keep)
+    task.looks += capped.looks
+    found = [Candidate(labels, best.origin)]
+    if cap == task.n_items or cap == task.options.max_clusters:
+        return found
+    if int(labels.max()) + 1 == cap:
+        task.limits.append(f"size: partitions of more than {cap:,} clusters were not searched")
+    if task.options.max_clusters is None and _loss_alone(task) < task.evaluate(labels):
+        found.append(Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS))
+        task.settled = None
+    return found
+
+
+def _loss_alone(task: Task) -> float:
+    """Expected loss of singletons, which no table of counts could hold."""
+    assert task.draws is not None
+    draws, n = task.draws, task.n_items
+    terms, _ = terms_and_steps(task.loss, n)
+    sums = partial(_truth_sums, terms=terms)
+    truth = np.concatenate(list(map_blocks(sums, draws, n_jobs=task.options.n_jobs)))
+    form, own, mass = task.loss.form(n), n * float(terms[1]), draws.probabilities
+    if task.loss.averages_sums:
+        return float(form.combine(own, own, float(mass @ truth)))
+    return float(mass @ [form.combine(own, own, each) for each in truth.tolist()])
+
+
+def _truth_sums(block: Block, *, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A pass: Σ f(n_t) of each draw."""
+    return truth_sums(block.rows, block.n_clusters, terms)
 
 
 def _goes_by_passes(task: Task) -> bool:
@@ -57,9 +96,19 @@ def _goes_by_passes(task: Task) -> bool:
     return task.n_items > MANY_ITEMS or not is_small(task.draws)
 
 
-def _most_clusters(draws: Draws) -> int:
-    """Clusters of a partition of which the table of one draw does not grow too large."""
-    return max(1, int(WIDE_CELLS // draws.n_clusters.max()) // LANES * LANES - 2)
+def _most_clusters(task: Task) -> int:
+    """Clusters of a partition up to which a look at all draws takes no longer than it may.
+
+    The user's own starts, and the user's own limit, are kept to.
+    """
+    assert task.draws is not None
+    clusters = task.draws.n_clusters
+    fits = TABLE_CELLS // int(clusters.max()) // LANES * LANES - 2
+    most = max(1, min(fits, max(FEW_CLUSTERS, int(MOST_TIMES * clusters.mean()))))
+    if task.options.starts.size:
+        most = max(most, int(task.options.starts.max()) + 1)
+    wished = task.options.max_clusters
+    return min(task.n_items, most if wished is None else min(most, wished))
 
 
 def _sample(task: Task) -> Draws:
@@ -100,18 +149,10 @@ def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
     return reached
 
 
-def _carried(task: Task, reached: list[Reached]) -> list[Reached]:
+def _carried(reached: list[Reached]) -> list[Reached]:
     """The explored partitions that all items are given to: one, or several that may be best."""
-    assert task.draws is not None
-    most = _most_clusters(task.draws)
-    narrow = [r for r in reached if int(r.labels.max()) + 1 <= most]
-    if len(narrow) < len(reached):
-        task.limits.append(
-            f"size: partitions of more than {most:,} clusters were explored, but tables of all "
-            "draws could not hold them"
-        )
     agreed = len(sweep.kinds_at_best(reached)) >= sweep.KINDS
-    best = distinct(narrow)[: 1 if agreed else POLISHED]
+    best = distinct(reached)[: 1 if agreed else POLISHED]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
 
 
@@ -121,11 +162,10 @@ def _begun(task: Task) -> Candidate:
     sample = _sample(task)
     items = some_items(sample, task.rng)
     reached = _explored(task, sample, items)
-    carried = _carried(task, reached)
+    carried = _carried(reached)
     task.limits.append(_said(task, sample, items, reached, carried))
     begun = [Candidate(row, "user") for row in task.options.starts]
     begun += [Candidate(_whole(task, sample, items, r.labels), r.origin) for r in carried]
-    begun = begun or [Candidate(np.zeros(task.n_items, np.int32), "one cluster")]
     if len(begun) == 1:
         return begun[0]
     losses = [task.loss.expected(c.labels, task.draws, task.options.n_jobs) for c in begun]
