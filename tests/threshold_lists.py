@@ -60,6 +60,12 @@ ELSEWHERE = {
     "samplers.display._FEW": "samplers/test_sample.py::test_r_hat_so_far_is_that_of_the_chains",
     "samplers.guard._MANY": "samplers/test_door.py::"
     "test_doubtful_columns_are_refused_with_the_way_out",
+    "report.item_sample.AT_RANDOM": "report/test_prepare.py::"
+    "test_of_very_many_items_some_are_shown",
+    "report.item_sample.LEAST_CERTAIN": "report/test_prepare.py::"
+    "test_of_very_many_items_some_are_shown",
+    "report.item_sample.MOST_ITEMS": "report/test_prepare.py::"
+    "test_of_very_many_items_some_are_shown",
     "samplers.guard._WIDE": "samplers/test_door.py::"
     "test_columns_with_nothing_in_them_and_wide_ones",
     "samplers.predictive._CELLS": "samplers/test_fit.py::"
@@ -87,8 +93,6 @@ ELSEWHERE = {
     "search.methods.linkage.BLOCK_LABELS": "search/test_linkage.py::"
     "test_the_same_for_every_number_of_threads",
     "search.methods.many_labels.FEW_CLUSTERS": "search/test_many_labels.py::"
-    "test_partitions_too_wide_for_tables_are_not_searched",
-    "search.methods.many_labels.MOST_TIMES": "search/test_many_labels.py::"
     "test_partitions_too_wide_for_tables_are_not_searched",
     "search.methods.many_labels.TABLE_CELLS": "search/test_many_labels.py::"
     "test_partitions_too_wide_for_tables_are_not_searched",

@@ -9,6 +9,8 @@ import pytest
 from scipy.stats import norm
 
 import partita as pt
+from partita.plots.similarity_map import prepare_similarity
+from partita.report import item_sample
 from partita.report.how_many import WIDTH
 from partita.report.item_positions import item_positions
 from partita.report.partitions import PROBS, shown_partitions, wide_corners
@@ -195,9 +197,9 @@ def test_rival_answers_of_chains_that_disagree():
     assert "(chains 0 and 1)" in content.rivals.caption
     assert [row[1] for row in content.rivals.rows] == ["66.7%", "33.3%"]
     assert "items 15, 16 and 17 move" in content.rivals.rows[1][-1]
-    assert [(r.key, r.moved) for r in content.rival_items] == [
-        ("rival0", ""),
-        ("rival1", "15,16,17"),
+    assert [(r.key, r.moved.tolist()) for r in content.rival_items] == [
+        ("rival0", []),
+        ("rival1", [15, 16, 17]),
     ]
     offered = {c.key: c.partition for c in content.shown.choices}
     for r in range(2):
@@ -239,3 +241,39 @@ def test_slivers_of_a_path_are_left_out_and_counted(summary):
     assert content.how_many.curve is None
     assert "1 sliver too narrow" in content.how_many.path.text
     assert prepare(dataclasses.replace(found, path=None)).how_many is None
+
+
+def test_of_very_many_items_some_are_shown(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = np.sort(rng.integers(0, 4, 400))
+    labels = np.where(rng.random((60, 400)) < 0.2, rng.integers(0, 5, (60, 400)), truth)
+    draws = pt.Draws(labels, item_names=[f"item{i}" for i in range(400)])
+    found = pt.summarize(draws, data=rng.normal(size=(400, 2)))
+    whole = prepare(found)
+    assert whole.item_numbers is None
+    monkeypatch.setattr(item_sample, "MOST_ITEMS", 399)
+    monkeypatch.setattr(item_sample, "LEAST_CERTAIN", 30)
+    monkeypatch.setattr(item_sample, "AT_RANDOM", 100)
+    heat = prepare_similarity(draws, found.labels, most_cells=20)
+    some = item_sample.with_fewer_items(
+        dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))
+    )
+    items = some.item_numbers
+    assert 100 <= items.size <= 130
+    assert f"{items.size} of 400 items" in some.item_note
+    doubtful = np.argsort(found.items.probability.astype(np.float32), kind="stable")[:30]
+    assert np.isin(doubtful, items).all()
+    for row, all_of_it, sizes in zip(
+        some.shown.labels, whole.shown.labels, some.shown.sizes, strict=True
+    ):
+        np.testing.assert_array_equal(row, all_of_it[items])
+        assert sizes.sum() == 400
+    assert some.item_names == tuple(f"item{i}" for i in items)
+    np.testing.assert_array_equal(some.place.x, whole.place.x[items])
+    order, starts = some.heat_items
+    assert (np.diff(starts) >= 5).all()
+    for cell in range(20):
+        mine = items[order[starts[cell] : starts[cell + 1]]]
+        assert set(mine) <= set(heat.order[heat.edges[cell] : heat.edges[cell + 1]])
+    for few, level in zip(some.holds.levels, whole.holds.levels, strict=True):
+        assert set(items[few.items]) == set(level.items) & set(items)

@@ -86,9 +86,10 @@ def _label(axis: Any, text: str) -> None:
 
 def _items_source(content: Content) -> Any:
     """One row per item, shared by the pictures whose points are items."""
-    n = content.heat.order.size
+    order, _ = content.heat_items
+    n = order.size
     position = np.empty(n, np.int32)
-    position[content.heat.order] = np.arange(n, dtype=np.int32)
+    position[order] = np.arange(n, dtype=np.int32)
     columns = {
         "position": position,
         "probability": content.item_columns["probability"],
@@ -149,7 +150,7 @@ def _data(place: ItemPositions, source: Any, said: Words) -> Any:
 
 
 def _probability(content: Content, source: Any) -> Any:
-    alone, said, n = content.place is None, content.said, content.heat.order.size
+    alone, said, n = content.place is None, content.said, content.heat_items[0].size
     plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
     _points(plot, source, "position", "probability", n, said)
@@ -239,7 +240,7 @@ def _colour_bar(mapper: Any, said: Words) -> Any:
 def _counts(content: Content) -> Any:
     models = _bokeh("models")
     plot = _figure("", 260)
-    k = int(content.shown.labels[0].max()) + 1
+    k = content.shown.sizes[0].size
     colours = [COLOURS[0] if value == k else OTHER for value in content.count_values.tolist()]
     plot.vbar(x=content.count_values, top=content.count_probabilities, width=0.8, color=colours)
     plot.y_range.start = 0

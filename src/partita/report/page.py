@@ -90,18 +90,19 @@ def _document(content: Content) -> tuple[str, dict[str, str]]:
 
 def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
     """What the scripts need to know; arrays in base64."""
-    shown, heat = content.shown, content.heat
+    shown, (order, starts) = content.shown, content.heat_items
     n_colours = max(int(colours.max()) for colours in shown.colours) + 1
     return {
         "roots": roots,
-        "n_items": int(heat.order.size),
+        "n_items": int(order.size),
+        "numbers": None if content.item_numbers is None else _packed(content.item_numbers),
         "names": content.item_names,
         "colours": COLOURS,
         "shapes": [SHAPES.index(shape(index)) for index in range(n_colours)],
         "shape_names": SHAPES,
         "partitions": [
-            {"labels": _packed(labels), "colours": colours.tolist()}
-            for labels, colours in zip(shown.labels, shown.colours, strict=True)
+            {"labels": _packed(labels), "colours": colours.tolist(), "sizes": sizes.tolist()}
+            for labels, colours, sizes in zip(shown.labels, shown.colours, shown.sizes, strict=True)
         ],
         "choices": {
             choice.key: {"partition": choice.partition, "title": choice.title, "text": choice.text}
@@ -112,8 +113,8 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
         "start": shown.start,
         "cores": [] if content.holds is None else _cores(content.holds),
         "columns": {name: _packed(values) for name, values in content.item_columns.items()},
-        "order": _packed(heat.order),
-        "starts": _packed(heat.edges),
+        "order": _packed(order),
+        "starts": _packed(starts),
         "steps": HEAT_STEPS,
         "together": [content.said.together_with, f"mean {content.said.probability}"],
     }

@@ -68,8 +68,11 @@ class Shown:
     """Every partition once, with colours that follow the clusters, and who refers to it."""
 
     labels: tuple[Labels, ...]
+    """Clusters of the items that are shown."""
     colours: tuple[NDArray[np.int64], ...]
     """Colour index of each cluster of each partition."""
+    sizes: tuple[NDArray[np.int64], ...]
+    """Items of each cluster, of all that there are."""
     choices: tuple[Choice, ...]
     levels: tuple[Level, ...]
     start: int
@@ -101,7 +104,9 @@ def shown_partitions(summary: Summary) -> Shown:
     probs = sorted({*PROBS, summary.prob})
     levels = tuple(_level(summary, summary.ball.at(prob), distinct) for prob in probs)
     labels = tuple(distinct.labels)
-    return Shown(labels, tuple(colour_indices(labels)), choices, levels, probs.index(summary.prob))
+    sizes = tuple(np.bincount(row) for row in labels)
+    own = probs.index(summary.prob)
+    return Shown(labels, tuple(colour_indices(labels)), sizes, choices, levels, own)
 
 
 def wide_corners(path: PricePath) -> list[int]:

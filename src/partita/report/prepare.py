@@ -20,6 +20,7 @@ from partita.report import wording as words
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.how_many import HowMany, how_many
 from partita.report.item_positions import ItemPositions, item_positions
+from partita.report.item_sample import with_fewer_items
 from partita.report.partitions import Shown, shown_partitions
 from partita.report.tables import ReportTable
 
@@ -47,8 +48,8 @@ class Rival:
     """A rival answer: its name among the partitions on offer, and the items that differ."""
 
     key: str
-    moved: str
-    """Numbers of the items that are elsewhere than in the heaviest, with commas."""
+    moved: NDArray[np.int64]
+    """The items that are elsewhere than in the heaviest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,12 @@ class Content:
     notes: tuple[str, ...]
     shown: Shown
     heat: SimilarityMap
+    heat_items: tuple[NDArray[np.int64], NDArray[np.int64]]
+    """The items shown from top to bottom of the heat map, and where its cells begin among them."""
     place: ItemPositions | None
+    item_numbers: NDArray[np.int64] | None
+    """Which items are shown; None for all."""
+    item_note: str
     item_names: tuple[str, ...] | None
     item_columns: Mapping[str, NDArray[Any]]
     count_values: NDArray[np.int64]
@@ -108,7 +114,8 @@ def prepare(summary: Summary) -> Content:
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
     shown, profiles = shown_partitions(summary), summary.profiles
-    return Content(
+    heat = prepare_similarity(summary.posterior, found.labels)
+    content = Content(
         said=said,
         heading=words.heading(summary),
         origin=words.origin(summary),
@@ -117,7 +124,10 @@ def prepare(summary: Summary) -> Content:
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
         notes=summary.diagnostics.notes,
         shown=shown,
-        heat=prepare_similarity(summary.posterior, found.labels),
+        heat=heat,
+        heat_items=(heat.order, heat.edges),
+        item_numbers=None,
+        item_note="",
         place=item_positions(summary.data, summary.data_names, summary.data_categories),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
@@ -145,6 +155,7 @@ def prepare(summary: Summary) -> Content:
         versions=tables.mapping_table("Versions", ("Software", "Version"), summary.versions),
         call=tables.call_text(summary),
     )
+    return with_fewer_items(content)
 
 
 def _facts(summary: Summary, said: Words) -> dict[str, str]:
@@ -174,8 +185,7 @@ def _rivals(summary: Summary) -> tuple[Rival, ...]:
     if rivals is None or rivals.n == 1:
         return ()
     return tuple(
-        Rival(f"rival{r}", ",".join(str(i) for i in moved_items(rivals, r)))
-        for r in range(rivals.n)
+        Rival(f"rival{r}", np.asarray(moved_items(rivals, r), np.int64)) for r in range(rivals.n)
     )
 
 

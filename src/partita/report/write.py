@@ -27,7 +27,8 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     -----
     About 1.3 MB of the file is Bokeh; 200 items with 10,000 draws add some
     0.3 MB, 20,000 items some 2.5 MB. Beyond 500 items the heat map shows means
-    over groups of items, and says so.
+    over groups of items; beyond 20,000, points and tables show 10,000 of them,
+    the least certain among these. Both are said.
 
     Examples
     --------

@@ -38,18 +38,20 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     while steps < MOST_STEPS and task.looks < most:
         steps += 1
         if seen is None:
-            return labels, False
+            break
         falls = seen.downhill
         if falls.size:
             if everyone:
                 watched = _doubtful(seen, falls.size)
-            labels, seen = _moved(task, labels, seen, falls, watched)
+            labels, seen = _moved(task, labels, seen, falls, watched, most)
             everyone = False
             keep(labels)
         elif everyone:
             return labels, True
         else:
             seen, everyone = look(task, labels), True
+    if seen is None and task.clock.is_up():
+        return labels, False
     task.limits.append(
         f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single items "
         "still moved"
@@ -75,11 +77,16 @@ def _doubtful(seen: Look, n_falling: int) -> Items:
 
 
 def _moved(
-    task: Task, labels: Labels, seen: Look, falls: NDArray[np.int64], watched: Items
+    task: Task,
+    labels: Labels,
+    seen: Look,
+    falls: NDArray[np.int64],
+    watched: Items,
+    most_looks: float = np.inf,
 ) -> tuple[Labels, Look | None]:
     """The partition after as many of the moves as lower the loss, and what is seen there.
 
-    Nothing is seen (None) if time was up; the partition is then the one before.
+    Nothing is seen (None) if time was up, or looks; the partition is then the one before.
     """
     chosen = _compatible(labels, seen, falls)
     while True:
@@ -95,6 +102,8 @@ def _moved(
             margin = seen.margin.copy()
             margin[chosen] = 0.0
             return labels, replace(seen, margin=margin)
+        if task.looks > most_looks:
+            return labels, None
         chosen = chosen[: (chosen.size + 1) // 2]
 
 

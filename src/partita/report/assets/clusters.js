@@ -49,12 +49,12 @@
 
   // A button is pressed when all items of its cluster are selected.
   function press() {
-    const { labels, sizes } = state.partition();
-    const selected = new Array(sizes.length).fill(0);
+    const { labels, here } = state.partition();
+    const selected = new Array(here.length).fill(0);
     labels.forEach((label, item) => { selected[label] += state.selected[item]; });
     for (const button of box.children) {
       const k = button.dataset.cluster;
-      button.setAttribute("aria-pressed", String(selected[k] === sizes[k]));
+      button.setAttribute("aria-pressed", String(here[k] > 0 && selected[k] === here[k]));
     }
   }
 

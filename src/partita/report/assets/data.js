@@ -18,8 +18,8 @@ const partita = {};
   const data = JSON.parse(document.getElementById("report-data").textContent);
   for (const partition of data.partitions) {
     partition.labels = unpack(partition.labels);
-    partition.sizes = new Array(partition.colours.length).fill(0);
-    for (const label of partition.labels) partition.sizes[label]++;
+    partition.here = new Array(partition.colours.length).fill(0); // items of each cluster that are shown
+    for (const label of partition.labels) partition.here[label]++;
   }
   for (const name of Object.keys(data.columns)) data.columns[name] = unpack(data.columns[name]);
   for (const core of data.cores) core.items = unpack(core.items);
@@ -32,7 +32,8 @@ const partita = {};
     for (let p = data.starts[b]; p < data.starts[b + 1]; p++) data.bin[data.order[p]] = b;
   }
 
-  data.name = (item) => (data.names === null ? String(item) : data.names[item]);
+  if (data.numbers !== null) data.numbers = unpack(data.numbers);
+  data.name = (item) => data.names?.[item] ?? String(data.numbers?.[item] ?? item);
   data.colour = (index) => data.colours[index % data.colours.length];
   data.shape = (index) => data.shape_names[data.shapes[index]];
   partita.data = data;

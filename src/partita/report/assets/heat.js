@@ -8,7 +8,8 @@ partita.heat = function (plot, cursor, { n_bins, binItems, probability }) {
 
   function binName(bin) {
     const items = binItems(bin);
-    if (items.length === 1) return data.name(items[0]);
+    if (items.length === 1 && data.numbers === null) return data.name(items[0]);
+    if (data.numbers !== null) return `items like ${data.name(items[0])}, ${data.name(items[1] ?? items[0])}, …`;
     return `${items.length} items (${data.name(items[0])}, ${data.name(items[1])}, …)`;
   }
 

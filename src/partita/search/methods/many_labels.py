@@ -36,7 +36,7 @@ MANY_ITEMS = 50_000
 SOME_ITEMS = 20_000
 """Items that are explored, drawn at random."""
 
-MOST_TIMES, FEW_CLUSTERS = 8, 64
+MOST_TIMES, FEW_CLUSTERS = 2, 64
 """Clusters of an estimate, at most: so many times those of a draw, or so many."""
 
 TABLE_CELLS = 1 << 24
