@@ -3,7 +3,8 @@
 Takes long and needs gigabytes at the end, so it is no part of the usual table. Each
 row is a process of its own, because only its end tells how much memory it took.
 Words select rows, such as ``200`` or ``1,000,000``; ``--summary`` adds the ball,
-the summary and the report, ``--files`` times reading instead.
+the summary and the report, ``--files`` times reading instead, ``--workers 2`` takes
+10⁸ labels that are made on the workers of a local Dask cluster, and never seen whole.
 
 Seconds are those of the clock and of the processor: on a busy machine only the
 second can be compared. Memory is the peak beyond that of an idle process and of
@@ -92,6 +93,50 @@ def _row(n_items: int, n_draws: int, *, summary: bool) -> dict[str, Any]:
     return row | {"steps": clock.steps}
 
 
+def _on_workers(n_workers: int, n_items: int, n_draws: int) -> dict[str, Any]:
+    """Labels on the worker processes of a cluster of this machine; memory is the driver's."""
+    import dask.array as da
+    import distributed
+
+    pt.summarize(planted(300, 20, 5), progress=False)
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        clock, before = Clock(), _peak()
+        rows = np.arange(n_draws)[:, None]
+        source = da.from_array(rows, chunks=(10, 1)).map_blocks(
+            _planted_rows, n_items=n_items, dtype=np.uint8, chunks=(10, n_items)
+        )
+        draws = clock.time("as_draws", lambda: pt.as_draws(source))
+        row = draws[0]
+        clock.time("expected_loss", lambda: pt.expected_loss(row, draws))
+        clock.time("ball", lambda: pt.credible_ball(draws, row))
+        found = clock.time("estimate", lambda: pt.estimate(draws))
+    return {
+        "workers": n_workers,
+        "items": n_items,
+        "draws": n_draws,
+        "clusters": found.n_clusters,
+        "settled": found.search.settled,
+        "driver GB": round((_peak() - before) / 1e9, 2),
+        "steps": clock.steps,
+    }
+
+
+def _planted_rows(numbers: Any, *, n_items: int) -> Any:
+    """Draws by their numbers, as a worker makes them."""
+    truth = np.random.default_rng(0).integers(0, CLUSTERS, n_items).astype(np.uint8)
+    out = np.empty((len(numbers), n_items), np.uint8)
+    for row, number in zip(out, numbers[:, 0].tolist(), strict=True):
+        rng = np.random.default_rng(number + 1)
+        anew = rng.random(n_items, dtype=np.float32) < NOISE
+        row[:] = np.where(anew, rng.integers(0, CLUSTERS + 2, n_items, dtype=np.uint8), truth)
+    return out
+
+
 def _file(kind: str, n_items: int, n_draws: int) -> dict[str, Any]:
     """Reading one kind of file, in a process of its own; it is written by another."""
     with tempfile.TemporaryDirectory() as folder:
@@ -137,11 +182,15 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="only rows whose sizes contain one of these")
     parser.add_argument("--summary", action="store_true", help="ball, summary and report, too")
     parser.add_argument("--files", action="store_true", help="reading files instead")
+    parser.add_argument("--workers", type=int, help="10⁸ labels on so many processes instead")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         call = json.loads(options.one)
         print(json.dumps(_file(*call) if isinstance(call[0], str) else _one(call)))
+        return
+    if options.workers:
+        print(json.dumps(_on_workers(options.workers, 100_000, 1_000)))
         return
     rows: list[Any] = [[n, m, options.summary] for n, m in (*SIZES, LARGEST)]
     if options.files:

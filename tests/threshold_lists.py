@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 ELSEWHERE = {
+    "_dask._PATIENCE": "test_cluster_trouble.py::test_work_does_not_wait_forever_for_workers",
     "credible.comparison._SUM_BYTES": "test_thresholds.py::test_comparison_in_batches",
     "diagnostics.convergence._MIN_DRAWS": "diagnostics/test_convergence.py::"
     "test_constants_and_few_draws_give_no_warnings_of_numpy",

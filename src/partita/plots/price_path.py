@@ -237,8 +237,9 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
     if estimate is None and not inside:
         return "How many clusters? It depends on the price"
     n_items = path.labels.shape[1]
-    labels = path.at(price)
-    if estimate is not None:
+    if estimate is None:
+        labels = path.at(price)
+    else:
         labels = as_labels(estimate, n_items=n_items, argument="estimate")
     k = int(labels.max()) + 1
     stable = path.stability(labels)

@@ -131,6 +131,7 @@ def summarize(
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
+    path = None if path is None else flag(path, "path")
     observed = _observed(draws, data, clean.n_items)
     wishes: dict[str, Any] = {
         "method": method,
@@ -147,7 +148,6 @@ def summarize(
     vi, binder = (
         _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
     )
-    path = None if path is None else flag(path, "path")
     prices, curve = how_many(posterior, found, path, wishes)
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     metric = measure if measure.is_metric else VI()
