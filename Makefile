@@ -7,14 +7,14 @@ STAMP := $(VENV)/.installed
 # Without bytecode every import is several times slower; the environment may have turned it off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-lowest plain fuzz dist lint types unit docs bench clean
+.PHONY: demo test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench clean
 
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
 
-# The type checker runs beside the tests: it has one thread.
+# The type checker and the compiling run beside each other: each has one thread.
 test: lint
-	$(MAKE) --jobs 2 types unit
+	$(MAKE) --jobs 3 types unit
 
 # Every Python of PYTHONS that is on the path, each in an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13
@@ -54,7 +54,13 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
-unit: $(STAMP)
+# Kernels first, each once: test processes that meet the same ones would each compile them.
+compile-search: $(STAMP)
+	$(BIN)/partita warmup summarize losses path
+compile-samplers: $(STAMP)
+	$(BIN)/partita warmup fit core rivals
+
+unit: compile-search compile-samplers
 	$(BIN)/pytest -n auto --dist loadfile
 
 docs: $(STAMP)

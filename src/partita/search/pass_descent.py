@@ -88,10 +88,10 @@ def _moved(
 
     Nothing is seen (None) if time was up, or looks; the partition is then the one before.
     """
-    chosen = _compatible(labels, seen, falls)
+    chosen, slots = _compatible(labels, seen, falls, task.options.max_clusters)
     while True:
         after = labels.copy()
-        after[seen.items[chosen]] = seen.best[chosen]
+        after[seen.items[chosen]] = slots
         after = canonical(after)
         now = look(task, after, watched)
         if now is None:
@@ -104,11 +104,22 @@ def _moved(
             return labels, replace(seen, margin=margin)
         if task.looks > most_looks:
             return labels, None
-        chosen = chosen[: (chosen.size + 1) // 2]
+        half = (chosen.size + 1) // 2
+        chosen, slots = chosen[:half], slots[:half]
 
 
-def _compatible(labels: Labels, seen: Look, falls: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The moves without those that would open the same new cluster: the best one opens it."""
-    opens = seen.best[falls] == int(labels.max()) + 1
-    allowed: NDArray[np.int64] = falls[~opens | (np.cumsum(opens) == 1)]
-    return allowed
+def _compatible(
+    labels: Labels, seen: Look, falls: NDArray[np.int64], most: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The moves that may be made together, and where to: each new cluster has one item.
+
+    No more new ones than there are clusters already, the best first.
+    """
+    k = int(labels.max()) + 1
+    slots = seen.best[falls].copy()
+    opens = slots == k
+    number = np.cumsum(opens)
+    slots[opens] = k + number[opens] - 1
+    room = k if most is None else min(k, most - k)
+    made = ~opens | (number <= room)
+    return falls[made], slots[made]
