@@ -168,7 +168,7 @@ def test_time_that_is_up_is_said(many):
     found = pt.estimate(draws, time_limit=1e-9, bound=None)
     assert found.search.settled is False
     assert found.search.interrupted
-    assert "time was up" in repr(found)
+    assert "ended before it was seen that none lowers" in repr(found)
 
 
 def test_items_are_placed_roughly_when_time_is_up():
@@ -243,3 +243,16 @@ def test_a_move_that_only_rounding_promised_is_not_made(monkeypatch):
     after, now = pass_descent._moved(task, labels, wrong, np.array([0]), seen.items)
     assert np.array_equal(after, labels)
     assert not now.downhill.size
+
+
+def test_a_brief_search_places_items_and_moves_none(many, monkeypatch):
+    draws = pt.Draws(planted(np.random.default_rng(2)))
+    whole = pt.estimate(draws, bound=None)
+    brief = pt.estimate(draws, method="brief", bound=None)
+    assert brief.search.settled is False
+    assert brief.search.sweeps < whole.search.sweeps
+    assert whole.expected_loss <= brief.expected_loss < 1.2 * whole.expected_loss
+    found = pt.summarize(draws)
+    assert found.estimate.search.settled
+    assert found.binder_estimate.method == "brief"
+    assert found.binder_estimate.expected_loss <= pt.expected_loss(found, draws, "binder")[0]

@@ -11,7 +11,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOSSES = ("vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear")
-METHODS = ("auto", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
+METHODS = ("auto", "brief", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
 FORMATS = (
     *("csv", "tsv", "txt", "coda", "cmdstan", "npy", "npz"),
     *("parquet", "feather", "netcdf", "zarr", "rds", "rdata"),

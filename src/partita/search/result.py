@@ -210,4 +210,4 @@ class PointEstimate(Result):
 def _moves(*, settled: bool) -> str:
     if settled:
         return "none of a single item lowers the loss on all draws"
-    return "time was up before it was seen that none lowers the loss"
+    return "the search ended before it was seen that none lowers the loss on all draws"

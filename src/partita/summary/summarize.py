@@ -106,6 +106,8 @@ def summarize(
     -----
     Two estimates (three when the loss is neither VI nor Binder's), one pass for
     the ball, one for items and clusters in O(M·N·K), one for the diagnostics.
+    Of more than 50,000 items the estimates for comparison are brief ones (see
+    ``method`` of :func:`estimate`).
     The short curve takes half as long again where clusters are few, and up to
     three times as long where they are many.
     Where chains disagree, :func:`representatives` says what each of them holds.
@@ -229,7 +231,10 @@ def _estimate_for_comparison(
     if main.loss == loss:
         return main
     method = "auto" if wishes["method"] in ("ilp", "hasse") else wishes["method"]
-    return estimate_of(draws, loss=loss, **{**wishes, "method": method, "bound": None})
+    more: dict[str, Any] = {"method": method, "bound": None}
+    if method == "auto" and main.search.settled is not None:  # by passes: items are very many
+        more = {"method": "brief", "bound": None, "starts": main.labels}
+    return estimate_of(draws, loss=loss, **{**wishes, **more})
 
 
 def _side_by_side(

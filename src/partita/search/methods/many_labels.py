@@ -46,8 +46,11 @@ STRATA, OF_EACH = 8, 4
 """Draws of which every cluster, however small, has so many items among those explored."""
 
 
-def search(task: Task) -> list[Candidate]:
-    """Sweep in memory; where labels are many, explore a sample and move items by passes."""
+def search(task: Task, *, brief: bool = False) -> list[Candidate]:
+    """Sweep in memory; where labels are many, explore a sample and move items by passes.
+
+    A brief search ends where the items are placed.
+    """
     if not _goes_by_passes(task):
         task.draws = None if task.draws is None else near(task.draws)
         return sweep.search(task)
@@ -59,7 +62,9 @@ def search(task: Task) -> list[Candidate]:
         task.found[:] = [Candidate(labels, best.origin)]
 
     keep(best.labels)
-    labels, task.settled = descend(capped, best.labels, keep)
+    labels, task.settled = best.labels, False
+    if not brief:
+        labels, task.settled = descend(capped, best.labels, keep)
     task.looks += capped.looks
     found = [Candidate(labels, best.origin)]
     if cap == task.n_items or cap == task.options.max_clusters:

@@ -39,8 +39,14 @@ def search_auto(task: Task) -> Sequence[Candidate]:
     return many_labels.search(task) if exact is None else exact
 
 
+def search_brief(task: Task) -> Sequence[Candidate]:
+    """The same; but where labels are many, items are not moved on all draws."""
+    return search_auto(task) if task.n_items <= MORE_ITEMS else many_labels.search(task, brief=True)
+
+
 METHODS: dict[str, Method] = {
     "auto": search_auto,
+    "brief": search_brief,
     "sweep": many_labels.search,
     "hasse": hasse.search,
     "draws": draws.search,
@@ -51,7 +57,11 @@ METHODS: dict[str, Method] = {
 }
 
 
-BY_EVALUATION: dict[str, Method] = {"auto": evaluation.search, "draws": draws.search}
+BY_EVALUATION: dict[str, Method] = {
+    "auto": evaluation.search,
+    "brief": evaluation.search,
+    "draws": draws.search,
+}
 """The methods for losses that are no function of the three sums."""
 
 
