@@ -15,6 +15,7 @@ from partita._vocabulary import words
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
+from partita.partitions.pieces import store_rows
 
 JACCARD = 0.8
 """Overlap from which on a cluster counts as recovered, by default."""
@@ -91,18 +92,21 @@ def compare(
         f"comparing {draws.n_items:,} items with {sizes.size:,} clusters",
         "An estimate with fewer clusters needs less.",
     )
-    parts = []
+    n, chunks = draws.n_items, _chunks(draws.n_items, sizes.size)
+    # Where sums are larger than labels, more draws are seen at a time.
+    rows = None if len(chunks) == 1 else store_rows(n)
+    whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), np.empty(n), np.empty(n)]
+    mass = float(draws.n_draws) if draws.weights is None else 1.0
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
-        for items in _chunks(draws.n_items, sizes.size):
+        for items in chunks:
             compared = partial(
                 _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, items=items
             )
-            parts.append(sum_blocks(compared, draws, n_jobs=n_jobs, say=status.say))
-    mass = float(draws.n_draws) if draws.weights is None else 1.0
-    unchanged, similar = (total / mass for total in parts[0][4:])
-    placed, companions, information, alone = (
-        _joined([part[which] for part in parts], mass) for which in range(4)
-    )
+            sums = sum_blocks(compared, draws, rows=rows, n_jobs=n_jobs, say=status.say)
+            for mean, part in zip(whole, sums[:4], strict=True):
+                np.divide(part, mass, out=mean[items])
+    unchanged, similar = (total / mass for total in sums[4:])
+    placed, companions, information, alone = whole
     companions[np.arange(draws.n_items), estimate] -= 1.0
     np.maximum(companions, 0.0, out=companions)
     return Comparison(
@@ -114,13 +118,6 @@ def _chunks(n_items: int, n_clusters: int) -> list[slice]:
     """Items whose sums are added up at a time: those of a few blocks wait for each other."""
     step = max(1, _SUM_BYTES // (16 * (n_clusters + 2)))
     return [slice(first, min(first + step, n_items)) for first in range(0, n_items, step)]
-
-
-def _joined(parts: list[NDArray[np.float64]], mass: float) -> NDArray[np.float64]:
-    """Means of all items from the sums of some; in place, for they may be large."""
-    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    joined /= mass
-    return joined
 
 
 def _compared(

@@ -56,7 +56,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         return sweep.search(task)
     cap = _most_clusters(task)
     capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
-    best = _begun(capped)
+    best = _begun(capped, 1 if brief else POLISHED)
 
     def keep(labels: Labels) -> None:
         task.found[:] = [Candidate(labels, best.origin)]
@@ -154,20 +154,20 @@ def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
     return reached
 
 
-def _carried(reached: list[Reached]) -> list[Reached]:
+def _carried(reached: list[Reached], most: int) -> list[Reached]:
     """The explored partitions that all items are given to: one, or several that may be best."""
     agreed = len(sweep.kinds_at_best(reached)) >= sweep.KINDS
-    best = distinct(reached)[: 1 if agreed else POLISHED]
+    best = distinct(reached)[: 1 if agreed else most]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
 
 
-def _begun(task: Task) -> Candidate:
-    """The best partition to begin with."""
+def _begun(task: Task, most: int) -> Candidate:
+    """The best partition to begin with, of so many explored ones at most and the user's."""
     assert task.draws is not None
     sample = _sample(task)
     items = some_items(sample, task.rng)
     reached = _explored(task, sample, items)
-    carried = _carried(reached)
+    carried = _carried(reached, most)
     task.limits.append(_said(task, sample, items, reached, carried))
     begun = [Candidate(row, "user") for row in task.options.starts]
     begun += [Candidate(_whole(task, sample, items, r.labels), r.origin) for r in carried]
