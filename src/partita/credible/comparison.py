@@ -70,10 +70,10 @@ class Comparison:
         members; its entry is the probability that the item is alone.
         """
         items = np.arange(self.estimate.size)
-        others = np.broadcast_to(self.sizes, self.companions.shape).copy()
-        others[items, self.estimate] -= 1
-        affinity = np.divide(
-            self.companions, others, out=np.zeros_like(self.companions), where=others > 0
+        affinity = self.companions / self.sizes
+        own, others = self.companions[items, self.estimate], self.sizes[self.estimate] - 1
+        affinity[items, self.estimate] = np.divide(
+            own, others, out=np.zeros_like(own), where=others > 0
         )
         single = np.flatnonzero(self.sizes[self.estimate] == 1)
         affinity[single, self.estimate[single]] = self.alone[single]

@@ -200,10 +200,12 @@ def items_from(comparison: Comparison, draws: Draws) -> ItemUncertainty:
     contribution = comparison.information / labels.size
     total = float(contribution.sum())
     share = contribution / total if total > 0.0 else np.zeros_like(contribution)
-    affinity = comparison.affinity()
-    sums = affinity.sum(axis=1, keepdims=True)
     placement = comparison.placed
     best, second = _two_largest(placement[:, :-1], labels)
+    # In place, for it may be large; where nothing is similar, it stays 0.
+    affinity = comparison.affinity()
+    sums = affinity.sum(axis=1, keepdims=True)
+    np.divide(affinity, sums, out=affinity, where=sums > 0.0)
     probability = placement[np.arange(labels.size), labels]
     order = np.lexsort((-share, probability)).astype(np.int64)
     return ItemUncertainty(
@@ -212,7 +214,7 @@ def items_from(comparison: Comparison, draws: Draws) -> ItemUncertainty:
         placement=placement,
         best=best,
         second=second,
-        similarity_share=np.divide(affinity, sums, out=np.zeros_like(affinity), where=sums > 0.0),
+        similarity_share=affinity,
         contribution=contribution,
         share=share,
         order=order,
