@@ -18,3 +18,20 @@ def _no_figures_left():
     yield
     if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
         pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """The client of a Dask cluster of two worker processes, one for each file of tests."""
+    from clusters import cluster_of
+
+    with cluster_of(2) as client:
+        yield client
+
+
+@pytest.fixture
+def as_if_large(monkeypatch):
+    """Few labels of a cluster lie in many pieces."""
+    from clusters import cut_small
+
+    cut_small(monkeypatch)

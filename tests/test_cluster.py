@@ -21,7 +21,6 @@ from clusters import (
     WEIGHTS,
     assert_same,
     cluster_of,
-    cut_small,
     happening,
     on_workers,
 )
@@ -31,17 +30,6 @@ from partita.search.methods import many_labels
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture
-def as_if_large(monkeypatch):
-    cut_small(monkeypatch)
 
 
 def test_the_labels_are_there(client, as_if_large):

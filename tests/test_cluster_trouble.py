@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from clusters import LABELS, TRUTH, assert_same, cluster_of, cut_small, happening, on_workers
+from clusters import LABELS, TRUTH, assert_same, cluster_of, happening, on_workers
 from partita import _dask
 from partita.partitions import passes
 from partita.partitions.fetching import fetched
@@ -26,17 +26,6 @@ da = pytest.importorskip("dask.array")
 
 SECONDS = 300
 """After which a test that waits for a cluster fails."""
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture
-def as_if_large(monkeypatch):
-    cut_small(monkeypatch)
 
 
 def in_time(client, function):

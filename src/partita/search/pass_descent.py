@@ -35,27 +35,26 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     steps, most = 0, _most_looks(task, labels)
     seen, everyone = look(task, labels), True
     watched = np.empty(0, np.int64)
-    while steps < MOST_STEPS and task.looks < most:
-        steps += 1
-        if seen is None:
-            break
+    while seen is not None:
         falls = seen.downhill
+        if everyone and not falls.size:
+            return labels, True
+        if steps == MOST_STEPS or task.looks >= most:
+            break
+        steps += 1
         if falls.size:
             if everyone:
                 watched = _doubtful(seen, falls.size)
             labels, seen = _moved(task, labels, seen, falls, watched, most)
             everyone = False
             keep(labels)
-        elif everyone:
-            return labels, True
         else:
             seen, everyone = look(task, labels), True
-    if seen is None and task.clock.is_up():
-        return labels, False
-    task.limits.append(
-        f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single items "
-        "still moved"
-    )
+    if not task.clock.is_up():
+        task.limits.append(
+            f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single "
+            "items may still move"
+        )
     return labels, False
 
 

@@ -154,12 +154,17 @@ def reads_of(problem: Problem) -> int:
     return int(problem.weights.size)
 
 
-def look_cells(problem: Problem, n_clusters: int) -> float:
+def companion_cells(problem: Problem) -> float:
+    """What counting an item's companions in lists costs, in cells; 0 where there are tables."""
+    if not has_lists(problem):
+        return 0.0
+    sizes = np.diff(problem.first).astype(np.float64)
+    return LIST_COST * float(sizes @ sizes) / n_items_of(problem)
+
+
+def look_cells(problem: Problem, n_clusters: int, companions: float) -> float:
     """Cells of a table that are read to score one item, or what counting its companions costs."""
-    if has_lists(problem):
-        sizes = np.diff(problem.first).astype(np.float64)
-        return LIST_COST * float(sizes @ sizes) / n_items_of(problem)
-    return float(max(1, reads_of(problem)) * (n_clusters + LANES))
+    return companions or float(max(1, reads_of(problem)) * (n_clusters + LANES))
 
 
 def has_counts(problem: Problem) -> TypeGuard[Averaged | PerDraw]:

@@ -20,6 +20,7 @@ from partita.partitions.labels import Labels, canonical
 from partita.search.problem import (
     Problem,
     State,
+    companion_cells,
     grown,
     look_cells,
     n_items_of,
@@ -62,6 +63,7 @@ class Mover:
         self._most_cells = most_cells
         self.looks = 0
         self.cells = 0.0
+        self._companions = companion_cells(problem)
         self.slack = 0.0
         self.rng = rng
         self._order = rng.permutation(self.n_items)
@@ -82,6 +84,11 @@ class Mover:
     def tired(self) -> bool:
         """Whether the work that was allowed is done."""
         return self.cells > self._most_cells
+
+    @property
+    def look_cells(self) -> float:
+        """Work of a look at one item."""
+        return look_cells(self.problem, self.n_clusters, self._companions)
 
     @property
     def loss(self) -> float:
@@ -139,7 +146,7 @@ class Mover:
             self.scratch,
         )
         self.looks += looked
-        self.cells += looked * look_cells(self.problem, self.n_clusters)
+        self.cells += looked * self.look_cells
         self.slack = float(self.scratch.slack[0])
         return settled
 
@@ -160,7 +167,7 @@ class Mover:
 
     def sweep(self) -> None:
         """Move single items until none can move downhill."""
-        chunk = max(1, int(_CELLS_PER_CALL / look_cells(self.problem, self.n_clusters)))
+        chunk = max(1, int(_CELLS_PER_CALL / self.look_cells))
         settled = 0
         while settled < self.n_items:
             before = self.looks
@@ -182,7 +189,7 @@ class Mover:
             self.make_room()
             losses = move_losses(self.problem, self.state, everyone, self.scratch)
             self.looks += self.n_items
-            self.cells += self.n_items * look_cells(self.problem, self.n_clusters)
+            self.cells += self.n_items * self.look_cells
             losses = losses[:, : self.max_clusters]
             item, slot = np.unravel_index(int(losses.argmin()), losses.shape)
             if losses[item, slot] >= self.loss - float(self.scratch.slack[0]):

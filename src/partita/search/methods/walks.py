@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.search.descent import Walker
-from partita.search.problem import Problem, look_cells, of_each_draw
+from partita.search.problem import Problem, companion_cells, look_cells, of_each_draw
 from partita.search.task import Task
 
 FALL_CELLS = 3e8
@@ -72,7 +72,10 @@ def _most_cells(task: Task, problem: Problem) -> float:
     if task.clock.deadline is not None:
         return np.inf
     clusters = 0 if task.draws is None else int(task.draws.n_clusters.mean())
-    return max(WALK_CELLS, WALK_SWEEPS * task.n_items * look_cells(problem, clusters))
+    return max(
+        WALK_CELLS,
+        WALK_SWEEPS * task.n_items * look_cells(problem, clusters, companion_cells(problem)),
+    )
 
 
 def descend_from(
@@ -87,7 +90,7 @@ def descend_from(
         start = start._replace(labels=walker.labels)
     walker = walker_from(task, problem, start)
     if start.best_first:
-        walker.fall(FALL_CELLS / look_cells(problem, walker.n_clusters))
+        walker.fall(FALL_CELLS / walker.look_cells)
     walker.descend(rounds, brief=brief)
     if rounds and not brief and of_each_draw(problem):
         walker.trade(rounds)
