@@ -93,3 +93,52 @@ def test_the_outer_name_wins_over_that_of_whoever_is_called():
     assert caught(None, "draws") == "draws"
     assert caught("weights", "draws", "labels") == "weights"
     assert caught("labels", "draws", "labels") == "draws"
+
+
+FILES = {"ragged.csv": b"1,1,2\n1,1\n", "damaged.npy": b"nonsense", "empty.csv": b""}
+
+
+@pytest.mark.parametrize("name", [*FILES, "missing.csv"])
+@pytest.mark.parametrize(
+    ("use", "argument"),
+    [
+        (pt.read_draws, "path"),
+        (pt.Summary.load, "path"),
+        (pt.Fit.load, "path"),
+        (pt.sample, "data"),
+        (pt.estimate, "draws"),
+        (pt.canonical, "labels"),
+        (lambda file: pt.distance(file, LABELS), "a"),
+        (lambda file: pt.expected_loss(file, DRAWS), "candidates"),
+        (lambda file: pt.credible_ball(DRAWS, file), "center"),
+        (lambda file: pt.sample(GOOD["data"], resume=file), "resume"),
+    ],
+)
+def test_an_error_about_a_file_names_the_argument_it_came_by(name, use, argument, tmp_path):
+    if name in FILES:
+        (tmp_path / name).write_bytes(FILES[name])
+    with pytest.raises(PartitaError) as caught:
+        use(tmp_path / name)
+    assert caught.value.argument == argument
+
+
+def test_a_file_that_cannot_be_written_is_a_path(tmp_path):
+    for use, argument in [
+        (lambda file: pt.write_draws(DRAWS, file), "path"),
+        (lambda file: pt.sample(GOOD["data"], checkpoint=file), "checkpoint"),
+    ]:
+        with pytest.raises(PartitaError, match="does not exist") as caught:
+            use(tmp_path / "nowhere" / "out.npz")
+        assert caught.value.argument == argument
+
+
+def test_a_doubtful_header_is_asked_for(tmp_path):
+    file = tmp_path / "counting.csv"
+    file.write_text("1,2\n3.5,4.5\n2.5,2.5\n")
+    with pytest.raises(PartitaError, match=r"header=False if it is a draw") as caught:
+        pt.read_draws(file)
+    assert caught.value.argument == "header"
+    # sample has no such argument, so the way out is another one
+    with pytest.raises(PartitaError, match=r"may name the columns.*pass the table") as caught:
+        pt.sample(file)
+    assert caught.value.argument == "data"

@@ -29,13 +29,19 @@ _DAY = 86_400
 class FileMissingError(PartitaError, FileNotFoundError):
     """A file to read, or the directory to write into, does not exist."""
 
+    argument = "path"
+
 
 class FileOverwriteError(PartitaError, FileExistsError):
     """A file to write exists and overwriting was not asked for."""
 
+    argument = "path"
+
 
 class FileAccessError(PartitaError, OSError):
     """A file cannot be read or written: a directory, no permission, no space."""
+
+    argument = "path"
 
 
 @contextmanager

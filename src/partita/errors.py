@@ -76,6 +76,8 @@ class NotSupportedError(PartitaError, TypeError):
 class FileFormatError(PartitaError, ValueError):
     """A file is empty, truncated, unsafe or not in the format its name promises."""
 
+    argument = "path"
+
 
 class MissingDependencyError(PartitaError, ImportError):
     """An optional library is needed; the message names the extra that installs it."""

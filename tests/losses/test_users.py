@@ -208,7 +208,31 @@ class Halved(pt.VI):
     """A subclass that measures differently."""
 
     def distances(self, estimate, draws, n_jobs=None):
-        return 0.5 * pt.VI().distances(estimate, draws, n_jobs)
+        return 0.5 * super().distances(estimate, draws, n_jobs)
+
+
+@dataclass(frozen=True, repr=False)
+class Quartered(Halved):
+    """And one of that."""
+
+    def distances(self, estimate, draws, n_jobs=None):
+        return 0.5 * super().distances(estimate, draws, n_jobs)
+
+
+@dataclass(frozen=True, repr=False)
+class Doubled(pt.OneMinusPEAR):
+    """A subclass with another expectation."""
+
+    def expected(self, estimate, draws, n_jobs=None):
+        return 2.0 * super().expected(estimate, draws, n_jobs)
+
+
+@dataclass(frozen=True, repr=False)
+class Silent(Loss):
+    """Does not say how it measures."""
+
+    name: ClassVar[str] = "silent"
+    title: ClassVar[str] = "silent"
 
 
 @dataclass(frozen=True, repr=False)
@@ -244,10 +268,27 @@ def test_a_subclass_that_measures_differently_keeps_no_claim():
     assert found.expected_loss == pytest.approx(0.5 * exact)
     assert found.lower_bound is None
     assert not Halved().is_metric
+    with pytest.raises(pt.PartitaError, match="no price of splitting"):
+        pt.price_path(draws, loss=Halved())
     assert Renamed().is_metric
     assert pt.estimate(draws, loss=Renamed()).lower_bound == pytest.approx(exact)
-    with pytest.raises(pt.PartitaError, match="two arithmetics that differ"):
+    with pytest.raises(pt.PartitaError, match="two arithmetics that differ") as caught:
         pt.distance(ONE, SINGLETONS, loss=TwoArithmetics())
+    assert caught.value.argument == "loss"
+
+
+def test_what_a_subclass_asks_of_its_parent_is_its_parents_answer():
+    draws = random_draws(6, 9, seed=7)
+    assert pt.expected_loss(ONE, draws, loss=Quartered()) == pytest.approx(
+        0.25 * pt.expected_loss(ONE, draws)
+    )
+    assert pt.distance(ONE, SINGLETONS, loss=Doubled()) == pt.distance(ONE, SINGLETONS, "omari")
+    assert pt.expected_loss(ONE, draws, loss=Doubled()) == pytest.approx(
+        2.0 * pt.expected_loss(ONE, draws, "ompear")
+    )
+    with pytest.raises(pt.PartitaError, match="does not say how it measures") as caught:
+        pt.distance(ONE, SINGLETONS, loss=Silent())
+    assert caught.value.argument == "loss"
 
 
 def test_check_loss():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 
 import click
@@ -11,7 +10,6 @@ from partita.cli.show import say
 
 FAILED, INTERRUPTED = 1, 130
 
-_NOISE = re.compile(r"noise=\((\S+), '(\w+)'\)")
 _FLAGS = {
     "overwrite": "--force",
     "transpose": "--transpose",
@@ -51,7 +49,8 @@ _VALUES = {
 
 def in_options(message: str) -> str:
     """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
-    message = _NOISE.sub(r"--noise \1:\2", message)
+    for meaning in ("singletons", "cluster"):
+        message = message.replace(f"noise=(-1, {meaning!r})", f"--noise -1:{meaning}")
     return " ".join(_word_in_options(word) for word in message.split(" "))
 
 

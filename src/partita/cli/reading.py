@@ -74,7 +74,9 @@ def _read_weights(path: str) -> NDArray[np.float64]:
 def read_table(path: str, options: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
     from partita.samplers.table import as_table
+    from partita.samplers.text_table import TextOptions
 
+    options = options or TextOptions()
     if path != STDIN:
         return as_table(path, options)
     with tempfile.TemporaryDirectory() as directory:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._dask import current_client
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.partitions.arrays import plain_array
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
@@ -27,7 +27,8 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
     if isinstance(obj, (str, os.PathLike)):
         from partita.io.files import read_draws
 
-        return read_draws(obj, transpose=transpose, var_name=var_name)
+        with about("draws", "path", "header", "format"):
+            return read_draws(obj, transpose=transpose, var_name=var_name)
     libraries = _libraries(obj)
     if libraries & _FRAMES:
         from partita.io.frames import draws_from_frame

@@ -90,7 +90,8 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
         odd = next(cell for cell, number in zip(first, numbers, strict=True) if number is None)
         raise FileFormatError(
             f"{name}: the first row mixes numbers with {odd.text!r}, so it may be a header or "
-            f"a draw with a bad label. {say}"
+            f"a draw with a bad label. {say}",
+            argument="header",
         )
     if any(number % 1 > 0 for number in known):  # neither ids of items nor labels
         return False
@@ -98,13 +99,15 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
     if different and not any(cell.number in known for row in following for cell in row):
         raise FileFormatError(
             f"{name}: the numbers of the first row are all different ({known[0]:g}, {known[1]:g}, "
-            f"…), so it may be a header of item ids or a draw with every item alone. {say}"
+            f"…), so it may be a header of item ids or a draw with every item alone. {say}",
+            argument="header",
         )
     if len(known) > 1 and known[0] in (0, 1):
         counting = all(number == known[0] + i for i, number in enumerate(known))
         if counting:
             raise FileFormatError(
                 f"{name}: the first row counts {known[0]:.0f}, {known[1]:.0f}, …, so it may be a "
-                f"header of column numbers or a draw with every item alone. {say}"
+                f"header of column numbers or a draw with every item alone. {say}",
+                argument="header",
             )
     return False

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, about
 from partita.losses.base import Floats, clean_price
 from partita.losses.claims import CHECKED_ITEMS, refuse_false_claims
 from partita.losses.priced import PricedLoss
@@ -145,4 +145,5 @@ def _check(
                     argument="terms",
                 )
     if metric:
-        refuse_false_claims(Additive(f, scale=divisor), metric=True, n_items=n)
+        with about("metric"):
+            refuse_false_claims(Additive(f, scale=divisor), metric=True, n_items=n)

@@ -37,6 +37,7 @@ _CLAIMS = frozenset(
         "conditional_entropies",
         "minorant",
         "pair_scale",
+        "has_price",
     }
 )
 """What is true of a loss because of how it measures."""
@@ -126,20 +127,34 @@ class Loss(ABC):
 
     def against(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
         """A function of an estimate, rows of canonical labels and their numbers of clusters."""
-        from partita.kernels.losses.distances import distances
-
-        form = self.form(n_items)
-        if form is None:
+        if self.form(n_items) is None:
             return self._one_by_one
-        terms = self.terms(n_items)
-        # Counts are copied because a read-only array would compile again.
-        return lambda estimate, rows, counts: distances(
-            estimate, rows, np.array(counts), terms, form
-        )
+        return self._by_sums(n_items)
 
     def _one_by_one(self, estimate: Labels, rows: Rows, counts: Counts) -> Floats:
         del counts
         return self.distances(estimate, Draws(rows), n_jobs=1)
+
+    def _by_sums(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
+        """The same by the three sums, for a class that measures in another way as its parent does.
+
+        So ``super().distances`` means what it says.
+        """
+        from partita.kernels.losses.distances import distances
+
+        above = (cls.__dict__.get("form", Loss.form) for cls in type(self).__mro__)
+        makes = next((form for form in above if form is not Loss.form), None)
+        if makes is None:
+            raise NotSupportedError(
+                f"{type(self).__name__} does not say how it measures; expected a class with a "
+                "form and terms, or with distances.",
+                argument="loss",
+            )
+        form, terms = makes(self, n_items), self.terms(n_items)
+        # Counts are copied because a read-only array would compile again.
+        return lambda estimate, rows, counts: distances(
+            estimate, rows, np.array(counts), terms, form
+        )
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """Loss of one estimate against each draw, shape (n_draws,)."""
@@ -232,7 +247,7 @@ class Loss(ABC):
 
 def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
     """The pass behind ``distances``."""
-    return (loss.against(estimate.size)(estimate, block.rows, block.n_clusters),)
+    return (loss._by_sums(estimate.size)(estimate, block.rows, block.n_clusters),)
 
 
 def clean_price(a: float) -> float:

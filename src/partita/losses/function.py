@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from partita._validate import choice, flag, text
-from partita.errors import InvalidInputError, PartitaError
+from partita.errors import InvalidInputError, PartitaError, about
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import refuse_false_claims, verified
 from partita.losses.omari import OneMinusARI
@@ -132,7 +132,8 @@ def loss(
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:
         symmetry = metric or symmetric
         made = FunctionLoss(str(name), function, term, metric=metric, symmetric=symmetry)
-        refuse_false_claims(made)
+        with about("function"):
+            refuse_false_claims(made)
         return made
 
     return make
@@ -191,7 +192,7 @@ class CallableLoss(Loss):
             )
         flag(self.metric, "metric")
         flag(self.symmetric, "symmetric")
-        with _called_rightly(self.function):
+        with about("function"), _called_rightly(self.function):
             verified(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:

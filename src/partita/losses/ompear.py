@@ -66,13 +66,13 @@ class OneMinusPEAR(Loss):
         sums = partial(_mean_sums, estimate=estimate, terms=self.terms(draws.n_items))
         (means,) = sum_blocks(sums, draws, n_jobs=n_jobs)
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
-        return self.form(draws.n_items).combine(float(means[0]), own, float(means[1]))
+        return OneMinusARI().form(draws.n_items).combine(float(means[0]), own, float(means[1]))
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Evaluate from the similarity matrix."""
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         joint = float(pairs_within(estimate, similarity).sum())
-        return self.form(estimate.size).combine(joint, own, float(similarity.sum()))
+        return OneMinusARI().form(estimate.size).combine(joint, own, float(similarity.sum()))
 
 
 def _mean_sums(block: Block, *, estimate: Labels, terms: Floats) -> tuple[Floats]:

@@ -71,4 +71,5 @@ class PricedLoss(Loss):
             return super().expected_from_similarity(estimate, similarity)
         own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
         joint = float(pairs_within(estimate, similarity).sum())
-        return self.form(estimate.size).combine(joint, own, float(similarity.sum()))
+        form = PricedForm(self.a, self.scale(estimate.size))
+        return form.combine(joint, own, float(similarity.sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from partita.errors import NotSupportedError, UnknownNameError
+from partita.errors import NotSupportedError, UnknownNameError, about
 from partita.losses.base import Loss
 from partita.losses.binder import Binder
 from partita.losses.claims import verified
@@ -43,8 +43,10 @@ def as_loss(loss: str | Loss) -> Loss:
     if isinstance(loss, type) and issubclass(loss, Loss):
         return as_loss(loss())
     if isinstance(loss, Loss):
-        own = type(loss).__module__.startswith("partita.losses.")
-        return loss if own else verified(loss)
+        if type(loss).__module__.startswith("partita.losses."):
+            return loss
+        with about("loss"):
+            return verified(loss)
     key = loss.lower() if isinstance(loss, str) else loss
     if isinstance(key, str):
         key = ALIASES.get(key, key)

@@ -80,7 +80,7 @@ class VILowerBound(Loss):
     def _value(self, estimate: Labels, within: Floats, anywhere: Floats) -> float:
         # Σ n_k log n_k item by item, as the two other sums: equal partitions are at exactly 0.
         sums = (np.log2(x).sum() for x in (within, np.bincount(estimate)[estimate], anywhere))
-        return self.form(estimate.size).combine(*map(float, sums))
+        return VI().form(estimate.size).combine(*map(float, sums))
 
 
 def _companions(block: Block, *, estimate: Labels) -> tuple[Floats, Floats]:

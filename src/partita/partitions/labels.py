@@ -137,7 +137,8 @@ def canonical(labels: LabelsLike) -> Labels:
     >>> pt.canonical([5, 5, 2, 9])
     array([0, 0, 1, 2], dtype=int32)
     """
-    values = _values(labels, "labels", single=False)
+    with about("labels", "draws"):
+        values = _values(labels, "labels", single=False)
     return as_labels(values) if values.ndim == 1 else as_label_rows(values)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
-from partita.errors import FileFormatError, PartitaError
+from partita.errors import FileFormatError, PartitaError, about
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.checkpoint import progress_arrays, read_records, read_state
 from partita.samplers.kernel import Kernel
@@ -129,6 +129,7 @@ def continued(
         )
 
 
+@about("resume", "path")
 def _read(
     path: PathLike,
     chain: int,

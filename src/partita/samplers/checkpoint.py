@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
-from partita.errors import FileFormatError, InvalidInputError, PartitaError
+from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
 from partita.samplers.cells import Floats
@@ -51,6 +51,7 @@ class Checkpointer:
         self._last = time.monotonic()
         self.failure: str | None = None
 
+    @about("checkpoint", "path")
     def begin(self, progress: Progress) -> None:
         """Write the start, so that a path that cannot be written fails before any sampling."""
         if self._path is None:
@@ -90,6 +91,7 @@ class Checkpointer:
         self._every = max(self._every, 20 * (self._last - start))
 
 
+@about("resume", "path")
 def read_checkpoint(
     path: PathLike,
     model: str,
@@ -104,7 +106,7 @@ def read_checkpoint(
         raise InvalidInputError(
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
             "chains, sweeps and split_merge must be those it was started with.",
-            argument="checkpoint",
+            argument="resume",
         )
     if not isinstance(meta.get("done"), int) or meta["done"] < 0:
         raise FileFormatError(f"the checkpoint {path} is damaged: done={meta.get('done')!r}.")
@@ -112,7 +114,7 @@ def read_checkpoint(
         raise InvalidInputError(
             f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
             f"asks for {settings.iterations}. Ask for at least as many draws.",
-            argument="checkpoint",
+            argument="resume",
         )
     begun = meta.get("begun", ["", ""])  # which version 0.1 did not write
     if not isinstance(begun, list) or [type(part) for part in begun] != [str, str]:

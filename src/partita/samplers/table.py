@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita.errors import InvalidDataError, UnknownNameError
+from partita.errors import InvalidDataError, UnknownNameError, about
 from partita.samplers.checks import listed
 
 
@@ -63,6 +63,7 @@ class Table:
         )
 
 
+@about("data", "path", "header")
 def as_table(data: Any, options: Any = None) -> Table:
     """A table from NumPy, pandas, polars or Arrow data, nested lists, or a csv or parquet path.
 
@@ -169,9 +170,9 @@ def _read(path: Path, options: Any) -> Table:
         if suffix == ".npy":
             return _from_array(read_array(path))
         if suffix in (".csv", ".tsv", ".txt"):
-            from partita.samplers.text_table import TextOptions, read_text_table
+            from partita.samplers.text_table import read_text_table
 
-            return read_text_table(path, options or TextOptions())
+            return read_text_table(path, options)
     raise UnknownNameError(
         f"{path}: observations are read from .csv, .tsv, .txt, .parquet and .npy files. "
         "Load other files yourself and pass the table."

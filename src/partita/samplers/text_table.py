@@ -45,14 +45,19 @@ class TextOptions:
     header: bool | None = None
 
 
-def read_text_table(path: Path, options: TextOptions) -> Table:
+_WITHOUT_OPTIONS = "Read it as it is meant, with pandas say, and pass the table."
+
+
+def read_text_table(path: Path, options: TextOptions | None) -> Table:
     """A table from separated text; the first line is a header unless all its cells are numbers.
 
     An unnamed first column of different values is taken as names of the rows.
     """
+    advice = _WITHOUT_OPTIONS if options is None else ""
+    options = options or TextOptions()
     separator = options.sep or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    lines, rows = _rows(path, separator)
-    header = _has_header(path, rows, options)
+    lines, rows = _rows(path, separator, advice)
+    header = _has_header(path, rows, options, advice)
     names, lines, rows, notes = _headed(path, lines, rows, header)
     if not rows:
         raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
@@ -71,7 +76,7 @@ def read_text_table(path: Path, options: TextOptions) -> Table:
     )
 
 
-def _rows(path: Path, separator: str) -> tuple[list[int], list[list[str]]]:
+def _rows(path: Path, separator: str, advice: str) -> tuple[list[int], list[list[str]]]:
     """Cells of each row, and the line of the file on which it ends."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -97,13 +102,13 @@ def _rows(path: Path, separator: str) -> tuple[list[int], list[list[str]]]:
         for other in _SEPARATORS.keys() - {separator}:
             if all(other in text for text in texts if text.strip()):
                 raise FileFormatError(
-                    f"{path} names one column, and has {_SEPARATORS[other]} in every line. If that "
-                    f"separates columns, say so with sep={other!r}."
+                    f"{path} names one column, and has {_SEPARATORS[other]} in every line. "
+                    + (advice or f"If that separates columns, say so with sep={other!r}.")
                 )
     return [line for line, _ in found], [row for _, row in found]
 
 
-def _has_header(path: Path, rows: list[list[str]], options: TextOptions) -> bool:
+def _has_header(path: Path, rows: list[list[str]], options: TextOptions, advice: str) -> bool:
     """Whether the first line names the columns; refuses numbers that may be names."""
     if options.header is not None:
         return options.header
@@ -122,8 +127,9 @@ def _has_header(path: Path, rows: list[list[str]], options: TextOptions) -> bool
     if counts or alone:
         shown = ",".join(first[:6]) + (",…" if len(first) > 6 else "")
         raise FileFormatError(
-            f"{path}: the first line, {shown}, may name the columns or be the first row. Say "
-            "header=True or header=False."
+            f"{path}: the first line, {shown}, may name the columns or be the first row. "
+            + (advice or "Say header=True or header=False."),
+            argument="header",
         )
     return False
 
