@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
+from functools import cache
 
 import numpy as np
 import pytest
@@ -94,6 +96,69 @@ def test_the_outer_name_wins_over_that_of_whoever_is_called():
     assert caught("weights", "draws", "labels") == "weights"
     assert caught("labels", "draws", "labels") == "draws"
 
+
+# ---------------------------------------------------------------------------- figures and checks
+
+
+@cache
+def made() -> dict[str, object]:
+    """What figures are about, each made once."""
+    summary = pt.summarize(DRAWS, path=True, data=GOOD["data"], n_jobs=1)
+    curve, modes = pt.clusters_curve(DRAWS, n_jobs=1), pt.modes(DRAWS, n_jobs=1)
+    several = pt.representatives(DRAWS, n_jobs=1)
+    return {
+        **dict.fromkeys(("representatives", "representatives_curve"), several),
+        "clusters_curve": curve,
+        "core": pt.credible_core(DRAWS, n_jobs=1),
+        "hasse": 4,
+        "persistence": modes,
+        "price_path": summary.path,
+        "replicates": pt.sample(GOOD["data"], draws=3, burn_in=1, chains=1, rng=0, n_jobs=1),
+        "summary": summary,
+    }
+
+
+CHECKED = {
+    "check_kernel": {
+        "kernel": pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1),
+        "data": np.arange(6.0),
+    },
+    "check_loss": {"loss": "vi"},
+    "check_prior": {"prior": pt.DirichletProcess(1.0)},
+}
+NEEDLESS = {
+    *((name, "n_jobs") for name in ("ball", "estimate", "overview", "representatives")),
+    *(("representatives", argument) for argument in ("dims", "density", "ellipses")),
+    ("core", "dims"),
+    ("similarity", "n_jobs"),
+}
+"""Arguments that are not looked at where, as here, nothing depends on them."""
+SOURCES = {"draws", "labels", "n"}
+"""A source that is nothing at all is named as what it was taken for."""
+
+
+def attached() -> list[tuple[str, str]]:
+    functions = {**vars(pt.testing)} | {name: getattr(pt.plots, name) for name in pt.plots.__all__}
+    return [
+        (name, parameter)
+        for name, thing in functions.items()
+        if inspect.isfunction(thing)
+        for parameter in inspect.signature(thing).parameters
+    ]
+
+
+@pytest.mark.parametrize(("name", "argument"), attached())
+def test_an_error_of_a_figure_or_a_check_names_the_argument(name, argument):
+    function = getattr(pt.testing, name, None) or getattr(pt.plots, name)
+    first = next(iter(inspect.signature(function).parameters))
+    given = CHECKED.get(name) or {first: made().get(name, made()["summary"])}
+    with nullcontext() if (name, argument) in NEEDLESS else pytest.raises(PartitaError) as caught:
+        function(**(given | {argument: Nonsense()}))
+    if caught is not None:
+        assert caught.value.argument in {argument} | (SOURCES if argument == "source" else set())
+
+
+# ----------------------------------------------------------------------------------------- files
 
 FILES = {"ragged.csv": b"1,1,2\n1,1\n", "damaged.npy": b"nonsense", "empty.csv": b""}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import Rng, whole
 from partita._validate import generator as generator_from
-from partita._validate import whole
 from partita.errors import InvalidInputError
 
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
@@ -35,7 +35,7 @@ def four_normals(
     *,
     example: int = 1,
     n: int = 200,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    rng: Rng | None = None,
 ) -> FourNormals:
     """Simulate the paper's Example 1 or 2: four normals around (±2, ±2), equally likely.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import flag, shown, text_or_none, whole
+from partita._validate import Rng, flag, shown, text_or_none, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
@@ -25,7 +25,7 @@ def draws_from_memberships(
     log: bool = False,
     per_draw: int = 1,
     var_name: str | None = None,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    rng: Rng | None = None,
 ) -> Draws:
     r"""Partitions from the membership probabilities of a mixture whose labels were summed out.
 

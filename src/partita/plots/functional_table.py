@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import texts
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
@@ -76,7 +77,13 @@ def prepare_functionals(
     labels = estimate_for(source, estimate, draws.n_items)
     values = functionals(posterior, estimate=labels)
     values |= trace_functionals(source, draws.n_draws)
-    chosen = list(values) if names is None else [names] if isinstance(names, str) else list(names)
+    chosen = (
+        list(values)
+        if names is None
+        else [names]
+        if isinstance(names, str)
+        else list(texts(names, "names"))
+    )
     unknown = [name for name in chosen if name not in values]
     if unknown:
         raise UnknownNameError(

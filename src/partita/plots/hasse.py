@@ -19,6 +19,7 @@ from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
+from partita.plots.inputs import ball_of
 from partita.plots.palette import is_dark
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def hasse(
     library("figure")
     if center is not None and ball is not None:
         raise InvalidInputError("give either center=... or ball=..., not both.", argument="center")
+    ball = None if ball is None else ball_of(ball, "ball")
     diagram = _diagram(source, loss, ball)
     n_items = diagram.nodes.shape[1]
     measure = as_loss(diagram.loss)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from partita.credible.ball_result import CredibleBall
 from partita.errors import InvalidInputError
 from partita.losses.posterior import Posterior, as_posterior
@@ -19,7 +17,7 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
     return source.posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
 
 
-def ball_of(source: object) -> CredibleBall:
+def ball_of(source: object, argument: str = "source") -> CredibleBall:
     """The credible ball of a summary, or the one given."""
     if isinstance(source, Summary):
         return source.ball
@@ -28,7 +26,7 @@ def ball_of(source: object) -> CredibleBall:
     raise InvalidInputError(
         f"got {type(source).__name__}; expected a Summary or a CredibleBall. "
         "partita.credible_ball(draws, estimate) makes one.",
-        argument="source",
+        argument=argument,
     )
 
 
@@ -55,15 +53,19 @@ def observations_of(
     return None
 
 
-def fit_for(fit: Any | None, n_items: int) -> Fit | None:
+def fit_for(fit: Fit | None, n_items: int) -> Fit | None:
     """The fit, checked to be about as many items."""
-    if fit is None:
-        return None
+    if fit is not None:
+        _same_items(as_fit(fit), n_items)
+    return fit
+
+
+def as_fit(fit: object) -> Fit:
+    """The fit, and nothing else."""
     if not isinstance(fit, Fit):
         raise InvalidInputError(
             f"fit is {type(fit).__name__}; expected the result of partita.sample.", argument="fit"
         )
-    _same_items(fit, n_items)
     return fit
 
 

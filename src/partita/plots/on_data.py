@@ -5,7 +5,7 @@ Needs no drawing library.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,13 +172,13 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
     count = len(observations.titles)
     if dims is None:
         return tuple(range(count))
-    wanted = (dims,) if isinstance(dims, (int, str)) else tuple(dims)
+    columns = [dims] if isinstance(dims, (int, str)) or not isinstance(dims, Iterable) else dims
     found = []
-    for column in wanted:
+    for column in columns:
         position = column
         if isinstance(column, str) and column in observations.titles:
             position = observations.titles.index(column)
-        if isinstance(position, str) or not -count <= int(position) < count:
+        if not isinstance(position, (int, np.integer)) or not -count <= position < count:
             known = ", ".join(observations.titles[:12])
             raise InvalidInputError(
                 f"dims={dims!r}: there is no column {column!r}; expected positions 0 to "

@@ -14,6 +14,7 @@ from partita._vocabulary import words
 from partita._wording import percent
 from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
+from partita.errors import InvalidInputError
 from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
@@ -191,8 +192,16 @@ def _named(
 def _by_name(
     marks: Mapping[str, LabelsLike] | Modes | Representatives | None,
 ) -> Mapping[str, LabelsLike]:
+    if marks is None:
+        return {}
+    if isinstance(marks, Mapping):
+        return marks
     if not isinstance(marks, (Modes, Representatives)):
-        return marks or {}
+        raise InvalidInputError(
+            f"marks is a {type(marks).__name__}; expected a mapping of names to labels, Modes or "
+            "Representatives.",
+            argument="marks",
+        )
     what = "mode" if isinstance(marks, Modes) else "representative"
     masses = zip(marks.weights.tolist(), marks.labels, strict=True)
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import Rng
 from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
+from partita.plots.inputs import as_fit
 from partita.plots.palette import colour
 from partita.samplers.fit import Fit
 from partita.samplers.product import Product
@@ -26,7 +28,7 @@ def replicates(
     fit: Fit,
     *,
     n: int = 20,
-    rng: int | np.random.SeedSequence | np.random.Generator | None = None,
+    rng: Rng | None = None,
     axes: Sequence[Axes] | NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """The data against replicates from the fitted model: does the kernel describe them?
@@ -59,7 +61,7 @@ def replicates(
     11
     """
     library("figure")
-    made = fit.replicate(n, rng=rng)
+    made = as_fit(fit).replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
     panels = fit.values.shape[1] + len(plane)

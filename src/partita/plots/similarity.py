@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._validate import whole
 from partita._vocabulary import words
 from partita._wording import counted
 from partita.partitions.draws import Draws
@@ -78,6 +79,7 @@ def similarity(
     >>> ax.figure.savefig("similarity.svg")
     """
     library("figure")
+    most_cells = whole(most_cells, "most_cells", least=1)
     posterior = posterior_of(source, n_jobs)
     draws = posterior.draws
     labels = estimate_for(source, estimate, draws.n_items)

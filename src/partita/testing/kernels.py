@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import Rng, positive
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Likelihood, Prior
@@ -31,7 +32,7 @@ def check_kernel(
     log_marginal: Callable[[Floats], float] | None = None,
     prior: PartitionPrior | None = None,
     tol: float = 1e-8,
-    rng: int | None = None,
+    rng: Rng | None = None,
 ) -> None:
     """Check a kernel's five functions, and the sampler that uses them.
 
@@ -53,8 +54,8 @@ def check_kernel(
         By default ``DirichletProcess(1.0)``.
     tol : float
         Allowed difference of log densities.
-    rng : int, optional
-        Seed of the run.
+    rng : int, SeedSequence or Generator, optional
+        Of the run.
 
     Raises
     ------
@@ -77,9 +78,18 @@ def check_kernel(
     >>> pt.testing.check_kernel(kernel, [[-1.2], [-0.7], [-1.1], [0.8], [1.9], [1.0]])
     """
     rng = 0 if rng is None else rng
+    if not isinstance(kernel, Kernel):
+        raise InvalidInputError(f"kernel={kernel!r}; expected a Kernel.", argument="kernel")
+    if log_marginal is not None and not callable(log_marginal):
+        raise InvalidInputError(
+            f"log_marginal={log_marginal!r}; expected a function of rows.", argument="log_marginal"
+        )
+    tol = positive(tol, "tol")
     table = as_table(data)
     if table.n_rows < _ITEMS:
-        raise InvalidInputError(f"{table.n_rows} rows; expected at least {_ITEMS} to check on.")
+        raise InvalidInputError(
+            f"{table.n_rows} rows; expected at least {_ITEMS} to check on.", argument="data"
+        )
     bound = kernel.bind(table)
     values = bound.encode(table)
     of_rows = _Compiled(bound, values)
@@ -145,7 +155,7 @@ class _Compiled:
         return float(log_marginal(self.model, store, work, 0))
 
 
-def _check_orders(of_rows: _Compiled, n_rows: int, tol: float, rng: int) -> None:
+def _check_orders(of_rows: _Compiled, n_rows: int, tol: float, rng: Rng) -> None:
     generator = generator_from(rng)
     for size in range(1, min(n_rows, 8) + 1):
         items = generator.permutation(n_rows)[:size]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita._validate import Rng, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import CHECKED_ITEMS, EXACT, distance_table, flaw
 from partita.losses.registry import as_loss
@@ -18,7 +18,7 @@ from partita.search.estimate import estimate
 _PRICES = (0.5, 1.5)
 
 
-def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int | None = None) -> None:
+def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: Rng | None = None) -> None:
     """Check a loss by enumeration, and the search for its minimum.
 
     On all partitions: values are finite, not negative, 0 for equal partitions and free of
@@ -33,8 +33,8 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int | Non
     loss : str or Loss
     n_items : int, default 6
         From 2 to 6; fewer are faster for a loss that is measured by evaluation.
-    rng : int, optional
-        Seed of the draws.
+    rng : int, SeedSequence or Generator, optional
+        Of the draws.
 
     Raises
     ------
@@ -56,11 +56,7 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: int | Non
     """
     rng = 0 if rng is None else rng
     measure = as_loss(loss)
-    if not isinstance(n_items, int) or not 2 <= n_items <= CHECKED_ITEMS:
-        raise InvalidInputError(
-            f"n_items={n_items!r}; expected a whole number from 2 to {CHECKED_ITEMS}.",
-            argument="n_items",
-        )
+    n_items = whole(n_items, "n_items", least=2, most=CHECKED_ITEMS)
     if measure.averages_distances:
         for n in range(1, n_items + 1):
             found = flaw(measure, n_items=n)
@@ -98,7 +94,7 @@ def _check_price(loss: Loss, rows: Labels, table: Floats) -> None:
     _same(table, (1 - weight) * low + weight * high, f"{loss!r} and its mixture of prices", rows)
 
 
-def _check_search(loss: Loss, rows: Labels, rng: int) -> None:
+def _check_search(loss: Loss, rows: Labels, rng: Rng) -> None:
     """The estimate on a few weighted draws against all partitions."""
     generator = generator_from(rng)
     drawn = rows[generator.choice(len(rows), min(12, len(rows)), replace=False)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita._validate import whole
+from partita._validate import Rng, whole
 from partita.errors import InvalidInputError
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.categorical import DirichletCategorical
@@ -16,7 +16,7 @@ _LARGEST = 8
 """4,140 partitions."""
 
 
-def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int | None = None) -> None:
+def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: Rng | None = None) -> None:
     """Check a partition prior by enumeration, and the sampler under it.
 
     For every n up to ``n_items``: log probabilities depend on the sizes alone, probabilities of
@@ -29,8 +29,8 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int | None = No
     prior : PartitionPrior
     n_items : int
         Up to 8.
-    rng : int, optional
-        Seed of the run.
+    rng : int, SeedSequence or Generator, optional
+        Of the run.
 
     Raises
     ------
@@ -55,11 +55,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: int | None = No
     rng = 0 if rng is None else rng
     if not isinstance(prior, PartitionPrior):
         raise InvalidInputError(f"prior={prior!r}; expected a PartitionPrior.", argument="prior")
-    n_items = whole(n_items, "n_items", least=2)
-    if n_items > _LARGEST:
-        raise InvalidInputError(
-            f"n_items={n_items}; expected at most {_LARGEST}: all partitions.", argument="n_items"
-        )
+    n_items = whole(n_items, "n_items", least=2, most=_LARGEST)
     for n in range(1, n_items + 1):
         partitions = np.array(list(all_partitions(n)))
         log_p = np.array([prior.log_probability(labels) for labels in partitions])
