@@ -83,6 +83,8 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from arrays(entry, f"{name}[{key}]")
+    elif isinstance(value, pt.PValue):
+        yield from arrays(vars(value), name)
     elif dataclasses.is_dataclass(value) and not isinstance(value, INPUTS):
         for field in dataclasses.fields(value):
             if not field.name.startswith("_") and (name, field.name) != ("", "state"):
@@ -125,3 +127,29 @@ def test_a_result_prints_short_on_a_screen_and_as_html(name):
     html = result._repr_html_()
     assert html.startswith("<")
     assert html.rstrip().endswith(">")
+
+
+class Nonsense:
+    """No method takes this."""
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "argument"),
+    [
+        ("Draws", "concat", "parts"),
+        ("Draws", "select_chains", "chains"),
+        ("Explanation", "in_words", "most"),
+        ("Fit", "density", "grid"),
+        ("Modes", "explain", "number"),
+        *(("Representatives", method, "number") for method in ("explain", "region", "similarity")),
+        *(
+            (name, "to_frame", "one_based")
+            for name in ("ClusterUncertainty", "CredibleCore", "ItemUncertainty", "Profiles")
+        ),
+        ("CredibleCore", "screen", "one_based"),
+    ],
+)
+def test_an_error_of_a_method_names_the_argument(name, method, argument):
+    with pytest.raises(pt.PartitaError) as caught:
+        getattr(RESULTS[name](), method)(**{argument: Nonsense()})
+    assert caught.value.argument == argument

@@ -251,7 +251,7 @@ def test_concatenation_widens_the_dtype():
 
 
 def test_only_draws_of_the_same_items_are_concatenated():
-    with pytest.raises(InvalidInputError, match="nothing"):
+    with pytest.raises(InvalidInputError, match="at least one Draws"):
         pt.Draws.concat([])
     with pytest.raises(InvalidLabelsError, match="different items"):
         pt.Draws.concat([pt.Draws([[0]]), pt.Draws([[0, 1]])])

@@ -103,5 +103,5 @@ def test_refusals():
         pt.modes([ONE, FAR], neighbours=0)
     with pytest.raises(InvalidInputError, match="max_draws"):
         pt.modes([ONE, FAR], max_draws=1)
-    with pytest.raises(InvalidInputError, match="no mode 3"):
+    with pytest.raises(InvalidInputError, match="expected a whole number"):
         pt.modes([ONE, FAR]).explain(3)

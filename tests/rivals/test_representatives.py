@@ -296,7 +296,7 @@ def test_refusals():
         pt.representatives(FIVE, n=0)
     with pytest.raises(UnknownNameError, match="bound"):
         pt.representatives(FIVE, n=2, bound="quick")
-    with pytest.raises(InvalidInputError, match="numbered 0 … 1"):
+    with pytest.raises(InvalidInputError, match="from -2 to 1"):
         pt.representatives(FIVE, n=2).explain(2)
 
 

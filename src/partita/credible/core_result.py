@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._validate import flag
 from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.core_search import Runs
@@ -210,6 +211,7 @@ class CredibleCore(Result):
 
     def screen(self, *, one_based: bool = False) -> str:
         """The core on one screen, its clusters numbered from 0 or from 1."""
+        first = int(flag(one_based, "one_based"))
         error = self.probability_mcse
         more = f" ± {error:.2g}" if np.isfinite(error) else ""
         said = words(self.draws.kind)
@@ -228,7 +230,7 @@ class CredibleCore(Result):
             f"{'cluster':>9}{'items':>8}{said.probability:>{len(said.probability) + 2}}",
         ]
         lines += [
-            f"{c + one_based:>9}{sizes[c]:>8,}{chances[c]:>{len(said.probability) + 2}.4f}"
+            f"{c + first:>9}{sizes[c]:>8,}{chances[c]:>{len(said.probability) + 2}.4f}"
             for c in range(min(sizes.size, _SHOWN))
         ]
         if sizes.size > _SHOWN:

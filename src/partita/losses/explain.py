@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
-from partita._validate import texts
+from partita._validate import texts, whole
 from partita._wording import counted, in_list, share
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -88,6 +88,7 @@ class Explanation(Result):
 
     def in_words(self, most: int = 3) -> str:
         """The largest changes in one sentence."""
+        most = whole(most, "most")
         if not self.changes:
             return "they are the same partition"
         unit = f" {self.loss.unit}" if self.loss.unit else ""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import shown
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.draws_arrays import DrawsArrays, Stored
 from partita.partitions.pieces import stores
@@ -24,9 +25,9 @@ Joined = tuple[
 
 def joined(parts: Sequence[DrawsArrays]) -> Joined:
     """Labels, numbers of clusters, weights and chains of all parts."""
-    if not parts:
+    if not isinstance(parts, (list, tuple)) or not parts:
         raise InvalidInputError(
-            "nothing to concatenate: give at least one Draws.", argument="parts"
+            f"parts={shown(parts)}; expected a list of at least one Draws.", argument="parts"
         )
     first = parts[0]
     for part in parts[1:]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import flag
 from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import LabelsLike
 
@@ -21,12 +22,13 @@ def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
     >>> from_one(np.array([0, 1, -1]), True)
     array([ 1,  2, -1])
     """
-    return np.where(labels >= 0, labels + 1, labels) if one_based else labels
+    return np.where(labels >= 0, labels + 1, labels) if flag(one_based, "one_based") else labels
 
 
 def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool) -> list[Any]:
     """Items as a table calls them: by name, else counted from 0 or from 1."""
-    return list(names) if names is not None else list(range(one_based, n_items + one_based))
+    first = int(flag(one_based, "one_based"))
+    return list(names) if names is not None else list(range(first, n_items + first))
 
 
 def as_numbered(

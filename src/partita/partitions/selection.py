@@ -38,7 +38,7 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
     unknown = [w for w in wanted.tolist() if w not in known.tolist()]
     if unknown:
         raise InvalidInputError(
-            f"no chain {unknown[0]!r}; the chains are {known.tolist()}.", argument="chain"
+            f"no chain {unknown[0]!r}; the chains are {known.tolist()}.", argument="chains"
         )
     return np.isin(chain, wanted)
 

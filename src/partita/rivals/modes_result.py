@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._validate import whole
 from partita._wording import counted
-from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
 from partita.partitions.draws import Draws
@@ -85,12 +85,8 @@ class Modes(Result):
 
     def explain(self, number: int, other: int = 0) -> Explanation:
         """What turns one mode into another; by default, the heaviest into this one."""
-        for n in (number, other):
-            if not 0 <= n < self.n:
-                raise InvalidInputError(
-                    f"there is no mode {n}; they are 0 … {self.n - 1}.", argument="number"
-                )
-        a, b = self.labels[other], self.labels[number]
+        a = self.labels[whole(other, "other", most=self.n - 1)]
+        b = self.labels[whole(number, "number", most=self.n - 1)]
         return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
 
     def __repr__(self) -> str:

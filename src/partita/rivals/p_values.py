@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._result import Result, as_html
+from partita._result import Result, as_html, frozen
 from partita._vocabulary import Kind, words
 from partita._wording import roughly
 from partita.losses.base import Loss
@@ -68,7 +68,7 @@ class PValue(float):
     ) -> PValue:
         """A float with what it was made from."""
         self = super().__new__(cls, value)
-        self.rate, self.rates, self.values = rate, rates, values
+        self.rate, self.rates, self.values = rate, frozen(rates), frozen(values)
         self.method, self.n_draws, self.drawn, self.kind = method, n_draws, drawn, kind
         return self
 

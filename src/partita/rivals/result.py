@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._result import Result
+from partita._validate import whole
 from partita._vocabulary import words
 from partita._wording import counted, roughly
-from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
 from partita.partitions.draws import Draws
@@ -149,16 +149,11 @@ class Representatives(Result):
 
     def explain(self, number: int, other: int = 0) -> Explanation:
         """What turns one representative into another; by default, the heaviest into this one."""
-        a, b = self.labels[self._known(other)], self.labels[self._known(number)]
+        a, b = self.labels[self._known(other, "other")], self.labels[self._known(number)]
         return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
 
-    def _known(self, number: int) -> int:
-        if not -self.n <= number < self.n:
-            raise InvalidInputError(
-                f"there is no representative {number}; they are numbered 0 … {self.n - 1}.",
-                argument="number",
-            )
-        return number % self.n
+    def _known(self, number: int, name: str = "number") -> int:
+        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
 
     def to_frame(self) -> pd.DataFrame:
         """One row per representative."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._parallel import run
 from partita._result import Result
 from partita._validate import between
-from partita.errors import InvalidDataError
+from partita.errors import InvalidDataError, about
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.samplers.cells import Floats
@@ -126,7 +126,8 @@ def predictive_density(
 ) -> Density:
     """Mean and pointwise quantiles over draws of the predictive density; see ``Fit.density``."""
     prob = between(prob, "prob", 0, 1)
-    encoded = encode_new(grid, kernel, names)
+    with about("grid", "data"):
+        encoded = encode_new(grid, kernel, names)
     arrays, tables = _compiled(kernel, prior, values, encoded)
     base, alone = kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
     tail = (1 - prob) / 2
@@ -168,7 +169,8 @@ def predict_clusters(
 
     from partita.kernels.gibbs.density import join_weights
 
-    encoded = encode_new(new_data, kernel, names)
+    with about("new_data", "data"):
+        encoded = encode_new(new_data, kernel, names)
     k = int(labels.max()) + 1
     log_densities = []
     for fixed in kernel.given(values, labels):
