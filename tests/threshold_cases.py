@@ -17,6 +17,7 @@ from partita._vocabulary import words
 from partita.credible.core import quick_core
 from partita.diagnostics.drift import drift
 from partita.losses.base import Loss
+from partita.losses.posterior import as_posterior
 from partita.partitions.partial import PartialPartition
 from partita.plots.similarity_map import prepare_similarity
 from partita.plots.thumbnail import thumbnail
@@ -186,7 +187,7 @@ coloured = beside(core, credible__core_bound___BYTES=0)
 
 def quick():
     """A quick core holds, where there is one."""
-    found = quick_core(DRAWS, 0.5)
+    found = quick_core(as_posterior(DRAWS), 0.5)
     if found is not None:
         assert np.mean([found.partial.agrees(row) for row in DRAWS.labels]) >= 0.5
 

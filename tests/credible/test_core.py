@@ -13,6 +13,7 @@ import partita as pt
 from partita.credible.core_search import grow_path, prepare
 from partita.errors import InvalidInputError
 from partita.kernels.credible.agreement import bits_weight, colour_classes, pack_pairs
+from partita.losses.posterior import as_posterior
 from reference import core as twin
 from reference.partitions import first_appearance
 from strategies import label_vectors
@@ -81,7 +82,7 @@ def test_what_a_core_says_of_itself(case, prob):
 def test_growth_against_its_slow_twin(case):
     rows, weights = case
     draws = pt.Draws(rows, weights=weights)
-    posterior = prepare(draws)
+    posterior = prepare(as_posterior(draws))
     labels = [first_appearance(row) for row in rows]
     for first in range(draws.n_items):
         start = np.full(draws.n_items, -1, np.int32)

@@ -9,6 +9,7 @@ import pytest
 import partita as pt
 from partita.credible.core_bound import bound_size
 from partita.credible.core_search import prepare
+from partita.losses.posterior import as_posterior
 from reference.ground_truth import stored_draws
 from stored import needs_paper_draws
 
@@ -50,10 +51,11 @@ def test_cores_are_as_large_as_any_known(name, prob):
 @pytest.mark.parametrize(("name", "prob"), [("galaxy", 0.9), ("galaxy", 0.95), ("example1", 0.99)])
 def test_colouring_alone_proves(name, prob):
     size = RECORDS[name][prob][0]
-    assert bound_size(draws(name), prepare(draws(name)), prob, size, work=0.0).items == size
+    ready = prepare(as_posterior(draws(name)))
+    assert bound_size(draws(name), ready, prob, size, work=0.0).items == size
 
 
 def test_branch_and_bound_proves_the_galaxies_at_four_fifths():
-    posterior = prepare(draws("galaxy"))
+    posterior = prepare(as_posterior(draws("galaxy")))
     assert bound_size(draws("galaxy"), posterior, 0.8, 3, work=0.0).items > 3
     assert bound_size(draws("galaxy"), posterior, 0.8, 3, work=3e8).items == 3

@@ -20,7 +20,7 @@ from partita.credible.core_tables import (
     probability_if_added,
 )
 from partita.credible.levels import clean_prob
-from partita.partitions.convert import as_draws
+from partita.losses.posterior import Posterior, as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.fetching import fetched
 from partita.partitions.partial import PartialPartition
@@ -105,35 +105,37 @@ def credible_core(
     >>> core.at(0.75).size
     4
     """
-    clean = as_draws(draws)
+    posterior = as_posterior(draws, n_jobs)
     level = clean_prob(prob)
     effort = choice_or_none(bound, "bound", ("fast", "tight"))
     n_starts = None if n_starts is None else whole(n_starts, "n_starts", least=1)
     time_limit = seconds(time_limit)
     plan = Plan(effort, whole(patience, "patience"), time_limit, _seed(rng))
     with Status("credible core") as status:
-        clean = fetched(clean, "credible_core", status.say)
+        here = fetched(posterior.draws, "credible_core", status.say)
+    if here is not posterior.draws:
+        posterior = as_posterior(here, n_jobs)
     runs = run_from_firsts(
-        prepare(clean),
+        prepare(posterior),
         n_starts=n_starts,
         rng=np.random.default_rng(plan.seed.spawn(1)[0]),
         n_jobs=n_jobs,
         stop=_clock(time_limit),
     )
-    return core_at(clean, level, runs, plan)
+    return core_at(here, level, runs, plan)
 
 
-def quick_core(draws: Draws, prob: float = 0.9) -> CredibleCore | None:
+def quick_core(posterior: Posterior, prob: float = 0.9) -> CredibleCore | None:
     """A core from a short search, without a proof, for a line in a summary.
 
     None where even that takes long. A core of this kind is a lower bound: it
     holds, and :func:`credible_core` may find a larger one.
     """
-    cells = draws.n_draws * draws.n_items
+    cells = posterior.draws.n_draws * posterior.draws.n_items
     if cells > _QUICK_CELLS:
         return None
     n_starts = max(1, int(_QUICK_WORK / cells))
-    return credible_core(draws, prob=prob, bound=None, n_starts=n_starts, patience=20)
+    return credible_core(posterior, prob=prob, bound=None, n_starts=n_starts, patience=20)
 
 
 def core_at(draws: Draws, prob: float, runs: Runs, plan: Plan) -> CredibleCore:

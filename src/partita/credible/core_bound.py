@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.core_search import Posterior, without_gaps
+from partita.credible.core_search import WeightedDraws, without_gaps
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 
@@ -32,7 +32,9 @@ class Bound:
     larger: Labels | None
 
 
-def bound_size(draws: Draws, posterior: Posterior, prob: float, found: int, work: float) -> Bound:
+def bound_size(
+    draws: Draws, posterior: WeightedDraws, prob: float, found: int, work: float
+) -> Bound:
     """No core of the probability has more items than this.
 
     Two items of a core are together in draws of weight ``prob``, or apart in
@@ -51,7 +53,7 @@ def bound_size(draws: Draws, posterior: Posterior, prob: float, found: int, work
     return Bound(n, None)
 
 
-def _branch(draws: Draws, posterior: Posterior, floor: float, found: int, work: float) -> Bound:
+def _branch(draws: Draws, posterior: WeightedDraws, floor: float, found: int, work: float) -> Bound:
     from partita.kernels.credible.agreement import branch_and_bound, pack_pairs
 
     if draws.weights is None:

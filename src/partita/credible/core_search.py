@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._progress import Status
-from partita.partitions.draws import Draws
+from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels
 
 _WORK = 1.5e9
@@ -24,7 +24,7 @@ _SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class WeightedDraws:
     """The distinct draws, as the kernels see them.
 
     Attributes
@@ -76,7 +76,7 @@ class Runs:
 
     Attributes
     ----------
-    posterior : Posterior
+    posterior : WeightedDraws
     best : ndarray of float, shape (n_items,)
         Largest weight found for sets of 1, 2, … items.
     path_of : ndarray of int64, shape (n_items,)
@@ -88,7 +88,7 @@ class Runs:
         First items there are, items that are together in every draw counted once.
     """
 
-    posterior: Posterior
+    posterior: WeightedDraws
     best: NDArray[np.float64]
     path_of: NDArray[np.int64]
     paths: tuple[Path, ...]
@@ -104,17 +104,18 @@ class Runs:
         return path.partial(size, int(posterior.rows.shape[1]))
 
 
-def prepare(draws: Draws) -> Posterior:
-    """Merge equal draws; unweighted draws keep whole numbers as weights."""
-    index, mass = draws.unique_index()
-    merged = draws.merged(index, mass)
-    if draws.weights is None:
-        mass = np.bincount(index).astype(np.float64)
-    return Posterior(merged.rows(0, merged.n_draws), mass, float(mass.sum()))
+def prepare(posterior: Posterior) -> WeightedDraws:
+    """The distinct draws; unweighted draws keep whole numbers as weights."""
+    merged = posterior.distinct
+    if posterior.draws.weights is None:
+        mass = np.bincount(posterior.index).astype(np.float64)
+    else:
+        mass = np.array(merged.probabilities)  # a read-only array would compile again
+    return WeightedDraws(merged.rows(0, merged.n_draws), mass, float(mass.sum()))
 
 
 def grow_path(
-    posterior: Posterior,
+    posterior: WeightedDraws,
     partial: Labels,
     waiting: NDArray[np.bool_] | None = None,
     floor: float = 0.0,
@@ -142,7 +143,7 @@ def grow_path(
 
 
 def run_from_firsts(
-    posterior: Posterior,
+    posterior: WeightedDraws,
     *,
     n_starts: int | None,
     rng: np.random.Generator,
@@ -195,7 +196,7 @@ def _distinct_columns(rows: Labels) -> NDArray[np.int64]:
 
 
 def improve(
-    posterior: Posterior,
+    posterior: WeightedDraws,
     partial: Labels,
     prob: float,
     *,
@@ -238,7 +239,7 @@ def improve(
     return best, rounds
 
 
-def agreeing_weight(posterior: Posterior, partial: Labels) -> float:
+def agreeing_weight(posterior: WeightedDraws, partial: Labels) -> float:
     """Weight of the draws that group the items as the partial labels do."""
     from partita.kernels.credible.growth import agreeing
 

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.core_search import Posterior, grow_path
+from partita.credible.core_search import WeightedDraws, grow_path
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks, sum_blocks
@@ -55,7 +55,7 @@ def _weights_alike(
 
 
 def nested_path(
-    posterior: Posterior, partial: Labels
+    posterior: WeightedDraws, partial: Labels
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """An order in which the core's items come in one by one, then all others, and its curve.
 
@@ -77,7 +77,7 @@ def nested_path(
 
 
 def probability_if_added(
-    posterior: Posterior, partial: Labels, probability: float
+    posterior: WeightedDraws, partial: Labels, probability: float
 ) -> NDArray[np.float64]:
     """Probability of the core with each item outside, at the best place for it."""
     from partita.kernels.credible.growth import grow

@@ -161,7 +161,7 @@ class Summary(Result):
         None where the draws are too many for that. :func:`partita.credible_core`
         searches longer, proves how large a core can be, and takes any probability.
         """
-        return quick_core(self.draws)
+        return quick_core(self.posterior)
 
     @property
     def sentence(self) -> str:
