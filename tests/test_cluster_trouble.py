@@ -236,6 +236,7 @@ def test_ctrl_c_cancels_and_returns_the_best_so_far(tmp_path):
 
 def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, monkeypatch):
     remote = on_workers(client)
+    monkeypatch.setattr("partita._memory.LITTLE", 0)
     monkeypatch.setattr("partita._memory.available_memory", lambda: 100)
     with pytest.raises(pt.errors.MemoryLimitError, match="can stay there"):
         np.asarray(remote)
@@ -248,6 +249,7 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
     remote, said = on_workers(client), []
     assert fetched(remote, "it", said.append) == pt.as_draws(LABELS)
     assert said[-1] == "66 of 66 draws fetched from the cluster"
+    monkeypatch.setattr("partita._memory.LITTLE", 0)
     monkeypatch.setattr("partita._memory.available_memory", lambda: LABELS.size // 2)
     for size in (0, 1 << 26):
         monkeypatch.setattr(passes, "GATHERED_LABELS", size)

@@ -124,10 +124,20 @@ def test_large_results_are_refused_before_they_are_made(monkeypatch):
     }
     for use in asked.values():
         assert use() is not None
+    monkeypatch.setattr(_memory, "LITTLE", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 16)
     for what, use in asked.items():
         with pytest.raises(MemoryLimitError, match=what):
             use()
+
+
+def test_little_memory_is_not_asked_for(monkeypatch):
+    from partita import _memory
+
+    monkeypatch.setattr(_memory, "available_memory", lambda: 0)
+    _memory.require_memory(_memory.LITTLE, "a little", "")
+    with pytest.raises(MemoryLimitError, match="a little more"):
+        _memory.require_memory(_memory.LITTLE + 1, "a little more", "")
 
 
 def test_the_shells_limit_counts():

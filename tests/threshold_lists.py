@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ELSEWHERE = {
     "_dask._PATIENCE": "test_cluster_trouble.py::test_work_does_not_wait_forever_for_workers",
+    "_memory.LITTLE": "test_validate.py::test_little_memory_is_not_asked_for",
     "credible.comparison._SUM_BYTES": "test_thresholds.py::test_comparison_in_batches",
     "diagnostics.convergence._MIN_DRAWS": "diagnostics/test_convergence.py::"
     "test_constants_and_few_draws_give_no_warnings_of_numpy",
@@ -30,6 +31,8 @@ ELSEWHERE = {
     "test_every_number_of_items",
     "kernels.partitions.similarity._DRAWS": "partitions/test_similarity.py::"
     "test_counts_survive_every_boundary_of_the_passes_over_draws",
+    "kernels.losses.among.MASK_BYTES": "rivals/test_representatives.py::"
+    "test_distances_among_are_the_pairwise_ones",
     "kernels.search.counts.DRAWS": "search/test_tables.py::"
     "test_the_margin_of_an_item_is_the_cost_of_its_best_move",
     "kernels.search.single_moves.CELLS": "test_thresholds.py::test_single_moves_in_batches",
@@ -203,6 +206,7 @@ NO_THRESHOLD = {
         "io.cells._COPIES",
         "io.zarr_chunks._ABSENT",
         "io.zarr_chunks._BLOSC_HEAD",
+        "kernels.bits.WORD",
         "kernels.gibbs.math.LANES",
         "kernels.gibbs.math._MANTISSA",
         "kernels.gibbs.math._MANTISSA_BITS",

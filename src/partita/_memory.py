@@ -16,6 +16,9 @@ _CGROUPS = (
 )
 """Limit and use of a container, second and first generation."""
 
+LITTLE = 1 << 20
+"""Bytes that are there without asking: to ask takes longer than to fill them."""
+
 
 def available_memory() -> int | None:
     """Bytes that can still be allocated without swapping, or None where that is unknown."""
@@ -30,6 +33,8 @@ def available_memory() -> int | None:
 
 def require_memory(size: int, what: str, instead: str) -> None:
     """Raise before an allocation of ``size`` bytes that cannot succeed; say what to do instead."""
+    if size <= LITTLE:
+        return
     free = available_memory()
     if free is not None and size > free:
         raise MemoryLimitError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from partita._validate import flag
 from partita.kernels.compiling import listeners
@@ -68,15 +68,18 @@ class Status:
 
     ``progress`` is True (show it; in a file or a pipe as lines of their own),
     False (never) or None (on a terminal and in a notebook). A first run on a
-    machine compiles kernels; the line says so while it does.
+    machine compiles kernels; the line says so while it does. Work within work
+    speaks through the same line.
     """
+
+    _line: ClassVar[Line | None] = None
 
     def __init__(self, title: str, progress: bool | None = None) -> None:
         self._title = title
         self._wanted = is_shown(progress)
         self._start = time.monotonic()
         self._last = self._start
-        self._live: Line | None = None
+        self._owns_line = False
         self._compiled = 0
 
     def __enter__(self) -> Status:
@@ -92,8 +95,9 @@ class Status:
     ) -> None:
         if self._wanted:
             listeners.remove(self._say_compiling)
-        if self._live is not None:
-            self._live.stop()
+        if self._owns_line and Status._line is not None:
+            Status._line.stop()
+            Status._line = None
 
     def _say_compiling(self) -> None:
         self._compiled += 1
@@ -105,12 +109,11 @@ class Status:
         if not self._wanted or now - self._start < _DELAY:
             return
         text = f"{self._title}: {message} ({now - self._start:.0f} s)"
-        if self._live is not None:
-            self._live.update(text)
-        elif in_notebook():
-            self._live = NotebookLine(text)
-        elif sys.stderr.isatty():
-            self._live = _terminal_line(text)
+        if Status._line is not None:
+            Status._line.update(text)
+        elif in_notebook() or sys.stderr.isatty():
+            Status._line = NotebookLine(text) if in_notebook() else _terminal_line(text)
+            self._owns_line = True
         elif now - self._last >= _DELAY:
             self._last = now
             print(text, file=sys.stderr)

@@ -146,14 +146,17 @@ def test_tables_of_a_part_are_those_of_the_part(loss):
 
 
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NID()])
-@pytest.mark.parametrize("n_items", [7, 40])
-def test_distances_among_are_the_pairwise_ones(loss, n_items):
-    """To the last bit; with many clusters by walking, with few by tables."""
-    rng = np.random.default_rng(0)
-    for most in (3, n_items):
-        draws = pt.Draws(rng.integers(0, most, (9, n_items)))
-        expected = pt.pairwise_distances(draws, loss=loss)
-        np.testing.assert_array_equal(apart(block_of(draws, slice(0, 9)), loss), expected)
+@pytest.mark.parametrize(
+    ("n_items", "most"), [(7, 3), (7, 7), (40, 3), (40, 15), (40, 40), (128, 4), (129, 4), (300, 9)]
+)
+def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch):
+    """To the last bit: few clusters as bits, more in tables, many walked; masks only of few."""
+    draws = pt.Draws(np.random.default_rng(0).integers(0, most, (9, n_items)))
+    expected = pt.pairwise_distances(draws, loss=loss)
+    block = block_of(draws, slice(0, 9))
+    np.testing.assert_array_equal(apart(block, loss), expected)
+    monkeypatch.setattr("partita.kernels.losses.among.MASK_BYTES", 0)
+    np.testing.assert_array_equal(apart(block, loss), expected)
 
 
 def test_exchange_raises_the_sum_within_groups():

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.search.matching import (
-    block_distances,
-    farthest_assignments,
-    farthest_transport,
-)
+from partita.kernels.losses.among import distances_in_blocks
+from partita.kernels.search.matching import farthest_assignments, farthest_transport
 from partita.search import task as tasks
 from partita.search.lower_bounds import pairs
 from partita.search.lower_bounds.bound import EFFORTS, lower_bound
@@ -232,9 +229,8 @@ def test_distances_of_a_block_are_the_distances(loss, n_clusters):
     draws = pt.Draws(labels)
     terms = loss.terms(61)
     rows = draws.rows(0, 9)
-    sums = np.array([terms[np.bincount(row)].sum() for row in rows])
     clusters, form = np.array(draws.n_clusters), loss.form(draws.n_items)
-    found = block_distances(rows, clusters, sums, np.array([0, 5, 9]), terms, form)
+    found = distances_in_blocks(rows, clusters, np.array([0, 5, 9]), terms, form)
     expected = pt.pairwise_distances(draws, loss=loss)
     assert found[0] == pytest.approx(expected[:5, :5], abs=1e-12)
     assert found[1, :4, :4] == pytest.approx(expected[5:, 5:], abs=1e-12)

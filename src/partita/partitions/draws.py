@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita import _html as html
+from partita._result import frozen
 from partita._validate import whole
 from partita._vocabulary import Kind, words
 from partita._wording import counted, span
@@ -280,8 +281,9 @@ class Draws(DrawsArrays):
 
     def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Draws:
         """The distinct partitions from what ``unique_index`` returned."""
-        first = np.full(mass.size, self.n_draws, np.int64)
-        np.minimum.at(first, index, np.arange(self.n_draws))
+        rows = np.arange(self.n_draws)
+        first = np.empty(mass.size, np.int64)
+        first[index[::-1]] = rows[::-1]  # of equal draws the last one written stays: the first
         all_differ = mass.size == self.n_draws
         return Draws._from_canonical(
             self._labels if all_differ else self.rows_kept(first),
@@ -292,9 +294,15 @@ class Draws(DrawsArrays):
         )
 
     def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Number of each draw's partition among the distinct ones, and their masses."""
-        from partita.partitions.distinct import number_distinct
+        """Number of each draw's partition among the distinct ones, and their masses.
 
-        index = number_distinct(self)
-        mass = np.bincount(index, weights=self.probabilities)
-        return index, np.asarray(mass, np.float64)
+        Found once: most questions about the same draws begin here.
+        """
+        if self._numbered is None:
+            from partita.partitions.distinct import number_distinct
+
+            index = number_distinct(self)
+            mass = np.bincount(index, weights=self.probabilities)
+            object.__setattr__(self, "_numbered", (frozen(index), frozen(mass)))
+        assert self._numbered is not None
+        return self._numbered

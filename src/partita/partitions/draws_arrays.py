@@ -29,7 +29,15 @@ Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
 class DrawsArrays:
     """Canonical labels with weights, chains, names and kind: what ``Draws`` is made of."""
 
-    __slots__ = ("_chain", "_item_names", "_kind", "_labels", "_n_clusters", "_weights")
+    __slots__ = (
+        "_chain",
+        "_item_names",
+        "_kind",
+        "_labels",
+        "_n_clusters",
+        "_numbered",
+        "_weights",
+    )
 
     _labels: Stored
     _weights: NDArray[np.float64] | None
@@ -37,6 +45,7 @@ class DrawsArrays:
     _item_names: tuple[str, ...] | None
     _n_clusters: NDArray[np.int64]
     _kind: Kind
+    _numbered: tuple[NDArray[np.int64], NDArray[np.float64]] | None
 
     def _set(
         self,
@@ -55,6 +64,7 @@ class DrawsArrays:
             "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
             "_item_names": None if item_names is None else clean_names(item_names, n_items),
             "_kind": clean_kind(kind, chain),
+            "_numbered": None,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)

@@ -12,13 +12,13 @@ from partita.partitions.passes import Block
 
 def apart(block: Block, loss: Loss) -> NDArray[np.float64]:
     """Distances among the draws of a block, for a symmetric loss, shape (n, n)."""
-    from partita.kernels.rivals.among import distances_among
+    from partita.kernels.losses.among import distances_in_blocks
 
     n_items = block.labels.shape[1]
     form = loss.form(n_items)
     if form is None:
         return pairwise_distances(block.rows, loss=loss, n_jobs=1)
+    edges = np.array([0, len(block.labels)])
     # Arrays are copied because read-only ones would compile again.
-    return distances_among(
-        block.rows, np.array(block.n_clusters), np.array(loss.terms(n_items)), form
-    )
+    clusters, terms = np.array(block.n_clusters), np.array(loss.terms(n_items))
+    return distances_in_blocks(block.rows, clusters, edges, terms, form)[0]

@@ -30,7 +30,7 @@ class PartTables:
         clusters = self._clusters[rows]
         shift = np.cumsum(clusters) - clusters - self._first[rows]
         row_of = np.ascontiguousarray(self._row_of[:, rows])
-        row_of += shift.astype(np.int32)
+        row_of += shift.astype(np.uint32)
         row_draw = np.repeat(np.arange(rows.size, dtype=np.int32), clusters)
         weights, truth = mass / mass.sum(), self._truth[rows]
         fields = (self._form, self._terms, self._steps, row_of, row_draw, weights)

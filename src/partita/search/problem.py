@@ -109,11 +109,12 @@ def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
 
 def row_tables(
     draws: Draws, terms: NDArray[np.float64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.float64]]:
     """Row of each item's cluster in each draw, draw of each row, and Σ f(n_t) of each draw."""
     n_draws, n_items = draws.labels.shape
     offsets = np.concatenate(([0], np.cumsum(draws.n_clusters)[:-1]))
-    row_of = np.empty((n_items, n_draws), np.int32)
+    # Unsigned: an index that cannot be negative is not checked for counting from the end.
+    row_of = np.empty((n_items, n_draws), np.uint32)
     truth = np.empty(n_draws)
     for block in draws.blocks(max(1, (1 << 18) // n_items)):
         labels = draws.rows(block.start, block.stop)

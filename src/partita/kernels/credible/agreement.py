@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
+from partita.kernels.bits import count_bits
 
 
 @kernel
@@ -38,12 +39,7 @@ def bits_weight(bits: NDArray[np.uint64], weights: NDArray[np.float64]) -> float
     for word in range(bits.size):
         x = bits[word]
         if weights.size == 0:
-            x = x - ((x >> one) & np.uint64(0x5555555555555555))
-            x = (x & np.uint64(0x3333333333333333)) + (
-                (x >> np.uint64(2)) & np.uint64(0x3333333333333333)
-            )
-            x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-            total += np.float64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+            total += np.float64(count_bits(x))
         else:
             position = 64 * word
             while x != np.uint64(0):

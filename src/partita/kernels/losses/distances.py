@@ -57,10 +57,12 @@ def _sums_of_row(
     for t in range(k_truth):
         count[t] = 0
     if sizes.size * k_truth <= table.size:
+        # Unsigned: an index that cannot be negative is not checked for counting from the end.
+        width = np.uint64(k_truth)
         for c in range(sizes.size * k_truth):
             table[c] = 0
         for i in range(estimate.size):
-            table[estimate[i] * k_truth + rows[r, i]] += 1
+            table[np.uint64(estimate[i]) * width + np.uint64(rows[r, i])] += 1
         for k in range(sizes.size):
             for t in range(k_truth):
                 cell = table[k * k_truth + t]
@@ -83,31 +85,6 @@ def _sums_of_row(
     for t in range(k_truth):
         truth += terms[count[t]]
     return joint, truth
-
-
-@part_of_kernel
-def joint_of_rows(
-    rows: Int32s, r: int, s: int, k_r: int, k_s: int, terms: Floats, table: Int32s
-) -> float:
-    """Σ f(n_rs) of two rows; ``table`` has room for two tables of all cells.
-
-    The halves of the items fill tables of their own: neighbours often share a
-    cell, and would otherwise wait for each other.
-    """
-    n = rows.shape[1]
-    half = n // 2
-    cells = k_r * k_s
-    for c in range(2 * cells):
-        table[c] = 0
-    for i in range(half):
-        table[rows[r, i] * k_s + rows[s, i]] += 1
-        table[cells + rows[r, half + i] * k_s + rows[s, half + i]] += 1
-    if n % 2:
-        table[rows[r, n - 1] * k_s + rows[s, n - 1]] += 1
-    joint = 0.0
-    for c in range(cells):
-        joint += terms[table[c] + table[cells + c]]
-    return joint
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import kernel, part_of_kernel
 
 
 @kernel
@@ -35,17 +35,27 @@ def canonicalise_rows(
         counts[r] = count
 
 
+@part_of_kernel
+def mixed(state: np.uint64, label: np.int32) -> np.uint64:
+    """A hash after one more label."""
+    state = (state ^ np.uint64(label)) * np.uint64(0x9E3779B97F4A7C15)
+    return state ^ (state >> np.uint64(29))
+
+
 @kernel
 def _fill_hashes(rows: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+    """Four rows side by side: each hash waits for its label before."""
     n_rows, n_items = rows.shape
-    multiplier = np.uint64(0x9E3779B97F4A7C15)
-    shift = np.uint64(29)
-    for r in range(n_rows):
-        h = np.uint64(1469598103934665603)
+    begin = np.uint64(1469598103934665603)
+    for r in range(0, n_rows, 4):
+        s, t, u = min(r + 1, n_rows - 1), min(r + 2, n_rows - 1), min(r + 3, n_rows - 1)
+        one = two = three = four = begin
         for i in range(n_items):
-            h = (h ^ np.uint64(rows[r, i])) * multiplier
-            h ^= h >> shift
-        hashes[r] = h
+            one = mixed(one, rows[r, i])
+            two = mixed(two, rows[s, i])
+            three = mixed(three, rows[t, i])
+            four = mixed(four, rows[u, i])
+        hashes[r], hashes[s], hashes[t], hashes[u] = one, two, three, four
 
 
 def hash_rows(rows: NDArray[np.int32]) -> NDArray[np.uint64]:

@@ -49,7 +49,7 @@ class _AveragedFields(NamedTuple):
     form: Form
     terms: NDArray[np.float64]  # (n_items + 1,)
     steps: NDArray[np.float64]  # (n_items + 1,)
-    row_of: NDArray[np.int32]  # (n_items, n_draws): row of the item's cluster in each draw
+    row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
     row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
     weights: NDArray[np.float64]  # (n_draws,)
     mean_truth: float  # mean over draws of Σ f(n_t)
@@ -116,7 +116,7 @@ class _PerDrawFields(NamedTuple):
     form: Form
     terms: NDArray[np.float64]  # (n_items + 1,)
     steps: NDArray[np.float64]  # (n_items + 1,)
-    row_of: NDArray[np.int32]  # (n_items, n_draws)
+    row_of: NDArray[np.uint32]  # (n_items, n_draws)
     row_draw: NDArray[np.int32]  # (n_rows,)
     weights: NDArray[np.float64]  # (n_draws,)
     truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)

@@ -43,7 +43,7 @@ class CountState(NamedTuple):
 def number_rows(
     labels: NDArray[np.int32],
     offsets: NDArray[np.int64],
-    row_of: NDArray[np.int32],
+    row_of: NDArray[np.uint32],
     first: int,
 ) -> None:
     """Write a block of draws into the item-major table of rows, in tiles that stay in cache."""
@@ -68,7 +68,7 @@ def _fill_truth(
         for t in range(clusters[m]):
             sizes[t] = 0
         for i in range(labels.shape[1]):
-            sizes[labels[m, i]] += 1
+            sizes[np.uint64(labels[m, i])] += 1
         total = 0.0
         for t in range(clusters[m]):
             total += terms[sizes[t]]
@@ -87,7 +87,7 @@ def truth_sums(
 
 @fast_kernel
 def _weigh_companions(
-    row_of: NDArray[np.int32],
+    row_of: NDArray[np.uint32],
     weights: NDArray[np.float64],
     item: int,
     others: NDArray[np.int64],
@@ -267,7 +267,7 @@ def add_merge_gains(
 
 @fast_kernel
 def change_joint(
-    row_of: NDArray[np.int32],
+    row_of: NDArray[np.uint32],
     steps: NDArray[np.float64],
     from_counts: NDArray[np.int32],
     to_counts: NDArray[np.int32],

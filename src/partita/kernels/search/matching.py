@@ -2,63 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
-from partita.kernels.losses.distances import distances, is_dense, joint_of_rows
-from partita.kernels.losses.forms import Form, combine
-from partita.kernels.search.counts import truth_sums
-
-
-@fast_kernel
-def _fill_blocks(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    form: Form,
-    table: NDArray[np.int32],
-    out: NDArray[np.float64],
-) -> None:
-    """Distances of all pairs of each block through contingency tables."""
-    for b in range(edges.size - 1):
-        first = edges[b]
-        for r in range(first, edges[b + 1]):
-            out[b, r - first, r - first] = 0.0
-            for s in range(r + 1, edges[b + 1]):
-                joint = joint_of_rows(rows, r, s, clusters[r], clusters[s], terms, table)
-                loss = combine(form, joint, sums[r], sums[s])
-                out[b, r - first, s - first] = out[b, s - first, r - first] = loss
-
-
-def block_distances(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    sums: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    form: Form,
-) -> NDArray[np.float64]:
-    """All distances among the draws of each block, for a symmetric loss, in padded squares.
-
-    Block b holds the rows edges[b] … edges[b + 1] − 1; ``sums`` is Σ f(n_t) of each row.
-    """
-    n, size = rows.shape[1], int(np.diff(edges).max())
-    out = np.empty((edges.size - 1, size, size))
-    most = int(clusters.max())
-    if is_dense(most, most, 4 * n):
-        table = np.empty(2 * most * most, np.int32)
-        _fill_blocks(rows, clusters, sums, edges, terms, form, table, out)
-        return out
-    for b, (first, stop) in enumerate(pairwise(edges.tolist())):
-        mine = rows[first:stop]
-        for r, row in enumerate(mine):
-            out[b, r, : stop - first] = distances(row, mine, clusters[first:stop], terms, form)
-    return out
+from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels.losses.among import distances_in_blocks
+from partita.kernels.losses.forms import Form
 
 
 @part_of_kernel
@@ -293,6 +242,5 @@ def match_blocks(
 
     Block b holds the rows edges[b] … edges[b + 1] − 1.
     """
-    sums = truth_sums(rows, clusters, terms)
-    fars = block_distances(rows, clusters, sums, edges, terms, form)
+    fars = distances_in_blocks(rows, clusters, edges, terms, form)
     return farthest_assignments(fars, edges, potential)

@@ -121,7 +121,7 @@ class _AveragedFields(NamedTuple):
     form: Form
     terms: NDArray[np.float64]  # (n_items + 1,)
     steps: NDArray[np.float64]  # (n_items + 1,)
-    row_of: NDArray[np.int32]  # (n_items, n_draws): row of the item's cluster in each draw
+    row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
     row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
     members: NDArray[np.int32]  # (n_draws · n_items,): items, row after row
     first: NDArray[np.int64]  # (n_rows + 1,): where each row's members begin
@@ -166,7 +166,7 @@ class _PerDrawFields(NamedTuple):
     form: Form
     terms: NDArray[np.float64]  # (n_items + 1,)
     steps: NDArray[np.float64]  # (n_items + 1,)
-    row_of: NDArray[np.int32]  # (n_items, n_draws)
+    row_of: NDArray[np.uint32]  # (n_items, n_draws)
     row_draw: NDArray[np.int32]  # (n_rows,)
     members: NDArray[np.int32]  # (n_draws · n_items,)
     first: NDArray[np.int64]  # (n_rows + 1,)

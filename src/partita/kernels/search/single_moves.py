@@ -1,7 +1,8 @@
 """What each single move would do to a partition, on many draws that are read once.
 
 No tables are kept from one move to the next: draws are taken a few at a time,
-so that their tables stay in cache.
+so that their tables stay in cache. Labels are read as unsigned numbers: an
+index that cannot be negative is not checked for counting from the end.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def add_narrow(
     """As ``add_steps``, for eight slots: named sums stay in one vector register over all draws."""
     a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
     for d in range(rows.shape[0]):
-        t = rows[d, i]
+        t = np.uint64(rows[d, i])
         a0 += gains[d, t, 0]
         a1 += gains[d, t, 1]
         a2 += gains[d, t, 2]
@@ -106,7 +107,7 @@ def _fill_steps(
                 for k in range(width):
                     counts[t, k] = 0
             for i in range(n):
-                counts[some[d, i], slot_of[i]] += 1
+                counts[np.uint64(some[d, i]), np.uint64(slot_of[i])] += 1
             for t in range(n_clusters):
                 size = 0
                 for k in range(width):
@@ -122,10 +123,10 @@ def _fill_steps(
                 add_narrow(some, gains, i, steps_of)
             else:
                 add_steps(some, gains, i, steps_of)
-            home = slot_of[i]
+            home = np.uint64(slot_of[i])
             back = 0.0
             for d in range(some.shape[0]):
-                back += without[d, some[d, i], home]
+                back += without[d, np.uint64(some[d, i]), home]
             steps_of[i, home] += back
     return joint, truth
 

@@ -27,7 +27,7 @@ from partita.search.problem import (
     terms_and_steps,
     walk_bytes,
 )
-from partita.search.task import Task, run_until, window
+from partita.search.task import LITTLE_MEMORY, Task, run_until, window
 
 POLISHED = 2
 """How many different partitions are polished on all draws."""
@@ -151,8 +151,10 @@ def _moves_by_lists(
 
 def affordable(task: Task, draws: Draws) -> Draws:
     """All these draws, or as many as the lists of this machine's memory hold."""
-    free = available_memory()
     a_draw = LABEL_BYTES * draws.n_items
+    if draws.n_draws * a_draw <= LITTLE_MEMORY:
+        return draws
+    free = available_memory()
     if free is None or draws.n_draws * a_draw < 0.5 * free:
         return draws
     size = max(1, int(0.5 * free / a_draw))

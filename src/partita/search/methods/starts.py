@@ -173,10 +173,11 @@ def _judged(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
 def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:
     """Cuts of average linkage at which the loss is locally lowest, best first."""
     n = task.n_items
-    if sample is None:
-        return best_cuts(task) if n <= LINKED_ITEMS else []
     if n <= LINKED_ITEMS:
-        return best_cuts(task.on(sample))
+        # The similarity of all draws is there already where a search goes by it.
+        return best_cuts(task if sample is None or by_similarity(task) else task.on(sample))
+    if sample is None:
+        return []
     if not places_items(task.loss, problem):
         return []
     items = np.sort(task.rng.choice(n, LINKED_ITEMS, replace=False))
