@@ -133,6 +133,7 @@ def test_large_results_are_refused_before_they_are_made(monkeypatch):
 
 def test_little_memory_is_not_asked_for(monkeypatch):
     from partita import _memory
+    from partita.errors import MemoryLimitError
 
     monkeypatch.setattr(_memory, "available_memory", lambda: 0)
     _memory.require_memory(_memory.LITTLE, "a little", "")

@@ -77,7 +77,8 @@ def comparison(draws, estimate, jaccard, weights) -> dict:
         for k, members in enumerate(clusters):
             overlap = max(Fraction(len(members & b), len(members | b)) for b in found)
             out["unchanged"][k] += w * (overlap == 1)
-            out["similar"][k] += w * (overlap >= jaccard)
+            # In floats: 4/5 is not below the float 0.8, which is a little more than four fifths.
+            out["similar"][k] += w * (float(overlap) >= jaccard)
     return out
 
 

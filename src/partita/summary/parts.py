@@ -91,7 +91,8 @@ def draws_from_parts(entries: dict[str, Any]) -> Draws:
     entries = {"_kind": "posterior", **entries}  # of earlier versions all were
     check_draws(entries)
     draws = object.__new__(Draws)
-    for name, value in entries.items():  # as they were: cleaning would change bits of the weights
+    # As they were: cleaning would change bits of the weights.
+    for name, value in {**entries, "_numbered": None}.items():
         object.__setattr__(draws, name, value)
     return draws
 
