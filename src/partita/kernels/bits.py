@@ -11,7 +11,7 @@ WORD = 64
 """Bits of a word."""
 
 
-@intrinsic  # type: ignore[misc] # Numba ships no types
+@intrinsic
 def count_bits(typing: Any, word: Any) -> Any:
     """How many bits of a word are set, by the processor's own instruction."""
     del typing, word

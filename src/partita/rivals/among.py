@@ -21,4 +21,5 @@ def apart(block: Block, loss: Loss) -> NDArray[np.float64]:
     edges = np.array([0, len(block.labels)])
     # Arrays are copied because read-only ones would compile again.
     clusters, terms = np.array(block.n_clusters), np.array(loss.terms(n_items))
-    return distances_in_blocks(block.rows, clusters, edges, terms, form)[0]
+    (far,) = distances_in_blocks(block.rows, clusters, edges, terms, form)
+    return np.asarray(far)
