@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from partita._optional import require
-from partita._validate import shown
+from partita._validate import unexpected
 from partita._version import __version__
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 
@@ -63,10 +63,8 @@ def as_client(engine: Any) -> Any:
     elif isinstance(engine, str) and engine == "dask":
         client = current_client()
     else:
-        raise InvalidInputError(
-            f"engine={shown(engine)}; expected a dask.distributed.Client, or 'dask' for the one "
-            "in force.",
-            argument="engine",
+        raise unexpected(
+            engine, "engine", "a dask.distributed.Client, or 'dask' for the one in force"
         )
     if client is None:
         raise InvalidInputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
 from partita._validate import flag
@@ -87,12 +86,7 @@ class Status:
             listeners.append(self._say_compiling)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._wanted:
             listeners.remove(self._say_compiling)
         if self._owns_line and Status._line is not None:

@@ -44,9 +44,7 @@ def whole(value: object, name: str, *, least: int = 0, most: int | None = None) 
         or value < least
         or (most is not None and value > most)
     ):
-        raise InvalidInputError(
-            f"{name}={shown(value)}; expected a whole number {bounds}.", argument=name
-        )
+        raise unexpected(value, name, f"a whole number {bounds}")
     return int(value)
 
 
@@ -56,14 +54,14 @@ def number(value: object, name: str, expected: str = "a finite number") -> float
         with suppress(OverflowError):  # a whole number of hundreds of digits
             if math.isfinite(cleaned := float(value)):
                 return cleaned
-    raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    raise unexpected(value, name, expected)
 
 
 def positive(value: object, name: str, expected: str = "a positive number") -> float:
     """A finite number above 0."""
     cleaned = number(value, name, expected)
     if cleaned <= 0.0:
-        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+        raise unexpected(value, name, expected)
     return cleaned
 
 
@@ -83,7 +81,7 @@ def between(value: object, name: str, low: float, high: float) -> float:
     expected = f"a number between {low:g} and {high:g}"
     cleaned = number(value, name, expected)
     if not low < cleaned < high:
-        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+        raise unexpected(value, name, expected)
     return cleaned
 
 
@@ -99,9 +97,7 @@ def texts(value: object, name: str) -> tuple[str, ...]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         if isinstance(value, str) and value:  # the letters of a word are names too
             return tuple(value)
-        raise InvalidInputError(
-            f"{name}={shown(value)}; expected a sequence of names.", argument=name
-        )
+        raise unexpected(value, name, "a sequence of names")
     return tuple(str(each) for each in value)
 
 
@@ -112,9 +108,7 @@ def positions(value: object, name: str) -> NDArray[Any]:
     except (TypeError, ValueError):
         found = np.empty((0, 0))
     if found.ndim != 1:
-        raise InvalidInputError(
-            f"{name}={shown(value)}; expected positions, a mask or names in one row.", argument=name
-        )
+        raise unexpected(value, name, "positions, a mask or names in one row")
     return found
 
 
@@ -122,7 +116,7 @@ def choice(value: object, name: str, known: Collection[Name]) -> Name:
     """One of the known names."""
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(entry) for entry in known)
-        raise UnknownNameError(f"{name}={shown(value)}; expected one of {listed}.", argument=name)
+        raise unexpected(value, name, f"one of {listed}", UnknownNameError)
     return value  # type: ignore[return-value]
 
 
@@ -132,14 +126,14 @@ def choice_or_none(value: object, name: str, known: Collection[Name]) -> Name | 
         return None
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(entry) for entry in known)
-        raise UnknownNameError(f"{name}={shown(value)}; expected {listed} or None.", argument=name)
+        raise unexpected(value, name, f"{listed} or None", UnknownNameError)
     return value  # type: ignore[return-value]
 
 
 def text(value: object, name: str, expected: str = "text") -> str:
     """Text."""
     if not isinstance(value, str):
-        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.", argument=name)
+        raise unexpected(value, name, expected)
     return value
 
 
@@ -151,7 +145,7 @@ def text_or_none(value: object, name: str) -> str | None:
 def flag(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InvalidInputError(f"{name}={shown(value)}; expected True or False.", argument=name)
+        raise unexpected(value, name, "True or False")
     return bool(value)
 
 
@@ -166,10 +160,10 @@ def generator(
         return np.random.default_rng(chosen)
     if isinstance(chosen, (int, np.integer)) and not isinstance(chosen, bool) and chosen >= 0:
         return np.random.default_rng(int(chosen))
-    raise InvalidInputError(
-        f"{name}={shown(value)}; expected a whole number of at least 0, a "
-        "numpy.random.SeedSequence or a numpy.random.Generator.",
-        argument=name,
+    raise unexpected(
+        value,
+        name,
+        "a whole number of at least 0, a numpy.random.SeedSequence or a numpy.random.Generator",
     )
 
 
@@ -181,6 +175,13 @@ def path(value: object, name: str = "path") -> Path:
             argument=name,
         )
     return Path(value)
+
+
+def unexpected(
+    value: object, name: str, expected: str, kind: type[InvalidInputError] = InvalidInputError
+) -> InvalidInputError:
+    """The error about an argument: what came, and what was expected."""
+    return kind(f"{name}={shown(value)}; expected {expected}.", argument=name)
 
 
 def shown(value: object) -> str:

@@ -15,7 +15,7 @@ from partita.cli.group import COMMANDS, cli
 from partita.reproduce import own_draws, paper, plan
 from partita.reproduce.experiments import run, simulated
 from partita.reproduce.pages import Section
-from partita.reproduce.plan import full_plan, quick_plan
+from partita.reproduce.plan import FULL, QUICK
 from partita.reproduce.unbalanced import LOSSES, OFFSETS, SIZES, unbalanced_data
 
 FIGURES = [f"figure-{n:02d}.svg" for n in range(1, 12)] + ["figure-s1.svg", "figure-s2.svg"]
@@ -27,7 +27,7 @@ def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduce") / "page"
     few = {"draws": 25, "burn_in": 25, "repeats": 2}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "quick_plan", lambda *a, **k: replace(quick_plan(*a, **k), **few))
+        patch.setattr(plan, "QUICK", replace(QUICK, **few))
         run = ["reproduce", "--quick", "--out", str(folder), "--seed", "1"]
         done = CliRunner().invoke(cli, run)
     assert done.exit_code == 0, done.output
@@ -135,7 +135,7 @@ def test_a_section_computed_after_ctrl_c_is_not_shown(monkeypatch, tmp_path):
 
 
 def test_as_many_draws_as_in_the_paper():
-    whole = full_plan()
+    whole = FULL
     assert whole.draws * whole.chains == 10_000
     assert whole.burn_in == 1_000
 
@@ -143,11 +143,11 @@ def test_as_many_draws_as_in_the_paper():
 def test_the_same_seed_gives_the_same_experiment_for_any_number_of_threads():
     found = []
     for jobs in (1, 2):
-        quickly = quick_plan(seed=5, n_jobs=jobs)
+        quickly = replace(QUICK, seed=5, n_jobs=jobs)
         experiment = run(simulated(2, 40, quickly, 0), quickly, 3)
         found.append({kind: experiment.row(kind, jobs) for kind in experiment.estimates})
     assert found[0] == found[1]
-    other = simulated(2, 40, quick_plan(seed=6), 0)
+    other = simulated(2, 40, replace(QUICK, seed=6), 0)
     assert not np.array_equal(other.values, experiment.data.values)
     assert not np.array_equal(simulated(2, 40, quickly, 1).values, experiment.data.values)
 

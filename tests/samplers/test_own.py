@@ -216,7 +216,7 @@ def test_other_exchangeable_priors_are_refused_with_the_reason():
         ),
         (lambda: UNIFORM.bind(5).log_probability([0, 1]), "holds tables for 5, 6 items"),
         (lambda: UNIFORM.config(), "cannot be written"),
-        (lambda: pt.testing.check_prior(UNIFORM, n_items=9), "at most 8"),
+        (lambda: pt.testing.check_prior(UNIFORM, n_items=9), "from 2 to 8"),
         (lambda: pt.testing.check_prior("dp"), "expected a PartitionPrior"),
         (lambda: pt.testing.check_kernel(ExponentialGamma(), WAITING[:3]), "at least 6"),
     ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.options import value_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
@@ -26,11 +27,10 @@ Examples:
     stopped="the best so far",
     out="one row per item: cluster, probability",
 )
-@click.option(
+@value_option(
     "--prob",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.9,
-    show_default=True,
     metavar="P",
     help="Probability with which the grouping holds.",
 )

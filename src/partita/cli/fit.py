@@ -23,6 +23,7 @@ from partita.cli.options import (
     result_options,
     seed_option,
     summary_options,
+    value_option,
 )
 from partita.cli.outputs import (
     check_report,
@@ -65,11 +66,10 @@ Examples:
 )
 @click.argument("source", metavar="DATA")
 @data_options
-@click.option(
+@value_option(
     "--kernel",
     type=click.Choice(KERNELS),
     default="auto",
-    show_default=True,
     help="Density of a cluster; auto goes by the columns' types, hierarchical is normal with a "
     "scale that is learned.",
 )
@@ -80,11 +80,10 @@ Examples:
     metavar="NAME=X",
     help="A hyperparameter of the kernel, in place of the empirical rule's.",
 )
-@click.option(
+@value_option(
     "--prior",
     type=click.Choice(PRIORS),
     default="dp",
-    show_default=True,
     help="Dirichlet process, Pitman-Yor process, or mixture of finite mixtures.",
 )
 @click.option(
@@ -107,32 +106,23 @@ Examples:
 @click.option(
     "--dynamic", is_flag=True, help="Of mfm: the weight is divided by the number of components."
 )
-@click.option(
+@value_option(
     "--draws",
     type=click.IntRange(1),
     default=2_000,
-    show_default=True,
     metavar="N",
     help="Draws to keep from each chain.",
 )
-@click.option(
+@value_option(
     "--burn-in",
     type=click.IntRange(0),
     default=1_000,
-    show_default=True,
     metavar="N",
     help="Iterations of each chain before the first draw.",
 )
-@click.option(
-    "--chains", type=click.IntRange(1), default=4, show_default=True, metavar="N", help="Chains."
-)
-@click.option(
-    "--thin",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Keep every N-th iteration.",
+@value_option("--chains", type=click.IntRange(1), default=4, metavar="N", help="Chains.")
+@value_option(
+    "--thin", type=click.IntRange(1), default=1, metavar="N", help="Keep every N-th iteration."
 )
 @click.option(
     "--checkpoint",
@@ -140,11 +130,10 @@ Examples:
     metavar="FILE",
     help="Keep the run in this file while it lasts.",
 )
-@click.option(
+@value_option(
     "--checkpoint-every",
     type=click.FloatRange(0),
     default=60.0,
-    show_default=True,
     metavar="S",
     help="Seconds between writings of the checkpoint.",
 )

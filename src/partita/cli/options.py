@@ -48,6 +48,11 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     run.debug = run.debug or value
 
 
+def value_option(*names: str, **facts: Any) -> Callable[[F], F]:
+    """An option whose default is shown."""
+    return click.option(*names, show_default=True, **facts)
+
+
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -77,12 +82,8 @@ weights_option = click.option(
 
 def bound_option(text: str) -> Callable[[F], F]:
     """How hard to prove something."""
-    return click.option(
-        "--bound",
-        type=click.Choice(("fast", "tight", "none")),
-        default="fast",
-        show_default=True,
-        help=text,
+    return value_option(
+        "--bound", type=click.Choice(("fast", "tight", "none")), default="fast", help=text
     )
 
 
@@ -161,26 +162,23 @@ def summary_options(function: F) -> F:
     """How draws are summarized."""
     return all_of(
         function,
-        click.option(
+        value_option(
             "--loss",
             type=LossName(LOSSES, case_sensitive=False),
             default="vi",
-            show_default=True,
             help="What the estimate minimises; vi(0.7), binder(1.3) and entropy(1.5) too.",
         ),
-        click.option(
+        value_option(
             "--prob",
             type=click.FloatRange(0, 1, min_open=True),
             default=0.95,
-            show_default=True,
             metavar="P",
             help="Probability of the credible ball.",
         ),
-        click.option(
+        value_option(
             "--method",
             type=click.Choice(METHODS),
             default="auto",
-            show_default=True,
             help="How the estimate is searched.",
         ),
         bound_option("How hard to prove that nothing better exists."),
@@ -190,11 +188,10 @@ def summary_options(function: F) -> F:
         click.option(
             "--n-clusters", type=click.IntRange(1), metavar="K", help="Exactly so many clusters."
         ),
-        click.option(
+        value_option(
             "--min-size",
             type=click.IntRange(1),
             default=1,
-            show_default=True,
             metavar="S",
             help="No cluster with fewer items.",
         ),
@@ -207,13 +204,8 @@ def summary_options(function: F) -> F:
 
 def seed_option(what: str) -> Callable[[F], F]:
     """The seed of whatever is random."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        metavar="N",
-        help=f"Seed of the {what}.",
+    return value_option(
+        "--seed", type=click.IntRange(0), default=0, metavar="N", help=f"Seed of the {what}."
     )
 
 

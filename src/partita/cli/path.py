@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.options import LossName
+from partita.cli.options import LossName, value_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
@@ -27,28 +27,15 @@ Examples:
     stopped="the path so far",
     out="one row per optimal clustering: prices, clusters, labels",
 )
-@click.option(
+@value_option(
     "--loss",
     type=LossName(("vi", "binder"), case_sensitive=False),
     default="vi",
-    show_default=True,
     help="A loss with a price; entropy(1.5) too.",
 )
-@click.option(
-    "--low",
-    type=click.FloatRange(0, 2),
-    default=0.0,
-    show_default=True,
-    metavar="A",
-    help="Lowest price.",
-)
-@click.option(
-    "--high",
-    type=click.FloatRange(0, 2),
-    default=2.0,
-    show_default=True,
-    metavar="A",
-    help="Highest price.",
+@value_option("--low", type=click.FloatRange(0, 2), default=0.0, metavar="A", help="Lowest price.")
+@value_option(
+    "--high", type=click.FloatRange(0, 2), default=2.0, metavar="A", help="Highest price."
 )
 def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """How many clusters, and would someone with another taste get another number?

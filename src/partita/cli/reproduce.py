@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,14 +95,13 @@ def _draws_of_the_clone() -> Path:
 
 
 def _run(out: str, *, quick: bool, seed: int, jobs: int | None) -> int:
-    from dataclasses import replace
 
     from partita._progress import Status
     from partita.reproduce.own_draws import introduction, sections
     from partita.reproduce.pages import section_text
-    from partita.reproduce.plan import full_plan, quick_plan
+    from partita.reproduce.plan import FULL, QUICK
 
-    plan = (quick_plan if quick else full_plan)(seed, jobs)
+    plan = replace(QUICK if quick else FULL, seed=seed, n_jobs=jobs)
     page = introduction(plan, quick=quick)
     with (
         watch_interrupts() as interrupts,

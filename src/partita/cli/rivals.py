@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.options import value_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
@@ -35,11 +36,10 @@ Examples:
     metavar="N",
     help="Number of representatives. Default: chosen on held-out draws.",
 )
-@click.option(
+@value_option(
     "--loss",
     type=click.Choice(METRICS, case_sensitive=False),
     default="vi",
-    show_default=True,
     help="Distance between clusterings.",
 )
 @click.option(

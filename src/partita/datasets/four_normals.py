@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, whole
+from partita._validate import Rng, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError
 
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 _DEVIATIONS = {1: (1.0, 1.0, 1.0, 1.0), 2: (1.0, 1.5, 0.5, 1.0)}
@@ -66,7 +65,7 @@ def four_normals(
     ((100, 2), (100,))
     """
     if example not in _DEVIATIONS:
-        raise InvalidInputError(f"example={example!r}; expected 1 or 2.", argument="example")
+        raise unexpected(example, "example", "1 or 2")
     n, generator = whole(n, "n", least=1), generator_from(rng, default=None)
     labels = generator.integers(0, 4, size=n).astype(np.int32)
     deviation = np.array(_DEVIATIONS[example])[labels, None]

@@ -18,10 +18,9 @@ from partita.errors import (
     NotSupportedError,
     PartitaError,
 )
-from partita.io.holding import check_holds
-from partita.io.one_based import OneBased
 from partita.io.registry import ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of, several
+from partita.io.writing import OneBased, check_holds
 from partita.partitions.convert import as_draws, with_fields
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._validate import Rng, flag, shown, text_or_none, whole
+from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.partitions.draws import Draws
@@ -147,9 +147,8 @@ def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats,
     try:
         array = np.asarray(_array_of(memberships, var_name), np.float64)
     except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"memberships={shown(memberships)}; expected numbers of shape (draw, item, component).",
-            argument="memberships",
+        raise unexpected(
+            memberships, "memberships", "numbers of shape (draw, item, component)"
         ) from None
     if array.ndim not in (3, 4) or 0 in array.shape:
         raise InvalidInputError(
@@ -194,10 +193,7 @@ def _array_of(obj: Any, var_name: str | None) -> Any:
         if var_name is None and len(names) == 1:
             var_name = names[0]
         if var_name not in names:
-            raise InvalidInputError(
-                f"var_name={var_name!r}; expected one of {', '.join(map(str, names[:12]))}.",
-                argument="var_name",
-            )
+            raise unexpected(var_name, "var_name", f"one of {', '.join(map(str, names[:12]))}")
         obj = obj[var_name]
     elif var_name is not None:
         raise InvalidInputError(

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
+from partita.io.frames import draws_from_table
 from partita.io.r_objects import RList, RVector, at_path, from_parsed
-from partita.io.r_shapes import LABELS_OF_CLASS, draws_of, looks_like_draws
-from partita.io.r_stanfit import CLASS, draws_of_stanfit
+from partita.io.r_shapes import LABELS_OF_CLASS, Columns, draws_of, looks_like_draws
 from partita.io.registry import ReadOptions
+from partita.partitions.convert import with_fields
 from partita.partitions.draws import Draws
 
 _PACKED: dict[bytes, Any] = {
@@ -35,6 +36,8 @@ _DEEP = 3
 """Levels of nested lists that are searched."""
 _OBJECT = "draws"
 """Name of the object in the .RData files written."""
+_STANFIT = "stanfit"
+"""Class of a whole fit of rstan."""
 
 
 def read_rds(path: Path, options: ReadOptions) -> Draws:
@@ -127,8 +130,8 @@ def _draws(root: Any, options: ReadOptions, name: str) -> Draws:
 
 def _draws_at(node: Any, options: ReadOptions, name: str) -> Draws:
     if isinstance(node, RList):
-        if CLASS in node.classes:
-            return draws_of_stanfit(node, options, name)
+        if _STANFIT in node.classes:
+            return _of_stanfit(node, options, name)
         for each in node.classes:
             inner = LABELS_OF_CLASS.get(each)
             if inner is not None and at_path(node, inner) is not None:
@@ -161,7 +164,9 @@ def _candidates(node: RList, prefix: str = "", depth: int = 0) -> Iterator[tuple
     """Every object below that could hold draws, by its path."""
     for step, part in node.items():
         path = f"{prefix}{step}" if step.startswith("[[") or not prefix else f"{prefix}${step}"
-        inner = set(part.classes) & {CLASS, *LABELS_OF_CLASS} if isinstance(part, RList) else set()
+        inner = (
+            set(part.classes) & {_STANFIT, *LABELS_OF_CLASS} if isinstance(part, RList) else set()
+        )
         if looks_like_draws(part) or inner:
             yield path, part
         elif isinstance(part, RList) and depth < _DEEP:
@@ -219,3 +224,35 @@ def _constructors() -> dict[type, Any]:
         )
 
     return {**to_r.DEFAULT_CLASS_MAP, _Matrix: matrix}
+
+
+def _of_stanfit(fit: RList, options: ReadOptions, name: str) -> Draws:
+    """Draws of a whole fit of rstan, from its slot ``sim``: named columns for each chain.
+
+    ``sim$warmup2`` counts the draws of warm-up among them, which are left out,
+    as ``extract`` does.
+    """
+    samples, warmup = at_path(fit, "sim$samples"), at_path(fit, "sim$warmup2")
+    if not isinstance(samples, RList) or not samples.parts or options.transpose:
+        raise InvalidLabelsError(
+            f"{name} is a stanfit without samples that can be read. In R: saveRDS(rstan::extract("
+            'fit, "z", permuted = FALSE), "z.rds"), with the name of your labels for z.'
+        )
+    left_out = np.zeros(len(samples.parts), np.int64)
+    if isinstance(warmup, RVector) and warmup.values.size == left_out.size:
+        left_out = np.asarray(warmup.values, np.int64)
+    parts = []
+    for number, (chain, first) in enumerate(zip(samples.parts, left_out, strict=True), start=1):
+        part = _of_chain(chain, int(first), options, f"{name}, chain {number}")
+        parts.append(with_fields(part, chain=np.full(part.n_draws, number)))
+    return Draws.concat(parts)
+
+
+def _of_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
+    columns = [p.values for p in chain.parts if isinstance(p, RVector)] if chain else []
+    if not columns or len(columns) != len(chain.names or ()):
+        raise InvalidLabelsError(f"{name} has no columns with names.")
+    if len({column.shape for column in columns}) > 1 or len(columns[0]) <= first:
+        raise InvalidLabelsError(f"{name} has columns of different lengths, or warm-up alone.")
+    table = Columns([column[first:] for column in columns], list(chain.names), None)
+    return draws_from_table(table, var_name=options.var_name)

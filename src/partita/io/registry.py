@@ -10,7 +10,7 @@ from typing import Any
 
 from partita._files import PathLike
 from partita._validate import path as clean_path
-from partita._validate import shown
+from partita._validate import unexpected
 from partita.errors import UnknownNameError
 
 
@@ -134,10 +134,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     """The format of that name, or of the path's suffix; csv when there is neither."""
     if name is not None:
         if not isinstance(name, str):
-            raise UnknownNameError(
-                f"format={shown(name)}; expected one of {_listed(format_names())}.",
-                argument="format",
-            )
+            raise unexpected(name, "format", f"one of {_listed(format_names())}", UnknownNameError)
         for each in _FORMATS:
             if each.name == name.lower():
                 return each

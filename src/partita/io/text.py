@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from itertools import chain as chained
 from typing import IO, Any
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita.errors import InvalidInputError, InvalidWeightsError
+from partita._validate import unexpected
+from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError
 from partita.io.collect import Collector
 from partita.io.columns import CHAIN, WEIGHT
 from partita.io.frames import warn_of_items_in_rows
@@ -30,10 +32,13 @@ from partita.io.text_rows import (
     refuse_commented_rows,
     string_rows,
 )
-from partita.io.warmup import without_warmup
 from partita.partitions.draws import Draws
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_STAN = re.compile(
+    rb"^#\s*(save_warmup|num_warmup|warmup|num_samples|iter|thin)\s*=\s*(\d+|true|false)\b", re.M
+)
+"""What Stan's programs say about warm-up in their comments."""
 
 
 def read_csv(source: Source, options: ReadOptions) -> Draws:
@@ -79,15 +84,16 @@ def _read(source: Source, options: ReadOptions, sep: str, *, one_variable: bool 
         if layout.long is not None:
             return _assemble_long(rows, layout.long)
         draws = _assemble_draws(rows, layout, _expected_rows(stream, layout), sep)
-        return without_warmup(draws, head[: layout.body], name)
+        return _without_warmup(draws, head[: layout.body], name)
 
 
 def _check_sep(sep: str) -> str:
     if len(sep.encode()) > 1 or sep in ('"', "\n", "\r", "#", ".", "-", "+") or sep.isalnum():
-        raise InvalidInputError(
-            f"sep={sep!r}; expected one ASCII character that is no part of a number, such as ';', "
-            "or '' for runs of blanks.",
-            argument="sep",
+        raise unexpected(
+            sep,
+            "sep",
+            "one ASCII character that is no part of a number, such as ';', "
+            "or '' for runs of blanks",
         )
     return sep
 
@@ -174,3 +180,37 @@ def _chain(cells: list[Cell]) -> NDArray[Any]:
                 "one per draw."
             )
     return np.array([cell.text for cell in cells])
+
+
+def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
+    """The draws less those that the file's comments call warm-up, with a warning.
+
+    CmdStan writes ``num_warmup = 1000`` and ``num_samples = 1000``, rstan
+    ``warmup=1000`` and ``iter=2000``; both note ``save_warmup`` and ``thin``.
+    A file with exactly as many rows as there are samples has lost its warm-up
+    already.
+    """
+    found = {key: _setting(value) for key, value in _STAN.findall(comments)}
+    warmup = found.get(b"num_warmup", found.get(b"warmup", 0))
+    if not found.get(b"save_warmup") or not warmup:
+        return draws
+    thin = max(1, found.get(b"thin", 1))
+    samples = found.get(b"num_samples", found.get(b"iter", warmup) - warmup)
+    n_warmup = -(-warmup // thin)
+    if draws.n_draws == -(-samples // thin):
+        return draws
+    if draws.n_draws <= n_warmup:
+        raise FileFormatError(
+            f"{name} has {draws.n_draws} draws, all of them warm-up by its comments "
+            f"(save_warmup, {n_warmup} draws of warm-up). There is no posterior draw in it."
+        )
+    warnings.warn(
+        f"{name} was written with save_warmup: its first {n_warmup} draws are warm-up and were "
+        "left out.",
+        stacklevel=2,
+    )
+    return draws[n_warmup:]
+
+
+def _setting(value: bytes) -> int:
+    return {b"true": 1, b"false": 0}.get(value) if value.isalpha() else int(value)  # type: ignore[return-value]

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, NotSupportedError
+from partita._validate import unexpected
+from partita.errors import NotSupportedError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, concatenated, map_blocks
@@ -253,10 +254,11 @@ def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
 def clean_price(a: float) -> float:
     """Validate the parameter a of a generalised loss."""
     if not isinstance(a, (int, float, np.integer, np.floating)) or not 0.0 < float(a) < 2.0:
-        raise InvalidInputError(
-            f"a={a!r}; expected a number strictly between 0 and 2. a = 1 prices splitting and "
-            "merging alike, a > 1 makes splitting a true cluster dearer.",
-            argument="a",
+        raise unexpected(
+            a,
+            "a",
+            "a number strictly between 0 and 2. a = 1 prices splitting and "
+            "merging alike, a > 1 makes splitting a true cluster dearer",
         )
     return float(a)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from partita._validate import choice, flag, text
+from partita._validate import choice, flag, text, unexpected
 from partita.errors import InvalidInputError, PartitaError, about
 from partita.losses.base import Floats, Loss
 from partita.losses.claims import refuse_false_claims, verified
@@ -186,10 +186,7 @@ class CallableLoss(Loss):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InvalidInputError(
-                f"function={self.function!r}; expected a function of two label vectors.",
-                argument="function",
-            )
+            raise unexpected(self.function, "function", "a function of two label vectors")
         flag(self.metric, "metric")
         flag(self.symmetric, "symmetric")
         with about("function"), _called_rightly(self.function):

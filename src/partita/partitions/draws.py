@@ -200,7 +200,7 @@ class Draws(DrawsArrays):
         >>> draws.reweighted("entropy", 2.0).weights.round(3)
         array([0.549, 0.377, 0.074])
         """
-        from partita.partitions.reweighting import entropy_weights
+        from partita.partitions.functionals import entropy_weights
 
         weights = entropy_weights(self, by, strength)
         return Draws._from_canonical(

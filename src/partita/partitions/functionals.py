@@ -1,4 +1,4 @@
-"""Quantities of draws that do not depend on labels, and their arrangement by chain."""
+"""Quantities of draws that do not depend on labels, their arrangement by chain, and weights."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import choice, number
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, concatenated, map_blocks
 
@@ -52,3 +53,15 @@ def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
     rows = [values[draws.chain == name] for name in np.unique(draws.chain)]
     shortest = min(row.size for row in rows)
     return np.stack([row[row.size - shortest :] for row in rows])
+
+
+def entropy_weights(draws: Draws, by: str, strength: float) -> NDArray[np.float64]:
+    """w ∝ w·exp(λ·H/log k), with H/log k := 0 for one cluster; see ``Draws.reweighted``."""
+    choice(by, "by", ("entropy",))
+    strength = number(strength, "strength")
+    entropy, _ = shapes_of(draws, 1)
+    k = draws.n_clusters
+    balance = np.where(k > 1, entropy / np.log2(np.maximum(k, 2)), 0.0)
+    log_weights = np.log(draws.probabilities) + strength * balance
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import shown
+from partita._validate import unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.draws_arrays import DrawsArrays, Stored
 from partita.partitions.pieces import stores
@@ -26,9 +26,7 @@ Joined = tuple[
 def joined(parts: Sequence[DrawsArrays]) -> Joined:
     """Labels, numbers of clusters, weights and chains of all parts."""
     if not isinstance(parts, (list, tuple)) or not parts:
-        raise InvalidInputError(
-            f"parts={shown(parts)}; expected a list of at least one Draws.", argument="parts"
-        )
+        raise unexpected(parts, "parts", "a list of at least one Draws")
     first = parts[0]
     for part in parts[1:]:
         if part.n_items != first.n_items or part.item_names != first.item_names:

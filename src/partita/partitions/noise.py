@@ -17,7 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita._validate import unexpected
+from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import integers
 
 Meaning = Literal["singletons", "cluster"]
@@ -57,10 +58,11 @@ def rule_in_force() -> NoiseRule | None:
 def _clean(noise: Any) -> _Noise:
     pair = isinstance(noise, (tuple, list)) and len(noise) == 2
     if not pair or noise[1] not in ("singletons", "cluster"):
-        raise InvalidInputError(
-            f"noise={noise!r}; expected a label and what it means, as in (-1, 'singletons') "
-            "(each such item is alone) or (-1, 'cluster') (they form one cluster).",
-            argument="noise",
+        raise unexpected(
+            noise,
+            "noise",
+            "a label and what it means, as in (-1, 'singletons') "
+            "(each such item is alone) or (-1, 'cluster') (they form one cluster)",
         )
     return _Noise(noise[0], noise[1])
 

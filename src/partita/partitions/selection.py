@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._validate import positions, shown
+from partita._validate import positions, unexpected
 from partita.errors import InvalidInputError
 
 
@@ -67,9 +67,7 @@ def item_positions(
             )
         columns = np.flatnonzero(wanted).astype(np.int64)
     elif wanted.size and wanted.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"items={shown(items)}; expected positions, a mask or names.", argument="items"
-        )
+        raise unexpected(items, "items", "positions, a mask or names")
     else:
         columns = wanted.astype(np.int64)
         if columns.size and (columns.min() < -n_items or columns.max() >= n_items):

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from partita._memory import require_memory
 from partita._progress import Status
-from partita._validate import shown
-from partita.errors import InvalidInputError, about
+from partita._validate import unexpected
+from partita.errors import about
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, map_parts
@@ -115,9 +115,7 @@ def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
     except (TypeError, ValueError, AttributeError):  # how NumPy says that this is no type
         kind = np.dtype(object)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InvalidInputError(
-            f"dtype={shown(dtype)}; expected float64 or float32.", argument="dtype"
-        )
+        raise unexpected(dtype, "dtype", "float64 or float32")
     return kind
 
 

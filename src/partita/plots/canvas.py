@@ -176,6 +176,13 @@ def cluster_legend(
     title = "cluster (size)"
     if order.size > shown.size:
         title += f",\n{shown.size} largest of {order.size:,}"
+    columns = 1 if len(handles) <= 14 else 2
+    spacing = {"handletextpad": 0.2, "columnspacing": 0.8, "borderaxespad": 0.2}
+    key_beside(ax, handles, title, ncols=columns, **spacing)
+
+
+def key_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
+    """A legend at the right of the axes."""
     legend = ax.legend(
         handles=handles,
         title=title,
@@ -184,11 +191,8 @@ def cluster_legend(
         fontsize=SMALL,
         title_fontsize=SMALL,
         alignment="left",
-        ncols=1 if len(handles) <= 14 else 2,
         frameon=False,
-        handletextpad=0.2,
-        columnspacing=0.8,
-        borderaxespad=0.2,
+        **layout,
     )
     legend.get_title().set_color(GREY)
 

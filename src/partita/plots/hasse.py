@@ -18,7 +18,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
-from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
+from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
 from partita.plots.inputs import ball_of
 from partita.plots.palette import is_dark
 
@@ -239,17 +239,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     title = "distance from\nthe estimate"
     if ball is not None:
         title += f",\n{percent(ball.prob)} ball"
-    legend = axes.legend(
-        handles=handles,
-        title=title,
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        fontsize=SMALL,
-        title_fontsize=SMALL,
-        alignment="left",
-        frameon=False,
-    )
-    legend.get_title().set_color(GREY)
+    key_beside(axes, handles, title)
 
 
 def level_colours(count: int) -> list[str]:

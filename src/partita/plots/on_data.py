@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import flag
+from partita._validate import flag, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.partitions.labels import Labels
 from partita.plots.mixed_view import mixed_axes, signs
@@ -187,9 +187,7 @@ def _columns(observations: Observations, dims: Sequence[int | str] | None) -> tu
             )
         found.append(int(position) % count)
     if len(found) not in (1, 2) or len(set(found)) != len(found):
-        raise InvalidInputError(
-            f"dims={dims!r}; expected one column or two different ones.", argument="dims"
-        )
+        raise unexpected(dims, "dims", "one column or two different ones")
     return tuple(found)
 
 

@@ -30,41 +30,34 @@ class Plan:
     """Restarts of the paper's greedy search."""
     largest_search: int
     """Items up to which the paper's greedy search is repeated."""
-    seed: int
-    n_jobs: int | None
+    seed: int = 0
+    n_jobs: int | None = None
 
     def stream(self, *key: int) -> np.random.SeedSequence:
         """The random stream of one piece of work, whatever else is computed."""
         return np.random.SeedSequence(self.seed, spawn_key=key)
 
 
-def full_plan(seed: int = 0, n_jobs: int | None = None) -> Plan:
-    """As many draws as in the paper."""
-    return Plan(
-        draws=2_500,
-        burn_in=1_000,
-        chains=4,
-        repeats=20,
-        repeats_large=8,
-        repeats_unbalanced=10,
-        starts=8,
-        largest_search=1_600,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
+FULL = Plan(
+    draws=2_500,
+    burn_in=1_000,
+    chains=4,
+    repeats=20,
+    repeats_large=8,
+    repeats_unbalanced=10,
+    starts=8,
+    largest_search=1_600,
+)
+"""As many draws as in the paper."""
 
-
-def quick_plan(seed: int = 0, n_jobs: int | None = None) -> Plan:
-    """Every table and figure from few draws, in less than a minute."""
-    return Plan(
-        draws=75,
-        burn_in=75,
-        chains=4,
-        repeats=3,
-        repeats_large=2,
-        repeats_unbalanced=1,
-        starts=1,
-        largest_search=200,
-        seed=seed,
-        n_jobs=n_jobs,
-    )
+QUICK = Plan(
+    draws=75,
+    burn_in=75,
+    chains=4,
+    repeats=3,
+    repeats_large=2,
+    repeats_unbalanced=1,
+    starts=1,
+    largest_search=200,
+)
+"""Every table and figure from few draws, in less than a minute."""

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import choice, whole
+from partita._validate import choice, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -181,9 +181,7 @@ def clean_rates(rate: float | None, apart: NDArray[np.float64]) -> tuple[NDArray
     if rate is not None:
         number = isinstance(rate, (int, float, np.integer, np.floating))
         if not number or isinstance(rate, bool) or not 0.0 < float(rate) < np.inf:
-            raise InvalidInputError(
-                f"rate={rate!r}; expected a positive number, such as 0.5.", argument="rate"
-            )
+            raise unexpected(rate, "rate", "a positive number, such as 0.5")
         return np.array([float(rate)]), 0
     between = apart[np.triu_indices(len(apart), 1)]
     usual = float(np.median(between)) if between.size else 0.0

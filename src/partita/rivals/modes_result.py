@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._result import Result
-from partita._validate import whole
 from partita._wording import counted
 from partita.losses.base import Loss
-from partita.losses.explain import Explanation, explain
 from partita.partitions.draws import Draws
 from partita.rivals.peaks import Peaks
+from partita.rivals.result import Rivals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Modes(Result):
+class Modes(Rivals):
     """Modes of the posterior over partitions. Made by :func:`modes`.
 
     Attributes
@@ -71,23 +69,6 @@ class Modes(Result):
     draws: Draws
     drawn: str
     loss: Loss
-
-    @property
-    def n(self) -> int:
-        """Number of modes."""
-        return len(self.labels)
-
-    @property
-    def n_clusters(self) -> NDArray[np.int64]:
-        """Number of clusters of each mode."""
-        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
-        return most + 1
-
-    def explain(self, number: int, other: int = 0) -> Explanation:
-        """What turns one mode into another; by default, the heaviest into this one."""
-        a = self.labels[whole(other, "other", most=self.n - 1)]
-        b = self.labels[whole(number, "number", most=self.n - 1)]
-        return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
 
     def __repr__(self) -> str:
         return f"<Modes: {self.n}, masses {np.round(self.weights, 3).tolist()}>"

@@ -25,8 +25,35 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Rivals(Result):
+    """Several partitions of the same draws, the heaviest first."""
+
+    labels: NDArray[np.int32]
+    loss: Loss
+    draws: Draws
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.labels)
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each."""
+        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
+        return most + 1
+
+    def explain(self, number: int, other: int = 0) -> Explanation:
+        """What turns one of them into another; by default, the heaviest into this one."""
+        a, b = self.labels[self._known(other, "other")], self.labels[self._known(number)]
+        return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
+
+    def _known(self, number: int, name: str = "number") -> int:
+        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives(Result):
+class Representatives(Rivals):
     """A few partitions that together lie near to the draws. Made by :func:`representatives`.
 
     Every draw belongs to the region of its nearest representative. One that
@@ -99,17 +126,6 @@ class Representatives(Result):
     draws: Draws
 
     @property
-    def n(self) -> int:
-        """Number of representatives."""
-        return len(self.labels)
-
-    @property
-    def n_clusters(self) -> NDArray[np.int64]:
-        """Number of clusters of each representative."""
-        most: NDArray[np.int64] = self.labels.max(axis=1).astype(np.int64)
-        return most + 1
-
-    @property
     def gap(self) -> float | None:
         """Relative distance to the proven bound; 0 when no set of n partitions does better."""
         if self.lower_bound is None:
@@ -146,14 +162,6 @@ class Representatives(Result):
         from partita.partitions.similarity import similarity
 
         return similarity(self.region(number))
-
-    def explain(self, number: int, other: int = 0) -> Explanation:
-        """What turns one representative into another; by default, the heaviest into this one."""
-        a, b = self.labels[self._known(other, "other")], self.labels[self._known(number)]
-        return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
-
-    def _known(self, number: int, name: str = "number") -> int:
-        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
 
     def to_frame(self) -> pd.DataFrame:
         """One row per representative."""

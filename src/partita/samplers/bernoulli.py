@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
+from partita.samplers.categorical import level_blocks
 from partita.samplers.cells import Floats, cell_sums, group_sums
 from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.kernel import Block, Kernel
-from partita.samplers.levels import level_blocks
 from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import unexpected
 from partita.errors import InvalidInputError
 
 PerColumn = float | tuple[float, ...]
@@ -19,16 +20,14 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"{name}={value!r}; expected a number or one per column.", argument=name
-        ) from None
+        raise unexpected(value, name, "a number or one per column") from None
     if array.ndim > 1 or array.size == 0:
         raise InvalidInputError(
             f"{name} has shape {array.shape}; expected a number or one per column.", argument=name
         )
     if not np.isfinite(array).all() or (above is not None and not (array > above).all()):
         limit = "finite" if above is None else f"finite and above {above:g}"
-        raise InvalidInputError(f"{name}={value!r}; expected {limit} numbers.", argument=name)
+        raise unexpected(value, name, f"{limit} numbers")
     return float(array) if array.ndim == 0 else tuple(array.tolist())
 
 

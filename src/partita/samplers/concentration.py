@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from partita._validate import number, whole
-from partita.errors import InvalidInputError
-from partita.samplers.priors import expected_at
+from partita._validate import number, unexpected, whole
+from partita.samplers.priors import clean_discount, expected_at
 
 
 def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0) -> float:
@@ -48,16 +47,9 @@ def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0)
     0.948
     """
     n_items = whole(n_items, "n_items", least=2)
-    discount, n_clusters = number(discount, "discount"), number(n_clusters, "n_clusters")
-    if not 0 <= discount < 1:
-        raise InvalidInputError(
-            f"discount={discount!r}; expected a number in [0, 1).", argument="discount"
-        )
+    discount, n_clusters = clean_discount(discount), number(n_clusters, "n_clusters")
     if not 1 < n_clusters < n_items:
-        raise InvalidInputError(
-            f"n_clusters={n_clusters!r}; expected a number above 1 and below n_items={n_items}.",
-            argument="n_clusters",
-        )
+        raise unexpected(n_clusters, "n_clusters", f"a number above 1 and below n_items={n_items}")
     from scipy.optimize import brentq
 
     def excess(log_distance: float) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 
 import numpy as np
 
@@ -104,12 +103,7 @@ class Display:
             self._shown = kind(chains, self._settings.iterations, self._done)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._shown is not None:
             self._shown.stop()
 

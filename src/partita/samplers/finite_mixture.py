@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import flag, positive, whole
+from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
@@ -85,9 +85,7 @@ class FiniteMixture(PartitionPrior):
             object.__setattr__(self, "weight", positive(self.weight, "weight"))
         mean = positive(self.mean_components, "mean_components")
         if mean <= 1:
-            raise InvalidInputError(
-                f"mean_components={mean!r}; expected a number above 1.", argument="mean_components"
-            )
+            raise unexpected(mean, "mean_components", "a number above 1")
         object.__setattr__(self, "mean_components", mean)
         object.__setattr__(self, "dynamic", flag(self.dynamic, "dynamic"))
         if self.components is not None:
@@ -269,10 +267,10 @@ def _clean_components(components: Sequence[float]) -> tuple[float, ...]:
     except (TypeError, ValueError):
         values = np.empty((0, 0))
     if values.ndim != 1 or not values.size or not np.isfinite(values).all() or values.min() < 0:
-        raise InvalidInputError(
-            f"components={components!r}; expected the probabilities of 1, 2, … components. For a "
-            "fixed number use FiniteMixture.exactly.",
-            argument="components",
+        raise unexpected(
+            components,
+            "components",
+            "the probabilities of 1, 2, … components. For a fixed number use FiniteMixture.exactly",
         )
     if not values.sum() > 0:
         raise InvalidInputError(

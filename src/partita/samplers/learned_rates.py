@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
+from partita._validate import unexpected
 from partita.samplers.cells import Floats
 from partita.samplers.checks import PerColumn, per_column
 from partita.samplers.hyperpriors import Gamma
@@ -30,9 +30,7 @@ def clean_rate(rate: Any) -> Rate:
     for each in rate:
         number = each if isinstance(each, Gamma) else per_column(each, "rate", above=0.0)
         if isinstance(number, tuple):
-            raise InvalidInputError(
-                f"rate={rate!r}; expected one number or Gamma per column.", argument="rate"
-            )
+            raise unexpected(rate, "rate", "one number or Gamma per column")
         cleaned.append(number)
     return tuple(cleaned)
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import number, whole
-from partita.errors import InvalidInputError
+from partita._validate import number, unexpected, whole
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
 from partita.samplers.hyperpriors import Gamma, config_of, from_config
@@ -56,13 +55,9 @@ class PitmanYor(PartitionPrior):
     kind: ClassVar[str] = "PitmanYor"
 
     def __post_init__(self) -> None:
-        discount = self.discount
-        if not (isinstance(discount, (int, float, np.number)) and 0 <= discount < 1):
-            raise InvalidInputError(
-                f"discount={discount!r}; expected a number in [0, 1).", argument="discount"
-            )
-        object.__setattr__(self, "discount", float(discount))
-        object.__setattr__(self, "concentration", _clean(self.concentration, float(discount)))
+        discount = clean_discount(self.discount)
+        object.__setattr__(self, "discount", discount)
+        object.__setattr__(self, "concentration", _clean(self.concentration, discount))
 
     def log_probability(self, labels: ArrayLike) -> float:
         """Log probability of a partition; a random concentration is integrated out."""
@@ -149,15 +144,22 @@ class DirichletProcess(PartitionPrior):
         return cls(from_config(config["concentration"]))
 
 
+def clean_discount(discount: Any) -> float:
+    """The discount of a Pitman–Yor process."""
+    expected = "a number in [0, 1)"
+    cleaned = number(discount, "discount", expected)
+    if not 0 <= cleaned < 1:
+        raise unexpected(discount, "discount", expected)
+    return cleaned
+
+
 def _clean(concentration: Any, discount: float) -> float | Gamma:
     if isinstance(concentration, Gamma):
         return concentration
     expected = f"a number above {0.0 - discount:g} or a Gamma(shape, rate) prior"
     cleaned = number(concentration, "concentration", expected)
     if not cleaned > -discount:
-        raise InvalidInputError(
-            f"concentration={concentration!r}; expected {expected}.", argument="concentration"
-        )
+        raise unexpected(concentration, "concentration", expected)
     return cleaned
 
 

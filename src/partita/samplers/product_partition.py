@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import whole
+from partita._validate import unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
@@ -167,10 +167,7 @@ def _numbers(values: Any, name: str) -> tuple[float, ...]:
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise InvalidInputError(
-            f"{name}={values!r}; expected a function, or a sequence of finite numbers.",
-            argument=name,
-        )
+        raise unexpected(values, name, "a function, or a sequence of finite numbers")
     return tuple(array.tolist())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from partita._files import PathLike
 from partita._parallel import count_jobs
-from partita._validate import Rng, number, whole
+from partita._validate import Rng, number, unexpected, whole
 from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
@@ -233,10 +233,8 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     if prior is None:
         return DirichletProcess(Gamma(1, 1))
     if not isinstance(prior, PartitionPrior):
-        raise InvalidInputError(
-            f"prior={prior!r}; expected DirichletProcess, PitmanYor, FiniteMixture or another "
-            "PartitionPrior.",
-            argument="prior",
+        raise unexpected(
+            prior, "prior", "DirichletProcess, PitmanYor, FiniteMixture or another PartitionPrior"
         )
     return prior
 
@@ -254,10 +252,7 @@ class _Prepared:
 
 def _prepare(data: Any, kernel: Kernel | None) -> _Prepared:
     if kernel is not None and not isinstance(kernel, Kernel):
-        raise InvalidInputError(
-            f"kernel={kernel!r}; expected a kernel such as NormalInverseGamma(...), or None.",
-            argument="kernel",
-        )
+        raise unexpected(kernel, "kernel", "a kernel such as NormalInverseGamma(...), or None")
     table = as_table(data)
     if table.n_rows < 2:
         raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import positive
+from partita._validate import positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.cells import Floats, group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
@@ -223,9 +223,7 @@ def _clean_scale(scale: Any) -> float | tuple[tuple[float, ...], ...]:
     try:
         matrix = np.asarray(scale, np.float64)
     except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"scale={scale!r}; expected a number or a matrix.", argument="scale"
-        ) from None
+        raise unexpected(scale, "scale", "a number or a matrix") from None
     if matrix.ndim == 0:
         return positive(scale, "scale")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

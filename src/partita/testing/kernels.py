@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, positive
+from partita._validate import Rng, positive, unexpected
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Likelihood, Prior
@@ -79,11 +79,9 @@ def check_kernel(
     """
     rng = 0 if rng is None else rng
     if not isinstance(kernel, Kernel):
-        raise InvalidInputError(f"kernel={kernel!r}; expected a Kernel.", argument="kernel")
+        raise unexpected(kernel, "kernel", "a Kernel")
     if log_marginal is not None and not callable(log_marginal):
-        raise InvalidInputError(
-            f"log_marginal={log_marginal!r}; expected a function of rows.", argument="log_marginal"
-        )
+        raise unexpected(log_marginal, "log_marginal", "a function of rows")
     tol = positive(tol, "tol")
     table = as_table(data)
     if table.n_rows < _ITEMS:

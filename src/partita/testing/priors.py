@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita._validate import Rng, whole
-from partita.errors import InvalidInputError
+from partita._validate import Rng, unexpected, whole
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.partition_prior import PartitionPrior
@@ -54,7 +53,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: Rng | None = No
     """
     rng = 0 if rng is None else rng
     if not isinstance(prior, PartitionPrior):
-        raise InvalidInputError(f"prior={prior!r}; expected a PartitionPrior.", argument="prior")
+        raise unexpected(prior, "prior", "a PartitionPrior")
     n_items = whole(n_items, "n_items", least=2, most=_LARGEST)
     for n in range(1, n_items + 1):
         partitions = np.array(list(all_partitions(n)))

@@ -1,8 +1,11 @@
-"""What the formats can hold, and what they would lose."""
+"""What writers are given: nothing that the format would lose, labels from 1 where asked."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from partita.errors import (
     InvalidInputError,
@@ -11,6 +14,7 @@ from partita.errors import (
 )
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.registry import Format
+from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
 
 
@@ -62,3 +66,25 @@ def _is_plain(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return not any(ord(character) < 32 or ord(character) == 127 for character in name)
+
+
+class OneBased:
+    """The draws as they are, except that labels are one larger."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._draws = draws
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._draws, name)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """All labels, from 1."""
+        dtype = smallest_unsigned(int(self._draws.n_clusters.max()))
+        labels: NDArray[Any] = self._draws.labels.astype(dtype)
+        labels += dtype.type(1)
+        return labels
+
+    def rows(self, start: int, stop: int) -> NDArray[np.int32]:
+        """Some draws, from 1."""
+        return self._draws.rows(start, stop) + np.int32(1)
