@@ -346,3 +346,22 @@ class Mine:
 def test_the_protocols_are_open():
     assert pt.similarity(Mine()).tolist() == pt.similarity(MATRIX).tolist()
     assert pt.n_clusters(Mine()) == 3
+
+
+def test_what_is_no_array_is_refused_by_name():
+    import polars
+    import xarray
+
+    lazy = polars.DataFrame({"a": [0, 1]}).lazy()
+    several = xarray.Dataset({"z": ("item", ONE)})
+    for use, came in [
+        (lambda: pt.n_clusters(lazy), "LazyFrame"),
+        (lambda: pt.sample(several), "Dataset"),
+        (lambda: pt.PartialPartition(several), "Dataset"),
+        (lambda: pt.Draws(MATRIX)[several], "Dataset"),
+    ]:
+        with pytest.raises(InvalidInputError, match=came):
+            use()
+    with pytest.raises(InvalidLabelsError) as caught:
+        pt.PartialPartition([0.5, 1.0])
+    assert caught.value.argument == "labels"

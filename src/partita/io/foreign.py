@@ -69,7 +69,7 @@ def label_array(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
         return _from_draws(obj, what, single=single)
     column = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
     if libraries & (_FRAMES | _NAMED) and (not column or hasattr(obj, "column_names")):
-        if single and libraries & _FRAMES and obj.shape[1] == 1:
+        if single and libraries & _FRAMES and getattr(obj, "shape", ())[1:] == (1,):
             return plain_array(obj, what)[:, 0]
         return _from_draws(obj, what, single=single)
     return plain_array(obj, what)

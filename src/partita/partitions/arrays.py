@@ -23,6 +23,10 @@ def plain_array(obj: Any, what: str) -> NDArray[Any]:
         values = np.asarray(obj)
     except ValueError:
         raise _ragged(obj, what) from None
+    except TypeError:
+        raise InvalidLabelsError(
+            f"{what} came as a {type(obj).__name__}, which is no array; expected labels."
+        ) from None
     if values.dtype.kind == "U" and isinstance(obj, (list, tuple)):
         # NumPy turns numbers and NaN between strings into strings; keep them apart.
         return np.asarray(obj, dtype=object)

@@ -104,7 +104,7 @@ class Draws(DrawsArrays):
             at = int(index) % self.n_draws
             row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
             return row
-        chosen = index if isinstance(index, slice) else np.asarray(index)
+        chosen = index if isinstance(index, slice) else plain_array(index, "positions of draws")
         if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
             raise InvalidInputError(
                 f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._result import as_html
 from partita._wording import counted
-from partita.errors import InvalidLabelsError
+from partita.errors import InvalidLabelsError, about
 from partita.partitions.arrays import integers, plain_array
 from partita.partitions.labels import Labels, as_labels, by_size
 
@@ -48,13 +48,13 @@ class PartialPartition:
 
     __slots__ = ("_labels",)
 
+    @about("labels")
     def __init__(self, labels: ArrayLike | PartialPartition) -> None:
         values = plain_array(labels, "labels of a partial partition")
         if values.ndim != 1 or values.size == 0:
             raise InvalidLabelsError(
                 f"a partial partition has shape {values.shape}; expected one label per item, "
-                "shape (n_items,).",
-                argument="labels",
+                "shape (n_items,)."
             )
         numbers = integers(values, "labels of a partial partition")
         clean = np.full(numbers.size, NOT_STATED, np.int32)

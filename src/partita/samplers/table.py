@@ -93,6 +93,11 @@ def _from_array(data: Any) -> Table:
         raise InvalidDataError(
             "the rows of the data have different lengths; expected a table, one row per item."
         ) from None
+    except TypeError:
+        raise InvalidDataError(
+            f"the data are a {type(data).__name__}, which is no array; expected a table, one row "
+            "per item."
+        ) from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
