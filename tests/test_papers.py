@@ -21,6 +21,16 @@ def test_files_that_are_named_exist(paper):
     assert missing == []
 
 
+def test_contributing_has_a_row_for_every_room_and_no_other():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \|", text, flags=re.MULTILINE)
+    described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    house = ROOT / "src" / "partita"
+    there = {p.stem for p in house.iterdir() if p.is_dir() or p.suffix == ".py"} - {"__pycache__"}
+    assert described <= there
+    assert {name for name in there if not name.startswith("_")} <= described
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_make_targets_that_are_named_exist(paper):
     text = (ROOT / paper).read_text(encoding="utf-8")
