@@ -26,7 +26,7 @@ MORE = 4
 """Numbers of clusters above that of the estimate that are tried by default."""
 
 
-MOST_DRAWS = 1_000
+MOST_DRAWS = 500
 """Draws on which the short curve searches; all of them measure what it found."""
 
 

@@ -94,10 +94,12 @@ def compare_with_estimate(
         for r in range(start, stop):
             b = r - start
             shared[b, : k_rows[r]] = 0
-            size_of[b, : k_rows[r]] = 0
             for i in range(n):
-                shared[b, rows[r, i], estimate[i]] += 1
-                size_of[b, rows[r, i]] += 1
+                shared[b, np.uint32(rows[r, i]), np.uint32(estimate[i])] += 1
+            for t in range(k_rows[r]):
+                size_of[b, t] = 0
+                for k in range(k_estimate):
+                    size_of[b, t] += shared[b, t, k]
             match_clusters(shared[b], k_rows[r], match[b])
             for t in range(k_rows[r]):
                 if match[b, t] < 0:
@@ -153,7 +155,7 @@ def shapes(
     for r in range(rows.shape[0]):
         count = np.zeros(k_rows[r], np.int32)
         for i in range(n):
-            count[rows[r, i]] += 1
+            count[np.uint32(rows[r, i])] += 1
         total = 0.0
         largest = np.int32(0)
         for k in range(count.size):

@@ -17,20 +17,46 @@ MASK_BYTES = 1 << 24
 
 
 @part_of_kernel
-def fill_masks(
-    rows: NDArray[np.int32],
-    first: int,
-    clusters: NDArray[np.int64],
-    size: int,
+def sum_by_bits(
+    row: NDArray[np.int32],
+    n_clusters: int,
+    terms: NDArray[np.float64],
     masks: NDArray[np.uint64],
-) -> None:
-    """The clusters of some rows, each a set of bits."""
-    for r in range(size):
-        for t in range(clusters[first + r]):
-            for w in range(masks.shape[2]):
-                masks[r, t, w] = 0
-        for i in range(rows.shape[1]):
-            masks[r, rows[first + r, i], i // WORD] |= np.uint64(1) << np.uint64(i % WORD)
+) -> float:
+    """The clusters of a row, each a set of bits, and Σ f of their sizes."""
+    for t in range(n_clusters):
+        for w in range(masks.shape[1]):
+            masks[t, w] = 0
+    for w in range(masks.shape[1]):
+        bit = np.uint64(1)
+        for i in range(WORD * w, min(WORD * (w + 1), row.size)):
+            masks[np.uint64(row[i]), w] |= bit
+            bit <<= np.uint64(1)
+    total = 0.0
+    for t in range(n_clusters):
+        size = np.uint64(0)
+        for w in range(masks.shape[1]):
+            size += count_bits(masks[t, w])
+        total += terms[size]
+    return total
+
+
+@part_of_kernel
+def sum_by_table(
+    row: NDArray[np.int32],
+    n_clusters: int,
+    terms: NDArray[np.float64],
+    table: NDArray[np.int32],
+) -> float:
+    """Σ f of the sizes of a row's clusters, counted item by item."""
+    for t in range(n_clusters):
+        table[t] = 0
+    for i in range(row.size):
+        table[np.uint64(row[i])] += 1
+    total = 0.0
+    for t in range(n_clusters):
+        total += terms[table[t]]
+    return total
 
 
 @part_of_kernel
@@ -103,15 +129,11 @@ def _fill_blocks(
     for b in range(edges.size - 1):
         first, size = edges[b], edges[b + 1] - edges[b]
         for r in range(size):
-            for t in range(clusters[first + r]):
-                table[t] = 0
-            for i in range(rows.shape[1]):
-                table[rows[first + r, i]] += 1
-            sums[r] = 0.0
-            for t in range(clusters[first + r]):
-                sums[r] += terms[table[t]]
-        if masks.size:
-            fill_masks(rows, first, clusters, size, masks)
+            row, n_clusters = rows[first + r], clusters[first + r]
+            if masks.size:
+                sums[r] = sum_by_bits(row, n_clusters, terms, masks[r])
+            else:
+                sums[r] = sum_by_table(row, n_clusters, terms, table)
         for r in range(size):
             for s in range(r + 1, size):
                 k_r, k_s = clusters[first + r], clusters[first + s]

@@ -66,7 +66,8 @@ def polish(task: Task, reached: list[Reached], agreed: bool) -> list[Reached]:
     best = [r for r in best[:POLISHED] if r.loss <= best[0].loss * (1.0 + NEAR)]
     sure = agreed and task.loss.is_linear
     if agreed:
-        best = [min(best, key=lambda r: task.evaluate(r.labels))]
+        if len(best) > 1:
+            best = [min(best, key=lambda r: task.evaluate(r.labels))]
         settled = _settled(task, best[0].labels) if sure else None
         if settled is not None:
             here = best[0].labels.tobytes()
