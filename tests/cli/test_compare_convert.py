@@ -35,6 +35,22 @@ def test_compare_in_text(place, partita):
     assert "Join: 2 clusters of sizes 10, 5" in result.stdout
 
 
+def test_losses_with_a_parameter_are_told_apart(place, partita):
+    moved = TRUTH.copy()
+    moved[0] = 2
+    losses = ("vi(0.7)", "vi(1.3)", "entropy(1.5)")
+    given = [word for loss in losses for word in ("--loss", loss)]
+    found = json.loads(partita("compare", "labels.csv", "truth.csv", "--json", *given).stdout)
+    assert found["distances"] == {loss: pt.distance(TRUTH, moved, loss) for loss in losses}
+    text = partita("compare", "labels.csv", "truth.csv", *given).stdout
+    assert "variation of information (a = 0.7)" in text
+    assert "variation of information of degree 1.5" in text
+    against = ("compare", "draws.csv", "--against", "truth.csv", "--json", "--loss", losses[2])
+    assert json.loads(partita(*against).stdout)["loss"] == "entropy(1.5)"
+    rivals = partita("rivals", "draws.csv", "--n", "2", "--bound", "none", "--loss", losses[2])
+    assert rivals.exit_code == 0, rivals.stderr
+
+
 def test_compare_reads_rows_columns_arrays_and_named_columns(place, partita):
     (place / "row.csv").write_text(",".join(map(str, TRUTH)) + "\n")
     (place / "named row.csv").write_text(",".join(NAMES) + "\n" + ",".join("abc"[t] for t in TRUTH))

@@ -153,18 +153,16 @@ def _compared(
 ) -> dict[str, Any]:
     from partita.losses.evaluate import distance
     from partita.losses.explain import explain
-    from partita.losses.registry import as_loss
     from partita.partitions.labels import cross_table
     from partita.partitions.lattice import join, meet, refines
 
     def described(labels: Labels) -> dict[str, Any]:
         return {"n_clusters": int(labels.max()) + 1, "labels": labels.tolist()}
 
-    chosen = [as_loss(name) for name in dict.fromkeys(losses)]
     return {
         "n_items": int(a.size),
         "n_clusters": [int(a.max()) + 1, int(b.max()) + 1],
-        "distances": {loss.name: distance(a, b, loss) for loss in chosen},
+        "distances": {name: distance(a, b, name) for name in losses},
         "a_refines_b": bool(refines(a, b)),
         "b_refines_a": bool(refines(b, a)),
         "from_a_to_b": str(explain(a, b, item_names=names)),

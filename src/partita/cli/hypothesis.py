@@ -30,14 +30,15 @@ def tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, A
     from partita.rivals.conformal import p_value
     from partita.search.estimate import estimate
 
-    loss = next((as_loss(name) for name in losses if as_loss(name).is_metric), as_loss("vi"))
+    name = next((name for name in losses if as_loss(name).is_metric), "vi")
+    loss = as_loss(name)
     best = estimate(draws, loss=loss, bound=None)
     ball = credible_ball(draws, best, loss=loss)
     p = p_value(draws, labels, loss=loss)
     level = ball.credible_level(labels)
     told = explain(best, labels, loss=loss, item_names=draws.item_names)
     return {
-        "loss": loss.name,
+        "loss": name,
         "kind": draws.kind,
         "n_items": draws.n_items,
         "p_value": float(p),

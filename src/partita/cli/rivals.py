@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.options import value_option
+from partita.cli.options import LossName, value_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ Examples:
 )
 @value_option(
     "--loss",
-    type=click.Choice(METRICS, case_sensitive=False),
+    type=LossName(METRICS, case_sensitive=False),
     default="vi",
-    help="Distance between clusterings.",
+    help="Distance between clusterings; entropy(1.5) too.",
 )
 @click.option(
     "--modes", "with_modes", is_flag=True, help="Also say how many modes the posterior has."

@@ -59,7 +59,7 @@ class Additive(PricedLoss):
     """
 
     name: ClassVar[str] = "additive"
-    title: ClassVar[str] = "additive loss"
+    prose: ClassVar[str] = "additive loss"
 
     f: Callable[[int], float] | tuple[float, ...] = ()
     divisor: float | Callable[[int], float] = 1.0

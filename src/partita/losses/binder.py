@@ -43,7 +43,7 @@ class Binder(PricedLoss):
     """
 
     name: ClassVar[str] = "binder"
-    title: ClassVar[str] = "Binder's loss"
+    prose: ClassVar[str] = "Binder's loss"
     metric: ClassVar[bool] = True
     is_exact: ClassVar[bool] = True
 

@@ -50,7 +50,6 @@ class Entropy(PricedLoss):
     """
 
     name: ClassVar[str] = "entropy"
-    title: ClassVar[str] = "variation of information of another degree"
 
     beta: float = 1.0
 
@@ -63,6 +62,11 @@ class Entropy(PricedLoss):
         object.__setattr__(self, "beta", float(beta))
         object.__setattr__(self, "a", a)
         self.__post_init__()
+
+    @property
+    def prose(self) -> str:  # type: ignore[override]
+        """Its name in prose at the price 1."""
+        return f"variation of information of degree {self.beta:g}"
 
     @property
     def is_metric(self) -> bool:

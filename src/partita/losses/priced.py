@@ -32,11 +32,18 @@ class PricedLoss(Loss):
     """
 
     averages_sums: ClassVar[bool] = True
+    prose: ClassVar[str]
+    """Its name in prose at the price 1."""
 
     a: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", clean_price(self.a))
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Its name in prose, with the price where that is not 1."""
+        return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
 
     def scale(self, n_items: int) -> float:
         """What the sum is divided by."""

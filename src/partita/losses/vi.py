@@ -45,7 +45,7 @@ class VI(PricedLoss):
     """
 
     name: ClassVar[str] = "vi"
-    title: ClassVar[str] = "variation of information"
+    prose: ClassVar[str] = "variation of information"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
     conditional_entropies: ClassVar[bool] = True
