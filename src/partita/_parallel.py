@@ -85,17 +85,6 @@ def stream(
                 future.cancel()
 
 
-def beside(function: Callable[[], R], n_jobs: int | None = None) -> Callable[[], R]:
-    """Begin in another thread, and give the result when it is asked for.
-
-    Where there is but one thread, or the user has chosen another backend, the work begins then.
-    """
-    if count_jobs(n_jobs) == 1 or (n_jobs is None and _joblib_is_configured()):
-        return function
-    with pool_of(1, "beside") as pool:
-        return pool.submit(function).result
-
-
 _kept: dict[tuple[int, tuple[str, ...]], ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 _current = threading.local()

@@ -5,12 +5,10 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
-from partita._parallel import beside
 from partita._validate import Rng, flag
 from partita._version import version_of
 from partita.credible.ball import credible_ball
@@ -154,10 +152,8 @@ def summarize(
     )
     metric = measure if measure.is_metric else VI()
     sizes = cluster_sizes_posterior(posterior, prob=level)
-    # Walks of the curve leave most of a second core free.
-    convergence = beside(partial(_diagnostics, draws, posterior, found.labels, n_jobs), n_jobs)
     prices, curve = how_many(posterior, found, path, wishes)
-    diagnostics = convergence()
+    diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
     posterior.keep_distances(found.labels, vi.labels, binder.labels)
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
     comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
