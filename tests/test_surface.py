@@ -90,7 +90,7 @@ def test_options_are_keyword_only():
 
 
 def test_type_checkers_see_what_is_there():
-    """Every line of ``_HOME`` has its import under ``TYPE_CHECKING``, and the other way round."""
+    """Every name of ``_HOME`` has its import under ``TYPE_CHECKING``, and the other way round."""
     tree = ast.parse(Path(pt.__file__).read_text(encoding="utf-8"))
     branch = next(
         node for node in tree.body if isinstance(node, ast.If) and "TYPE" in ast.unparse(node.test)

@@ -9,16 +9,9 @@ from partita.errors import MissingDependencyError
 
 
 def require(module: str, *, extra: str, purpose: str = "this") -> Any:
-    """The imported module, or :class:`MissingDependencyError` naming the extra.
+    """The imported module, or :class:`MissingDependencyError` naming the extra that installs it.
 
-    Parameters
-    ----------
-    module : str
-        Name as in an import statement, such as ``"pyarrow.parquet"``.
-    extra : str
-        The extra of partita that installs it.
-    purpose : str, optional
-        What it is needed for; starts the message, as in "reading .parquet files".
+    ``purpose`` starts the message, as in "reading .parquet files".
 
     Examples
     --------

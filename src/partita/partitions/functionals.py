@@ -38,15 +38,6 @@ def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Chains of different length are cut to the shortest by dropping their
     earliest draws, those most likely to be burn-in.
-
-    Parameters
-    ----------
-    draws : Draws
-    values : ndarray, shape (n_draws,)
-
-    Returns
-    -------
-    ndarray, shape (n_chains, draws in the shortest chain)
     """
     if draws.chain is None:
         return values[None, :]

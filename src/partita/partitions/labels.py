@@ -143,19 +143,9 @@ def canonical(labels: LabelsLike) -> Labels:
 
 
 def by_size(labels: LabelsLike) -> Labels:
-    """Relabel a partition as results report it: the largest cluster is 0, ties by first item.
+    """Relabel a partition, or each row, as results report it: the largest cluster is 0.
 
-    Parameters
-    ----------
-    labels : array_like, shape (n_items,) or (n, n_items)
-
-    Returns
-    -------
-    ndarray of int32, same shape
-
-    Notes
-    -----
-    Cost O(N + K log K) per partition.
+    Ties go by first item. Cost O(N + K log K) per partition.
 
     Examples
     --------

@@ -64,22 +64,12 @@ def map_blocks(
     *,
     rows: int | None = None,
     n_jobs: int | None = None,
-    say: Say | None = None,
 ) -> Iterator[R]:
     """``function(block)`` for every block of draws, in order.
 
-    Parameters
-    ----------
-    function : callable
-        A pass: of a block alone, without side effects.
-    draws : Draws
-    rows : int, optional
-        Draws per block, where the usual number does not suit.
-    n_jobs : int, optional
-        Threads; every core by default. No result depends on it, and workers of
-        a cluster have their own.
-    say : callable, optional
-        Told how many draws are done.
+    The function is a pass: of a block alone, without side effects. ``rows`` are the draws of a
+    block, where the usual number does not suit. No result depends on ``n_jobs``, and workers of a
+    cluster have their own.
 
     Examples
     --------
@@ -92,16 +82,11 @@ def map_blocks(
     work = block_slices(draws, rows)
     labels = draws.stored
     if isinstance(labels, RemoteLabels):
-        found = labels.map(
+        return labels.map(
             partial(_seen, function), [(where, _facts(draws, where)) for where in work]
         )
-    else:
-        # Blocks are views; a process elsewhere is sent its block and no other draws.
-        found = stream(function, (block_of(draws, where) for where in work), n_jobs)
-    for where, result in zip(work, found, strict=True):
-        if say is not None:
-            say(f"{where.stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
-        yield result
+    # Blocks are views; a process elsewhere is sent its block and no other draws.
+    return stream(function, (block_of(draws, where) for where in work), n_jobs)
 
 
 def sum_blocks(
@@ -116,7 +101,8 @@ def sum_blocks(
 
     Groups of consecutive blocks are added up where they lie, then the groups'
     sums in order: on a cluster each of them stays on the workers, and one set
-    of arrays comes back. The parameters are those of :func:`map_blocks`.
+    of arrays comes back. The parameters are those of :func:`map_blocks`; ``say`` is told how many
+    draws are done.
     """
     work = pieces.groups(draws.n_draws, draws.n_items, rows)
 

@@ -19,21 +19,8 @@ def match_clusters(reference: ArrayLike, other: ArrayLike) -> NDArray[np.int64]:
     .. math:: \max_{\pi} \sum_j n_{\pi(j) j}
 
     over one-to-one assignments π, with n the cross table: the assignment which
-    leaves the fewest items in clusters that do not correspond.
-
-    Parameters
-    ----------
-    reference, other : array_like, shape (n_items,)
-
-    Returns
-    -------
-    ndarray of int64, shape (n_clusters(other),)
-        Canonical cluster number in the reference, −1 for a cluster left over
-        or without a common item.
-
-    Notes
-    -----
-    The Hungarian method, O(K³) for K clusters.
+    leaves the fewest items in clusters that do not correspond. −1 stands for a cluster left over
+    or without a common item. The Hungarian method, O(K³) for K clusters.
 
     Examples
     --------
@@ -51,17 +38,8 @@ def colour_indices(partitions: Sequence[ArrayLike]) -> list[NDArray[np.int64]]:
     largest on, so that large clusters have the most distinct colours. Clusters
     of the others take the index of the cluster of the reference they are
     matched with by :func:`match_clusters`; those left over are matched with
-    what was left over in earlier partitions, or else get new indices.
-
-    Parameters
-    ----------
-    partitions : sequence of array_like, each of shape (n_items,)
-
-    Returns
-    -------
-    list of ndarray of int64, each of shape (n_clusters,)
-        For labels 0, 1, …: ``indices[p][labels]`` is the index of each item.
-        Indices within a partition are distinct.
+    what was left over in earlier partitions, or else get new indices. For labels 0, 1, … of
+    partition p, ``indices[p][labels]`` is the index of each item.
 
     Examples
     --------

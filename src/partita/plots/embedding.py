@@ -47,16 +47,6 @@ def embed(between: Floats, to_landmarks: Floats | None = None) -> Embedding:
     distances too small. Each further point minimises the same sum over its
     distances to the landmarks.
 
-    Parameters
-    ----------
-    between : ndarray of float, shape (n_landmarks, n_landmarks)
-        Distances between landmarks.
-    to_landmarks : ndarray of float, shape (n_others, n_landmarks), optional
-
-    Returns
-    -------
-    Embedding
-
     Notes
     -----
     O(n³) for n landmarks, and up to 100 rounds of O(n²) and O(n) per further

@@ -81,16 +81,8 @@ def ranks(
 def rank_counts(chains: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     """How many of each chain's ranks among all draws fall into each of equal bins.
 
-    Parameters
-    ----------
-    chains : ndarray of float, shape (n_chains, n_draws)
-    bins : int
-
-    Returns
-    -------
-    ndarray of float, shape (n_chains, bins)
-        Rows sum to n_draws and columns to n_chains · n_draws / bins, exactly
-        so because draws of equal value are spread over the ranks they share.
+    Rows sum to n_draws and columns to n_chains · n_draws / bins, exactly so because draws of
+    equal value are spread over the ranks they share.
     """
     _, group, sizes = np.unique(chains, return_inverse=True, return_counts=True)
     group = group.reshape(chains.shape)

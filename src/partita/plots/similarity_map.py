@@ -80,19 +80,7 @@ def prepare_similarity(
 ) -> SimilarityMap:
     """Order the items by an estimate and by linkage within it, and aggregate if they are many.
 
-    Parameters
-    ----------
-    source : Draws, or a Posterior that may hold the matrix already
-    labels : ndarray, shape (n_items,)
-        The estimate.
-    most_cells : int
-        With more items than that, neighbours in the order share a cell.
-    n_jobs : int, optional
-        Threads; every core by default.
-
-    Notes
-    -----
-    Up to ``most_cells`` items O(M·N²); beyond, O(M·(N + G²·K)) for G cells and
+    With more than ``most_cells`` items neighbours in the order share a cell. Up to ``most_cells`` items O(M·N²); beyond, O(M·(N + G²·K)) for G cells and
     K clusters per draw, and O(M·n·min(n, 1000)) for a cluster of n items,
     without an N × N matrix.
 
@@ -128,19 +116,7 @@ def prepare_similarity(
 def mean_similarity(draws: Draws, groups: NDArray[np.integer], n_jobs: int | None = None) -> Floats:
     """Mean similarity of the pairs of different items between and within groups of items.
 
-    Parameters
-    ----------
-    draws : Draws
-    groups : ndarray of int, shape (n_items,)
-        Group of each item, 0 to n_groups − 1, none empty.
-
-    Returns
-    -------
-    ndarray of float, shape (n_groups, n_groups)
-        1 for a single item with itself.
-
-    Notes
-    -----
+    Groups are numbered 0 to n_groups − 1, none empty; a single item has similarity 1 with itself.
     In each draw the pairs between groups g and h are Σ_k n_gk·n_hk, with n the
     cross table of groups and clusters: a matrix product. Where clusters have
     fewer items than there are groups, most of the table is empty, and only what

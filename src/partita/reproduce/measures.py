@@ -34,10 +34,6 @@ def misclassified(truth: ArrayLike, labels: ArrayLike) -> int:
     over one-to-one assignments π of clusters, as the bold entries of the
     paper's cross tabulations count what is classified correctly.
 
-    Parameters
-    ----------
-    truth, labels : array_like, shape (n_items,)
-
     Examples
     --------
     >>> from partita.reproduce.measures import misclassified

@@ -110,18 +110,8 @@ def check_paper_draws(
 ) -> Iterator[Check]:
     """Compare, one by one, everything the paper prints about Example 1 and the galaxies.
 
-    Parameters
-    ----------
-    directory : path
-        With example1.npz and galaxy.npz.
-    seed : int
-        Of the searches; the answer does not depend on it where they find the minimum.
-    n_jobs : int, optional
-        Threads.
-
-    Yields
-    ------
-    Check
+    The directory has example1.npz and galaxy.npz. No answer depends on the seed of the searches
+    where they find the minimum.
     """
     sources = {
         "example": read_example(directory, "example1", truth=True),

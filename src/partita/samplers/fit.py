@@ -281,7 +281,7 @@ class Fit(Simulations, Result):
         >>> fit.extend(draws=30).draws.n_draws
         160
         """
-        from partita.samplers.extension import extend_fit
+        from partita.samplers.collect import extend_fit
 
         return extend_fit(self, draws, n_jobs, progress)
 
