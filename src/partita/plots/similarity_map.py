@@ -80,9 +80,9 @@ def prepare_similarity(
 ) -> SimilarityMap:
     """Order the items by an estimate and by linkage within it, and aggregate if they are many.
 
-    With more than ``most_cells`` items neighbours in the order share a cell. Up to ``most_cells`` items O(M·N²); beyond, O(M·(N + G²·K)) for G cells and
-    K clusters per draw, and O(M·n·min(n, 1000)) for a cluster of n items,
-    without an N × N matrix.
+    With more than ``most_cells`` items neighbours in the order share a cell. Up to that many the
+    cost is O(M·N²); beyond, O(M·(N + G²·K)) for G cells and K clusters per draw, and
+    O(M·n·min(n, 1000)) for a cluster of n items, without an N × N matrix.
 
     Examples
     --------
