@@ -204,7 +204,8 @@ def command(
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         run["engine"] = client
         fit = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
-        _save_fit(fit, out)
+        with new_directory(out) as directory:  # before anything else can fail
+            write_fit(fit, directory)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
@@ -258,12 +259,6 @@ def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any)
     if item_names is None:
         return fit
     return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
-
-
-def _save_fit(fit: Fit, out: str) -> None:
-    """A directory with draws.npz and fit.npz, before anything else can fail."""
-    with new_directory(out) as directory:
-        write_fit(fit, directory)
 
 
 def _add_summary(

@@ -53,17 +53,15 @@ def is_whole(values: NDArray[Any]) -> bool:
 def _is_list_of_draws(parts: list[Any]) -> bool:
     """Label vectors of the same items, one per draw."""
     sizes = {part.values.size for part in parts}
-    flat = all(part.values.ndim == 1 and not part.classes for part in parts)
-    return flat and len(parts) > 1 and len(sizes) == 1 and min(sizes) > 1 and _all_whole(parts)
+    same = len(parts) > 1 and len(sizes) == 1 and min(sizes) > 1
+    return same and all(
+        part.values.ndim == 1 and not part.classes and is_whole(part.values) for part in parts
+    )
 
 
 def _is_list_of_chains(parts: list[Any]) -> bool:
     shapes = {part.values.shape[1:] for part in parts}
     return all(part.values.ndim == 2 for part in parts) and len(shapes) == 1
-
-
-def _all_whole(parts: list[Any]) -> bool:
-    return all(is_whole(part.values) for part in parts)
 
 
 def draws_of(node: Any, options: ReadOptions, name: str) -> Draws:

@@ -101,10 +101,9 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[n
                 " The array is square, symmetric and within [0, 1]: if it is a posterior "
                 "similarity matrix, pass it as similarity=..., not as draws."
             )
-        where = (first[0] + first_draw, *first[1:])
+        where = ", ".join(map(str, (first[0] + first_draw, *first[1:])))
         raise FractionalLabelsError(
-            f"{what} must be whole numbers, but {what}[{_index(where)}] is "
-            f"{float(values[first])!r}.{hint}"
+            f"{what} must be whole numbers, but {what}[{where}] is {float(values[first])!r}.{hint}"
         )
     return values.astype(np.int64, order="C")
 
@@ -134,10 +133,6 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int
             "booleans or strings of one kind."
         ) from None
     return _whole_floats(numbers.reshape(values.shape), what, first_draw)
-
-
-def _index(position: tuple[int, ...]) -> str:
-    return ", ".join(str(i) for i in position)
 
 
 def _first(mask: NDArray[np.bool_], first_draw: int) -> str:

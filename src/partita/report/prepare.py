@@ -149,7 +149,7 @@ def prepare(summary: Summary) -> Content:
         rivals=None if summary.rivals is None else tables.rivals_table(summary.rivals),
         rival_items=_rivals(summary),
         how_found=words.how_found(found),
-        limits=_limits(summary),
+        limits=(*summary.estimate.search.limits, *_cut_short(summary)),
         starts=tables.starts_table(summary),
         settings=tables.mapping_table("Settings", ("Argument", "Value"), summary.options),
         versions=tables.mapping_table("Versions", ("Software", "Version"), summary.versions),
@@ -216,10 +216,6 @@ def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
     )
     note = f"Every {step}th draw is drawn." if step > 1 else ""
     return traces, note
-
-
-def _limits(summary: Summary) -> tuple[str, ...]:
-    return (*summary.estimate.search.limits, *_cut_short(summary))
 
 
 def _cut_short(summary: Summary) -> tuple[str, ...]:

@@ -146,13 +146,8 @@ def runner(
 ) -> Advance:
     """Who advances the chains: threads here, or the workers of a cluster."""
     if engine is None:
-        return _in_threads(model, n_jobs)
+        return lambda steps: run(partial(_advance, model), steps, n_jobs)
     return _on_workers(model, as_client(engine), pieces)
-
-
-def _in_threads(model: Model, n_jobs: int | None) -> Advance:
-    """Chains that advance here."""
-    return lambda steps: run(partial(_advance, model), steps, n_jobs)
 
 
 def _on_workers(model: Model, client: Any, pieces: Pieces | None) -> Advance:
