@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 
 # Without bytecode every import is several times slower; the environment may have turned it off.
@@ -12,9 +13,9 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
 
-# The type checker and the compiling run beside each other: each has one thread.
-test: lint
-	$(MAKE) --jobs 3 types unit
+# What has one thread runs beside each other: installing, compiling, the type checker.
+test:
+	$(MAKE) --jobs 3 lint types unit
 
 # Every Python of PYTHONS that is on the path, each in an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13
@@ -55,12 +56,13 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 # Kernels first, each once: test processes that meet the same ones would each compile them.
-compile-search: $(STAMP)
-	$(BIN)/partita warmup summarize losses path
-compile-samplers: $(STAMP)
-	$(BIN)/partita warmup fit core rivals
+# From src, because partita itself is installed anew meanwhile.
+compile-search: $(CORE)
+	PYTHONPATH=src $(BIN)/python -m partita warmup summarize losses path
+compile-samplers: $(CORE)
+	PYTHONPATH=src $(BIN)/python -m partita warmup fit core rivals
 
-unit: compile-search compile-samplers
+unit: $(STAMP) compile-search compile-samplers
 	$(BIN)/pytest -n auto --dist loadfile
 
 docs: $(STAMP)
@@ -70,8 +72,15 @@ docs: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
-$(STAMP): pyproject.toml
+# What partita cannot do without, with which compiling can begin. The pip that Python brings may
+# be years old, and then chooses versions for twice as long; where there is no newer one, it does.
+$(CORE): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	-$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	touch $(CORE)
+
+$(STAMP): $(CORE)
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[all,dev]"
 	touch $(STAMP)
 
