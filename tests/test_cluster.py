@@ -21,6 +21,7 @@ from clusters import (
     WEIGHTS,
     assert_same,
     cluster_of,
+    cut_small,
     happening,
     on_workers,
 )
@@ -106,13 +107,24 @@ SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "i
 """Where weights change the order of rounding."""
 
 
+def fields_of(weighted):
+    return {"chain": CHAIN, "weights": WEIGHTS if weighted else None}
+
+
+@pytest.fixture(scope="module")
+def walked(client):
+    """Draws on the workers, without weights and with: nothing changes them, one pair serves all."""
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch)
+        return [on_workers(client, **fields_of(weighted)) for weighted in (False, True)]
+
+
 @pytest.mark.parametrize(
     ("name", "weighted"), [*((name, False) for name in WALK), *((name, True) for name in SUMS)]
 )
-def test_answers_are_equal_to_the_last_bit(name, weighted, client, as_if_large):
-    fields = {"chain": CHAIN, "weights": WEIGHTS if weighted else None}
+def test_answers_are_equal_to_the_last_bit(name, weighted, walked, as_if_large):
     run = WALK[name]
-    assert_same(run(on_workers(client, **fields)), run(pt.as_draws(LABELS, **fields)))
+    assert_same(run(walked[weighted]), run(pt.as_draws(LABELS, **fields_of(weighted))))
 
 
 def test_the_number_of_workers_changes_nothing(as_if_large):
