@@ -14,16 +14,16 @@ import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
 
 RNG = np.random.default_rng(0)
-TRUTH = np.repeat([0, 1, 2], [4, 3, 2])
-MATRIX = np.where(RNG.random((24, 9)) < 0.15, RNG.integers(0, 3, (24, 9)), TRUTH)
+TRUTH = np.repeat([0, 1, 2], [3, 2, 2])
+MATRIX = np.where(RNG.random((24, 7)) < 0.15, RNG.integers(0, 3, (24, 7)), TRUTH)
 CHAIN = np.repeat([0, 1], 12)
-ONE = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+ONE = np.array([0, 0, 1, 0, 1, 2, 2])
 
 WHERE_DRAWS = {"draws", "obj", "source"}
 WHERE_LABELS = {"a", "b", "A", "B", "candidates", "labels", "estimate", "center", "starts"}
 """How parameters that take draws or labels are called."""
 
-OTHER_ARGUMENTS = {"data": np.arange(9.0)}
+OTHER_ARGUMENTS = {"data": np.arange(7.0)}
 """What functions need besides; a new function adds its own."""
 
 
@@ -70,18 +70,18 @@ def kinds_of_draws(directory) -> dict[str, object]:
     path = directory / "draws.csv"
     plain = pt.Draws(MATRIX, chain=CHAIN)
     pt.write_draws(plain, path)
-    columns = {str(f"i{j}"): MATRIX[:, j] for j in range(9)}
+    columns = {str(f"i{j}"): MATRIX[:, j] for j in range(7)}
     columns[".chain"] = CHAIN
     return {
-        "list": MATRIX.reshape(2, 12, 9).tolist(),
-        "array": MATRIX.reshape(2, 12, 9),
+        "list": MATRIX.reshape(2, 12, 7).tolist(),
+        "array": MATRIX.reshape(2, 12, 7),
         "frame": pandas.DataFrame(columns),
         "polars": polars.DataFrame(columns),
         "arrow": pyarrow.table(columns),
-        "xarray": xarray.DataArray(MATRIX.reshape(2, 12, 9), dims=("chain", "draw", "item")),
-        "dataset": xarray.Dataset({"z": (("chain", "draw", "item"), MATRIX.reshape(2, 12, 9))}),
+        "xarray": xarray.DataArray(MATRIX.reshape(2, 12, 7), dims=("chain", "draw", "item")),
+        "dataset": xarray.Dataset({"z": (("chain", "draw", "item"), MATRIX.reshape(2, 12, 7))}),
         "path": path,
-        "dask": dask.array.from_array(MATRIX.reshape(2, 12, 9), chunks=(1, 5, 9)),
+        "dask": dask.array.from_array(MATRIX.reshape(2, 12, 7), chunks=(1, 5, 7)),
         "Draws": plain,
         "Fit": fit(),
         "Summary": summary(),
@@ -129,7 +129,7 @@ def summary() -> pt.Summary:
 @cache
 def fit() -> pt.Fit:
     return dataclasses.replace(
-        pt.sample(np.sin(np.arange(9.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
+        pt.sample(np.sin(np.arange(7.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
         draws=pt.Draws(MATRIX, chain=CHAIN),
         trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
     )
@@ -150,7 +150,7 @@ def call(name: str, directory, **given):
         if parameter in given:
             arguments[parameter] = given[parameter]
         elif parameter in annotated(function, "DrawsLike") or parameter == "draws":
-            arguments[parameter] = MATRIX.reshape(2, 12, 9)
+            arguments[parameter] = MATRIX.reshape(2, 12, 7)
         elif parameter in annotated(function, "LabelsLike"):
             arguments[parameter] = ONE
         elif parameter in OTHER_ARGUMENTS:
@@ -197,7 +197,7 @@ WALK_LABELS = [(name, p) for name, f in FUNCTIONS.items() for p in annotated(f, 
 
 @pytest.mark.parametrize(("name", "parameter"), WALK_DRAWS)
 def test_every_function_of_draws_takes_every_kind(name, parameter, tmp_path):
-    expected = call(name, tmp_path, **{parameter: MATRIX.reshape(2, 12, 9)})
+    expected = call(name, tmp_path, **{parameter: MATRIX.reshape(2, 12, 7)})
     for kind, value in kinds_of_draws(tmp_path).items():
         found = call(name, tmp_path, **{parameter: value})
         if kind in ("Fit", "Summary") and name in ("summarize", "diagnose"):
@@ -255,8 +255,8 @@ def test_plots_take_what_functions_take(tmp_path):
 
 # ---------------------------------------------------------------------------- masked arrays
 
-MASKED = np.ma.array(MATRIX, mask=np.eye(24, 9, 3, dtype=bool))
-MASKED_ONE = np.ma.array(ONE, mask=[False] * 8 + [True])
+MASKED = np.ma.array(MATRIX, mask=np.eye(24, 7, 3, dtype=bool))
+MASKED_ONE = np.ma.array(ONE, mask=[False] * 6 + [True])
 
 
 @pytest.mark.parametrize("form", ["array", "list of arrays"])
@@ -326,7 +326,7 @@ def test_a_variable_of_a_tree_reaches_the_reader():
     import xarray
 
     dims = ("chain", "draw", "item")
-    posterior = xarray.Dataset({n: (dims, MATRIX.reshape(2, 12, 9)) for n in ("y", "z")})
+    posterior = xarray.Dataset({n: (dims, MATRIX.reshape(2, 12, 7)) for n in ("y", "z")})
     tree = xarray.DataTree.from_dict({"posterior": posterior})
     assert pt.summarize(tree, var_name="z").labels.tolist() == summary().labels.tolist()
     with pytest.raises(InvalidInputError, match="several variables"):

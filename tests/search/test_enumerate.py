@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import numpy as np
 import pytest
@@ -32,22 +31,27 @@ def test_all_minimisers(loss, n, cap):
     assert found(method.search(task)) == all_minimisers(draws, loss, cap)
 
 
-@cache
-def of_nine():
-    return np.array(list(pt.all_partitions(9)))
+def assert_all_are_searched(n, loss):
+    """Every partition of n items was looked at, and the minimisers among them found."""
+    draws = random_draws(n, 10, seed=1)
+    task = make_task(draws, loss)
+    reached = method.search(task)
+    partitions = np.array(list(pt.all_partitions(n)))
+    values = pt.expected_loss(partitions, draws, loss)
+    assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
+    assert task.looks == pt.bell_number(n) - 1  # one cluster is evaluated beside them
+    assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
 @every_loss
-def test_beyond_the_prefix(loss):
-    """Nine items: two are added depth-first after the prefix, in many pieces."""
-    draws = random_draws(9, 10, seed=1)
-    task = make_task(draws, loss)
-    reached = method.search(task)
-    partitions = of_nine()
-    values = pt.expected_loss(partitions, draws, loss)
-    assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
-    assert task.looks == pt.bell_number(9) - 1  # one cluster is evaluated beside them
-    assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
+def test_beyond_the_prefix(loss, monkeypatch):
+    """Two items are added depth-first after the prefix, in many pieces."""
+    monkeypatch.setattr(method, "PREFIX_ITEMS", 5)
+    assert_all_are_searched(7, loss)
+
+
+def test_beyond_the_usual_prefix():
+    assert_all_are_searched(method.PREFIX_ITEMS + 2, "vi")
 
 
 @pytest.mark.parametrize("loss", ["binder", "vi_lb", "ompear"])
