@@ -17,6 +17,12 @@ def _small(monkeypatch):
     monkeypatch.setattr(demo, "BURN_IN", 20)
 
 
+@pytest.fixture
+def without_figures(monkeypatch):
+    """Several seconds of drawing, where the figures are not the point."""
+    monkeypatch.setattr(demo, "write_figures", lambda *_, **__: None)
+
+
 def test_galaxies(place, partita):
     result = partita("demo")
     assert result.exit_code == 0, result.stderr
@@ -31,11 +37,18 @@ def test_galaxies(place, partita):
     values = np.loadtxt(out / "data.csv", skiprows=1)
     assert np.array_equal(values, pt.datasets.galaxies())
     assert pt.read_draws(out / "draws.npz").n_draws == 240
-    assert partita("demo").exit_code == 0  # its own results are written anew
+
+
+def test_its_own_results_are_written_anew(place, partita, without_figures):
+    draws = []
+    for seed in (1, 2):
+        assert partita("demo", "--seed", seed).exit_code == 0
+        draws.append(pt.read_draws("partita-demo/draws.npz"))
+    assert draws[0] != draws[1]
 
 
 @pytest.mark.parametrize("name", ["example1", "example2"])
-def test_examples_are_compared_with_the_truth(place, partita, name):
+def test_examples_are_compared_with_the_truth(place, partita, name, without_figures):
     result = partita("demo", name, "--seed", 3, "--out", "d")
     assert result.exit_code == 0, result.stderr
     truth = pt.datasets.four_normals(example=int(name[-1]), rng=demo.DATA_SEED).labels

@@ -82,9 +82,10 @@ def _document(content: Content) -> tuple[str, dict[str, str]]:
     encoder = require("bokeh.core.json_encoder", extra="report", purpose="the report")
     document = bokeh.Document()
     roots = {}
-    for place, plot in figures(content).items():
-        document.add_root(plot)
-        roots[place] = plot.id
+    with document.models.freeze():  # each root would have Bokeh visit those before it again
+        for place, plot in figures(content).items():
+            document.add_root(plot)
+            roots[place] = plot.id
     return encoder.serialize_json(document.to_json(deferred=False)), roots
 
 
