@@ -23,7 +23,7 @@ from partita.search.methods.sweep import LOOK, MUCH_WORK, explored
 from partita.search.methods.walks import Reached, distinct
 from partita.search.problem import Problem, by_similarity, problem_from_draws, reads_of
 from partita.search.ruled_walk import RuledWalker, Rules
-from partita.search.task import Candidate, Task, run_until, window
+from partita.search.task import Candidate, Task, distinct_candidates, run_until, window
 
 ENUMERATED_ITEMS, EVALUATED_ITEMS = 10, 8
 """Up to so many items every partition that keeps the rules is compared; of losses that are measured
@@ -206,7 +206,7 @@ class RuledSearch:
     ) -> list[tuple[Labels, str, np.random.Generator]]:
         """Where walks begin: partitions that keep the rules, each once."""
         task = self.task
-        places = [(c.labels, c.origin) for c in _distinct(starts)[:FREE]]
+        places = [(c.labels, c.origin) for c in distinct_candidates(starts)[:FREE]]
         wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
         if effort.links and self._tree is not None:
             places.append((self._tree.cut_into(wanted), "average linkage"))
@@ -275,7 +275,3 @@ class RuledSearch:
         walker = RuledWalker(self._whole, labels, rng, rules, stop=self.task.clock.is_up)
         walker.polish(POLISHED * effort.walks)
         return Reached(walker.labels, walker.loss, origin, walker.looks)
-
-
-def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]

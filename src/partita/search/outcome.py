@@ -11,7 +11,7 @@ from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels, by_size
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.result import PointEstimate, SearchReport, Start, is_proven
-from partita.search.task import Candidate, Task, run_until, tied
+from partita.search.task import Candidate, Task, distinct_candidates, run_until, tied
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def outcome(
 ) -> PointEstimate:
     """The best of the candidates, as it is reported."""
     cut_short = task.clock.interrupted
-    unique = _distinct(candidates)
+    unique = distinct_candidates(candidates)
     # In threads, as everything from here on: Ctrl-C then ends the proof, and loses no result.
     losses = _shielded(task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating")
     value_of = {c.labels.tobytes(): loss for c, loss in zip(unique, losses, strict=True)}
@@ -93,10 +93,6 @@ def _computed_bound(task: Task, labels: Labels, value: float, effort: Effort) ->
     if task.clock.is_up():
         task.limits.append("time: the proof was cut short; its bound is the best it had")
     return [] if computed is None else [computed]
-
-
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]
 
 
 def _start(candidate: Candidate, value: float) -> Start:

@@ -41,6 +41,11 @@ class Candidate(NamedTuple):
     origin: str
 
 
+def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Each partition once, in the order and with the origin of its first appearance."""
+    return list({c.labels.tobytes(): c for c in reversed(candidates)}.values())[::-1]
+
+
 @dataclass(frozen=True)
 class Options:
     """The user's wishes for a search, validated."""

@@ -32,7 +32,7 @@ from partita.search.problem import (
     problem_of,
     reads_of,
 )
-from partita.search.task import Candidate, Task, run_until
+from partita.search.task import Candidate, Task, distinct_candidates, run_until
 
 TABLE_CELLS = 1 << 22
 """Most cells of a count table for which the search also starts from singletons."""
@@ -42,7 +42,7 @@ CHUNK_CELLS = 1e8
 
 
 @dataclass(frozen=True)
-class Reached:
+class Descent:
     """Where one start ended."""
 
     labels: Labels
@@ -77,20 +77,19 @@ def _table_rows(problem: Problem) -> int:
     return max(int(problem.row_draw.size), n) if has_counts(problem) else n
 
 
-def _starts(task: Task, problem: Problem) -> list[tuple[Labels, str]]:
+def _starts(task: Task, problem: Problem) -> list[Candidate]:
     """The user's partitions, the other methods' best, the two ends of the lattice, draws."""
     n = task.n_items
     cap = n if task.options.max_clusters is None else task.options.max_clusters
-    starts = [(row, "user") for row in task.options.starts]
+    starts = [Candidate(row, "user") for row in task.options.starts]
     if n <= problems.MATRIX_ITEMS:
-        starts += [(c.labels, c.origin) for c in search_average(task) + search_complete(task)]
-    starts.append((np.zeros(n, np.int32), "one cluster"))
+        starts += search_average(task) + search_complete(task)
+    starts.append(Candidate(np.zeros(n, np.int32), "one cluster"))
     if cap == n and _table_rows(problem) * n <= TABLE_CELLS:
-        starts.append((np.arange(n, dtype=np.int32), "singletons"))
-    starts += [(row, "draw") for row in _random_draws(task, cap)]
-    task.keep([Candidate(*start) for start in starts])
-    different = {labels.tobytes(): (labels, origin) for labels, origin in reversed(starts)}
-    return list(reversed(different.values()))
+        starts.append(Candidate(np.arange(n, dtype=np.int32), "singletons"))
+    starts += [Candidate(row, "draw") for row in _random_draws(task, cap)]
+    task.keep(starts)
+    return distinct_candidates(starts)
 
 
 def _random_draws(task: Task, cap: int) -> list[Labels]:
@@ -109,7 +108,7 @@ def _random_draws(task: Task, cap: int) -> list[Labels]:
 
 def _descend(
     task: Task, problem: Problem, start: Labels, origin: str, rng: np.random.Generator
-) -> Reached:
+) -> Descent:
     n = n_items_of(problem)
     most = task.options.neighbours or 2 * n
     cap = n if task.options.max_clusters is None else task.options.max_clusters
@@ -135,7 +134,7 @@ def _descend(
         present = float(scores[best])
         if task.clock.is_up():
             break
-    return Reached(canonical(state.slot_of), origin, looks, cut_short)
+    return Descent(canonical(state.slot_of), origin, looks, cut_short)
 
 
 def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> NDArray[np.float64]:

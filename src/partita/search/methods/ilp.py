@@ -21,7 +21,7 @@ from partita.search.lower_bounds.pairs import (
     touched_pairs,
 )
 from partita.search.methods import sweep
-from partita.search.task import Candidate, Task
+from partita.search.task import Candidate, Task, distinct_candidates
 
 _INTEGRAL = 1e-6
 
@@ -30,7 +30,7 @@ def search(task: Task) -> list[Candidate]:
     """Close the relaxation; if it is not integral, branch; the sweep's best is the incumbent."""
     _refuse(task)
     candidates = sweep.search(task)
-    incumbent = min(task.evaluate(c.labels) for c in _distinct(candidates))
+    incumbent = min(task.evaluate(c.labels) for c in distinct_candidates(candidates))
     relaxation = Relaxation(pair_programme(task.similarity, task.loss))
     open_gap = True
     while open_gap and not task.clock.is_up():
@@ -57,10 +57,6 @@ def _refuse(task: Task) -> None:
             "method='ilp' cannot limit the number of clusters; use 'auto' with max_clusters.",
             argument="method",
         )
-
-
-def _distinct(candidates: list[Candidate]) -> list[Candidate]:
-    return list({c.labels.tobytes(): c for c in candidates}.values())
 
 
 def _branch(task: Task, relaxation: Relaxation) -> NDArray[np.float64] | None:

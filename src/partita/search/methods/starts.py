@@ -59,7 +59,7 @@ class Starts:
         self._task = task
         self._problem = problem
         self._sample = sample
-        self._drawn = _random_draws(task, sample)
+        self._drawn = _promising_draws(task, sample)
         self._cuts = iter(_cuts(task, problem, sample))
         self._nearby = _neighbours(task, problem, sample)
 
@@ -143,7 +143,7 @@ def places_items(loss: Loss, problem: Problem) -> bool:
     return loss.is_linear or not (has_counts(problem) or has_lists(problem))
 
 
-def _random_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
+def _promising_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
     """Draws at random, but first the best of as many as are quickly compared."""
     draws = task.draws
     if draws is None or sample is None:
