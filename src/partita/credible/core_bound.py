@@ -25,7 +25,7 @@ WORK = {"fast": 3e8, "tight": 3e10}
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class LargestCore:
     """A proven bound on the number of items, and a larger core if the proof met one."""
 
     items: int
@@ -34,7 +34,7 @@ class Bound:
 
 def bound_size(
     draws: Draws, posterior: WeightedDraws, prob: float, found: int, work: float
-) -> Bound:
+) -> LargestCore:
     """No core of the probability has more items than this.
 
     Two items of a core are together in draws of weight ``prob``, or apart in
@@ -45,15 +45,17 @@ def bound_size(
     floor = prob * posterior.total - posterior.tolerance
     words = -(-(draws.n_draws if draws.weights is None else posterior.rows.shape[0]) // 64)
     if found == n:
-        return Bound(n, None)
+        return LargestCore(n, None)
     if n * n * words * 8 <= _BYTES:
         return _branch(draws, posterior, floor, found, work / words)
     if n <= _COLOURED and float(n) * n * posterior.rows.shape[0] <= _READ:
-        return Bound(max(found, _colours(draws, prob)), None)
-    return Bound(n, None)
+        return LargestCore(max(found, _colours(draws, prob)), None)
+    return LargestCore(n, None)
 
 
-def _branch(draws: Draws, posterior: WeightedDraws, floor: float, found: int, work: float) -> Bound:
+def _branch(
+    draws: Draws, posterior: WeightedDraws, floor: float, found: int, work: float
+) -> LargestCore:
     from partita.kernels.credible.agreement import branch_and_bound, pack_pairs
 
     if draws.weights is None:
@@ -70,7 +72,7 @@ def _branch(draws: Draws, posterior: WeightedDraws, floor: float, found: int, wo
         together, together[0, 0], weights, floor, places, work, best, found
     )
     larger = without_gaps(best.astype(np.int32)) if size > found else None
-    return Bound(int(bound), larger)
+    return LargestCore(int(bound), larger)
 
 
 def _colours(draws: Draws, prob: float) -> int:

@@ -19,7 +19,7 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.frames import draws_from_table
 from partita.io.r_objects import RList, RVector, at_path, from_parsed
-from partita.io.r_shapes import LABELS_OF_CLASS, Columns, draws_of, looks_like_draws
+from partita.io.r_shapes import LABELS_OF_CLASS, NamedColumns, draws_of, looks_like_draws
 from partita.io.registry import ReadOptions
 from partita.partitions.convert import with_fields
 from partita.partitions.draws import Draws
@@ -254,5 +254,5 @@ def _of_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
         raise InvalidLabelsError(f"{name} has no columns with names.")
     if len({column.shape for column in columns}) > 1 or len(columns[0]) <= first:
         raise InvalidLabelsError(f"{name} has columns of different lengths, or warm-up alone.")
-    table = Columns([column[first:] for column in columns], list(chain.names), None)
+    table = NamedColumns([column[first:] for column in columns], list(chain.names), None)
     return draws_from_table(table, var_name=options.var_name)

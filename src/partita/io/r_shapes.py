@@ -101,7 +101,7 @@ def _joined(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
     )
 
 
-class Columns:
+class NamedColumns:
     """Columns of equal length under names, as ``draws_from_table`` wants them."""
 
     def __init__(
@@ -154,7 +154,7 @@ def _from_frame(node: RList, options: ReadOptions) -> Draws:
     texts = None
     if isinstance(rows, RVector) and rows.values.dtype.kind == "O":
         texts = tuple(map(str, rows.values))
-    return draws_from_table(Columns(columns, names, texts), var_name=options.var_name)
+    return draws_from_table(NamedColumns(columns, names, texts), var_name=options.var_name)
 
 
 def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
@@ -178,7 +178,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
                 argument="var_name",
             )
         return _with_chains(draws_from_array(values), node)
-    table = Columns([values[:, i] for i in range(values.shape[1])], list(columns), rows)
+    table = NamedColumns([values[:, i] for i in range(values.shape[1])], list(columns), rows)
     return _with_chains(draws_from_table(table, var_name=options.var_name), node)
 
 
