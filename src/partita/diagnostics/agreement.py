@@ -160,6 +160,6 @@ def _counted(
     together = np.zeros((n_chains, first.size))
     here = number[block.start : block.start + block.n_clusters.size]
     for chain in np.unique(here).tolist():
-        columns = block.labels[here == chain].T.astype(np.int32, order="C")
+        columns = np.ascontiguousarray(block.labels[here == chain].T)
         together[chain] = count_together(columns, first, second)
     return (together,)

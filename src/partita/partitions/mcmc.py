@@ -60,11 +60,8 @@ def ess_mean(chains: Chains) -> float:
 
 def ess_tail(chains: Chains) -> float:
     """Effective sample size for the 5% and 95% quantiles, the smaller one."""
-    sizes = []
-    for prob in (0.05, 0.95):
-        below = (chains <= np.quantile(chains, prob)).astype(np.float64)
-        sizes.append(_ess(split(below)))
-    return min(sizes)
+    ends = np.quantile(chains, (0.05, 0.95))
+    return min(_ess(split((chains <= end).astype(np.float64))) for end in ends)
 
 
 def mcse_mean(chains: Chains) -> float:

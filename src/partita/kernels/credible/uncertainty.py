@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -173,7 +175,9 @@ def shapes(
 
 @kernel
 def count_together(
-    columns: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64]
+    columns: NDArray[np.unsignedinteger[Any]],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """In how many draws the two items of each pair share a cluster.
 
