@@ -129,6 +129,16 @@ def test_a_result_prints_short_on_a_screen_and_as_html(name):
     assert html.rstrip().endswith(">")
 
 
+def test_a_fit_with_many_parameters_prints_short_too():
+    wide = np.random.default_rng(0).normal(size=(40, 30))
+    uniform = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
+    found = pt.sample(wide, prior=uniform, draws=2, burn_in=1, chains=1, rng=0, n_jobs=1)
+    for text in (repr(found), str(found)):
+        assert max(map(len, text.splitlines())) <= 300
+    assert len(found._repr_html_()) < 1_500
+    assert len(repr(found.prior)) > 300  # which is the call that makes it, in full
+
+
 class Nonsense:
     """No method takes this."""
 

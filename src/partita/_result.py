@@ -78,6 +78,12 @@ def frozen(value: Any) -> Any:
     return value
 
 
+def clipped(value: object, most: int = 160) -> str:
+    """The repr of what a result was made with, cut where it is long: tables, many columns."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         shape = " × ".join(map(str, value.shape)) or "1"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita import _html as html
 from partita._files import PathLike
-from partita._result import Result
+from partita._result import Result, clipped
 from partita._validate import Rng, between, generator, whole
 from partita._wording import counted, span
 from partita.partitions.draws import Draws
@@ -87,8 +87,8 @@ class Fit(Simulations, Result):
         lines = [
             f"<Fit: {counted(chains, 'chain')} × {kept:,} draws of "
             f"{self.draws.n_items:,} items, {span(low, high, 'cluster')}",
-            f"  {self.kernel!r}",
-            f"  {self.prior!r}",
+            f"  {clipped(self.kernel)}",
+            f"  {clipped(self.prior)}",
             *(f"  {note}" for note in self.notes),
         ]
         return "\n".join(lines) + ">"
@@ -98,8 +98,8 @@ class Fit(Simulations, Result):
         low, high = int(self.draws.n_clusters.min()), int(self.draws.n_clusters.max())
         lines = [
             ("draws", f"{counted(chains, 'chain')} × {kept:,}, {span(low, high, 'cluster')}"),
-            ("kernel", repr(self.kernel)),
-            ("prior", repr(self.prior)),
+            ("kernel", clipped(self.kernel)),
+            ("prior", clipped(self.prior)),
         ]
         head = html.title(f"Fit of a mixture to {counted(self.draws.n_items, 'item')}")
         return head + html.facts(lines) + "".join(map(html.note, self.notes))
