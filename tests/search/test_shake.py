@@ -1,4 +1,4 @@
-"""Exchanges and small disturbances: sums that stay right, and minima that single items miss."""
+"""Exchanges and wandering: sums that stay right, and minima that single items miss."""
 
 from __future__ import annotations
 
@@ -70,19 +70,55 @@ def test_the_right_items_stand_alone_where_draws_agree_on_little():
     assert found.expected_loss <= walker.loss + 1e-12
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_wandering_leads_out_of_valleys_and_ends_at_the_best_it_met(seed):
+    draws = flat(60, seed)
+    walker = Walker(problem_from_draws(draws, pt.ID()), None, np.random.default_rng(0))
+    walker.descend(8)
+    before, looks = walker.loss, walker.looks
+    walker.wander(200, 1e9)
+    assert walker.loss < before - 1e-6
+    assert walker.loss == pytest.approx(pt.expected_loss(walker.labels, draws, loss="id")[0])
+    assert walker.looks - looks >= 200 * 60
+
+
+def test_wandering_keeps_to_its_limits():
+    problem = problem_from_draws(flat(16, 1), pt.ID())
+    start = pt.canonical(np.arange(16) % 3)
+    capped = Walker(problem, start, np.random.default_rng(0), max_clusters=3)
+    capped.wander(50, 1e9)
+    assert capped.labels.max() < 3
+    still = Walker(problem, start, np.random.default_rng(0))
+    still.wander(50, 15.0)
+    assert still.looks == 0
+    assert still.labels.tolist() == start.tolist()
+    alone = Walker(problem_from_draws(flat(2, 1), pt.ID()), None, np.random.default_rng(0))
+    alone.wander(50, 1e9)  # both items are held soon: nothing is left to move
+    assert alone.looks < 2 * 50
+
+
+def test_wandering_finds_what_restarts_of_sweeps_missed_by_a_third_of_a_percent():
+    """The best known value is that of wandering for 15 s from hundreds of partitions."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, rng.integers(2, 10), 40)
+    share = rng.uniform(0.4, 0.8)
+    noise = rng.integers(0, truth.max() + 3, (100, 40))
+    draws = pt.Draws(np.where(rng.random((100, 40)) < share, noise, truth))
+    found = pt.estimate(draws, loss="id", bound=None)
+    assert found.expected_loss <= 1.481108370711543 * (1.0 + 1e-3)
+
+
 def test_what_is_shaken_ends_no_higher_and_keeps_the_cap():
     draws = flat(30, 5)
     task = make_task(draws, "id", max_clusters=4)
     problem = problem_from_draws(task.draws, task.loss)
     labels = pt.canonical(draws.labels[0] % 4)
     start = Reached(labels, float(pt.expected_loss(labels, draws, loss="id")[0]), "draw", 7)
-    end = shaken(task, problem, start, most_looks=1e6)
+    end = shaken(task, problem, start)
     assert end.loss < start.loss
     assert end.loss == pytest.approx(task.evaluate(end.labels), abs=1e-11)
     assert end.labels.max() < 4
     assert end.looks > start.looks
-    little = shaken(task, problem, start, most_looks=0.0)
-    assert little.looks < end.looks
 
 
 def test_a_disturbed_partition_is_near_and_canonical():

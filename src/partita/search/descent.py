@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.search import cluster_moves
-from partita.search.walker import Mover
+from partita.search.wandering import Wanderer
 
 _DOUBTFUL = 16
 """Items, at most, that a descent forces out of their clusters, and that may follow each other."""
@@ -17,7 +17,7 @@ _TRADED, _PARTNERS = 400, 4
 """Items, at most, that are forced into another cluster, and items there that may leave for them."""
 
 
-class Walker(Mover):
+class Walker(Wanderer):
     """A partition that walks downhill."""
 
     def descend(self, rounds: int, *, brief: bool = False) -> None:

@@ -11,7 +11,6 @@ from partita.kernels.search.moves import (
     assign,
     close_gaps,
     merge_scores,
-    move_losses,
     objective,
     sweep,
 )
@@ -176,26 +175,6 @@ class Mover:
             self._order = np.roll(self._order, -((self.looks - before) % self.n_items))
             if self.stop():
                 return
-
-    def fall(self, most_looks: float) -> None:
-        """Move the item that gains most, one after the other, until none gains or so many looks.
-
-        Slower than a sweep and, from one cluster, often far better: a sweep fills new clusters
-        with whatever items come first.
-        """
-        everyone = np.arange(self.n_items)
-        until = self.looks + most_looks
-        while self.looks < until and not self.stop():
-            self.make_room()
-            losses = move_losses(self.problem, self.state, everyone, self.scratch)
-            self.looks += self.n_items
-            self.cells += self.n_items * self.look_cells
-            losses = losses[:, : self.max_clusters]
-            item, slot = np.unravel_index(int(losses.argmin()), losses.shape)
-            if losses[item, slot] >= self.loss - float(self.scratch.slack[0]):
-                return
-            assign(self.problem, self.state, np.array([item]), np.array([slot], np.int32))
-            close_gaps(self.problem, self.state)
 
     def sweep_only(self, items: Items) -> None:
         """Move only the given items until none of them can move downhill."""

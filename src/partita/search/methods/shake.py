@@ -1,8 +1,8 @@
-"""Small disturbances of a good partition, for losses that have many local minima.
+"""What leads on from a good partition, for losses that have many local minima.
 
 Losses of each draw's three sums may have a kink where the entropies of estimate
-and draw are equal. Single items do not cross it: exchanges, which keep the
-sizes, go along, and a few items moved at random often fall to another side.
+and draw are equal. Single items do not cross it downhill: exchanges, which keep
+the sizes, go along, and a walk that goes uphill where it must crosses it.
 """
 
 from __future__ import annotations
@@ -12,44 +12,31 @@ from dataclasses import replace
 import numpy as np
 
 from partita.partitions.labels import Labels, canonical
-from partita.search.methods.walks import Beginning, Reached, walker_from
+from partita.search.methods.walks import IDLE, WANDER_CELLS, Beginning, Reached, walker_from
 from partita.search.problem import Problem
-from partita.search.task import Task, window
-
-IDLE = 30
-"""So many disturbances in a row that lead nowhere lower end it."""
-
-SHARES = (0.01, 0.05)
-"""Share of the items that a disturbance moves."""
+from partita.search.task import Task
 
 KICKED = 16
-"""Items that are forced out of their clusters after each."""
+"""Items that are forced out of their clusters after that."""
 
 TRADES = 8
 """Most rounds of exchanges."""
 
 
-def shaken(task: Task, problem: Problem, best: Reached, most_looks: float) -> Reached:
-    """Where exchanges and small disturbances lead from a partition; looks are added to its own."""
+def shaken(task: Task, problem: Problem, best: Reached) -> Reached:
+    """Where exchanges and wandering lead from a partition; looks are added to its own."""
     (rng,) = task.rng.spawn(1)
     walker = walker_from(task, problem, Beginning(best.labels, best.origin, None, rng))
     walker.trade(TRADES)
-    end, looks, idle = walker, walker.looks, 0
-    while idle < IDLE and looks < most_looks and not task.clock.is_up():
-        start = Beginning(disturbed(end.labels, rng, SHARES), best.origin, None, rng)
-        walker = walker_from(task, problem, start)
-        walker.sweep()
-        walker.kick(KICKED)
-        looks += walker.looks
-        idle += 1
-        if window(walker.loss) < end.loss:
-            end, idle = walker, 0
+    walker.wander(IDLE, WANDER_CELLS / walker.look_cells)
+    walker.sweep()
+    walker.kick(KICKED)
     return replace(
         best,
-        labels=end.labels,
-        loss=end.loss,
-        looks=best.looks + looks,
-        doubt=end.scratch.margin,
+        labels=walker.labels,
+        loss=walker.loss,
+        looks=best.looks + walker.looks,
+        doubt=walker.scratch.margin,
     )
 
 

@@ -36,6 +36,9 @@ JUDGES, JUDGED_LABELS = 200, 5e5
 SINGLETON_CELLS = 2e8
 """Table cells, at most, that one sweep from singletons may read."""
 
+FALL_CELLS_FROM_APART = 1e9
+"""The same while all items, one after the other, leave where they stand alone."""
+
 MOVED_SHARES = (0.05, 0.3)
 """Share of the items that are moved at random in the best partition so far."""
 
@@ -47,8 +50,10 @@ Place = tuple[Labels | None, str, Problem | None]
 
 SINGLETONS = "singletons"
 BEST_FIRST = "best item first"
-NEAR_BEST, DISTURBED = "near minimiser", "disturbed best"
-FROM_BEST = (NEAR_BEST, DISTURBED)
+NEAR_BEST, DISTURBED, WANDERED = "near minimiser", "disturbed best", "wandering"
+WANDERING = (BEST_FIRST, WANDERED)
+"""Kinds of starts that go on where nothing gains."""
+FROM_BEST = (NEAR_BEST, DISTURBED, WANDERED)
 """Kinds of starts that set out from the best partition so far: no witnesses of its quality."""
 
 
@@ -80,7 +85,9 @@ class Starts:
             left -= len(plan)
             generators = self._task.rng.spawn(len(plan))
             yield [
-                Beginning(*place, g, best_first=place[1] == BEST_FIRST)
+                Beginning(
+                    *place, g, best_first=place[1] == BEST_FIRST, wanders=place[1] in WANDERING
+                )
                 for place, g in zip(plan, generators, strict=True)
             ]
 
@@ -94,17 +101,25 @@ class Starts:
             return [*near, self._singletons(), self._draw() or self._allocation(), *self._falls()]
         other = self._cut() or self._draw() or self._allocation()
         first = other if number % 2 else self._neighbour(best[0])
+        if of_each_draw(self._problem):
+            return [first, self._disturbed(best[0]), *[(best[0], WANDERED, None)] * 2]
         return [first, *(self._disturbed(best[0]) for _ in range(3))]
 
     def _falls(self) -> list[Place]:
-        """Items leave one cluster, the one that gains most first; for losses of each draw's sums.
+        """Items leave one cluster, or join, those first that gain most; for losses of each draw's
+        sums.
 
         Where draws agree on little, their entropy is best matched by one large cluster and items
         that stand alone: what counts is which.
         """
         if not of_each_draw(self._problem):
             return []
-        return [(np.zeros(self._task.n_items, np.int32), BEST_FIRST, None)]
+        n, alone = self._task.n_items, self._singletons()
+        falls: list[Place] = [(np.zeros(n, np.int32), BEST_FIRST, None)]
+        # From singletons about n items move, past up to n clusters.
+        if alone is not None and float(n) ** 3 * reads_of(self._problem) <= FALL_CELLS_FROM_APART:
+            falls.append((alone[0], BEST_FIRST, None))
+        return falls
 
     def _cut(self) -> Place | None:
         cut = next(self._cuts, None)

@@ -111,7 +111,7 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
         lead = distinct(reached)[0].labels
         cells = (int(lead.max()) + 1 + LANES) * n_draws + LOOK
         if shaking and not (agree or cut) and lead.tobytes() != shaken_at:
-            reached = _shaken(task, problem, reached, MUCH_WORK / cells)
+            reached = _shaken(task, problem, reached)
             lead = distinct(reached)[0].labels
             shaken_at = lead.tobytes()
         best[:] = [lead]
@@ -128,13 +128,11 @@ def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]
     return [*reached, *_dissolved(task, sample, reached)]
 
 
-def _shaken(
-    task: Task, problem: Problem, reached: list[Reached], most_looks: float
-) -> list[Reached]:
-    """The best partition so far after small disturbances; all that reached it share the result."""
+def _shaken(task: Task, problem: Problem, reached: list[Reached]) -> list[Reached]:
+    """Where wandering leads from the best partition so far; all that reached it share the end."""
     best = distinct(reached)[0]
-    shake = partial(shaken, task, problem, most_looks=most_looks)
-    (end,) = run_until(task, shake, [best], "disturbing the best", walk_bytes(problem))
+    shake = partial(shaken, task, problem)
+    (end,) = run_until(task, shake, [best], "wandering from the best", walk_bytes(problem))
     task.looks += end.looks - best.looks
     here = best.labels.tobytes()
     return [replace(end, origin=r.origin) if r.labels.tobytes() == here else r for r in reached]

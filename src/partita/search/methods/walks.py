@@ -17,6 +17,9 @@ from partita.search.task import Task
 FALL_CELLS = 3e8
 """Table cells read, some tenths of a second, while the item that gains most is moved first."""
 
+IDLE, WANDER_CELLS = 200, 6e8
+"""Moves in a row that lead nowhere lower, and table cells read, after which wandering ends."""
+
 WALK_CELLS, WALK_SWEEPS = 5e9, 50
 """Table cells read, a few seconds, and sweeps at the draws' own number of clusters, whichever
 is more, after which a walk ends. Only estimates of very many clusters get there."""
@@ -36,6 +39,8 @@ class Beginning(NamedTuple):
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
     best_first: bool = False
     """Whether the item that gains most is moved first, one after the other."""
+    wanders: bool = False
+    """Whether the walk goes on from there, uphill where it must."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,8 @@ def descend_from(
     walker = walker_from(task, problem, start)
     if start.best_first:
         walker.fall(FALL_CELLS / walker.look_cells)
+    if start.wanders:
+        walker.wander(IDLE, WANDER_CELLS / walker.look_cells)
     walker.descend(rounds, brief=brief)
     if rounds and not brief and of_each_draw(problem):
         walker.trade(rounds)
