@@ -56,6 +56,8 @@ ELSEWHERE = {
     "test_chunks_of_draws_add_up",
     "partitions.similarity._CODES": "partitions/test_similarity.py::"
     "test_labels_too_many_for_the_kernels_are_renamed_in_groups",
+    "partitions.similarity._LITTLE_WORK": "partitions/test_similarity.py::"
+    "test_the_number_of_threads_does_not_matter",
     "plots.posterior_map._LANDMARKS": "plots/test_lattice_and_map.py::"
     "test_partitions_in_a_chain_come_to_lie_on_a_line",
     "plots.representatives.MOST_BLOCKS": "plots/test_rivals.py::test_many_items_are_shown_as_bars",

@@ -82,10 +82,13 @@ def test_chunks_of_draws_add_up(monkeypatch, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_number_of_threads_does_not_matter(weighted):
+def test_the_number_of_threads_does_not_matter(weighted, monkeypatch):
     weights = np.random.default_rng(1).random(500) + 0.1 if weighted else None
     draws = pt.Draws(simulated(500, 90, 5), weights=weights)
+    few = pt.similarity(draws, n_jobs=4)  # of little work, in one thread
+    monkeypatch.setattr(module, "_LITTLE_WORK", 0)
     assert np.array_equal(pt.similarity(draws, n_jobs=1), pt.similarity(draws, n_jobs=4))
+    assert np.array_equal(few, pt.similarity(draws, n_jobs=4))
 
 
 @pytest.mark.parametrize("rows", [[0], [4, 1], [3, 0, 6], list(range(7))])

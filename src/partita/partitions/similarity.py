@@ -30,6 +30,9 @@ _BATCH_CELLS = 1 << 22
 _CODES = 1 << 16
 """Different labels that the kernels can tell apart."""
 
+_LITTLE_WORK = 1 << 23
+"""Pairs of items times draws that are counted before other threads would have woken."""
+
 
 def similarity(
     draws: DrawsLike,
@@ -102,6 +105,8 @@ def similarity(
         + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
     )
     out = np.zeros((wanted.size, n_items), kind)
+    if posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
+        n_jobs = 1
     with Status("similarity") as status:
         for group in _groups(posterior, wanted):
             _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
