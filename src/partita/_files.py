@@ -140,12 +140,6 @@ def write_text(
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_bytes(path: PathLike, content: bytes, *, overwrite: bool = False) -> None:
-    """Write bytes, atomically; see :func:`atomic_path`."""
-    with atomic_path(path, overwrite=overwrite) as temporary:
-        temporary.write_bytes(content)
-
-
 def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 

@@ -14,8 +14,8 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, UnknownNameError
 from partita.plots.embedding import _classical, _majorise, embed
-from partita.plots.hasse import level_colours, prepare_lattice
-from partita.plots.palette import is_dark
+from partita.plots.hasse import _SCALE, prepare_lattice
+from partita.plots.palette import is_dark, mixed_colours
 from partita.plots.posterior_map import prepare_map
 
 CENTER = pt.canonical([0, 0, 1, 1])
@@ -60,9 +60,9 @@ def test_only_what_is_inside_a_ball_has_a_level():
 
 
 def test_the_scale_of_levels():
-    assert len(set(level_colours(12))) == 12
-    assert is_dark(level_colours(5)[0])
-    assert level_colours(1) == level_colours(3)[:1]
+    assert len(set(mixed_colours(_SCALE, 12))) == 12
+    assert is_dark(mixed_colours(_SCALE, 5)[0])
+    assert mixed_colours(_SCALE, 1) == mixed_colours(_SCALE, 3)[:1]
 
 
 @pytest.mark.parametrize(

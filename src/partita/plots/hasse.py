@@ -20,7 +20,7 @@ from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
 from partita.plots.inputs import ball_of
-from partita.plots.palette import is_dark
+from partita.plots.palette import is_dark, mixed_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -170,7 +170,7 @@ def _draw_edges(axes: Axes, diagram: HasseDiagram) -> None:
 def _draw_nodes(axes: Axes, diagram: HasseDiagram, colours: LatticeColours | None) -> None:
     fills = np.array(["#FFFFFF"] * len(diagram.nodes), object)
     if colours is not None:
-        scale = level_colours(colours.distances.size)
+        scale = mixed_colours(_SCALE, colours.distances.size)
         inside = colours.level >= 0
         fills[inside] = [scale[k] for k in colours.level[inside].tolist()]
     n_items = diagram.nodes.shape[1]
@@ -229,7 +229,7 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     patch = library("patches").Patch
     count = colours.distances.size
     shown = np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int))
-    scale = level_colours(count)
+    scale = mixed_colours(_SCALE, count)
     handles = [
         patch(facecolor=scale[k], edgecolor="#9A9A9A", label=f"{colours.distances[k]:.3g}")
         for k in shown.tolist()
@@ -240,15 +240,6 @@ def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) ->
     if ball is not None:
         title += f",\n{percent(ball.prob)} ball"
     key_beside(axes, handles, title)
-
-
-def level_colours(count: int) -> list[str]:
-    """Colours of so many levels, as ``#RRGGBB``, evenly along the scale."""
-    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _SCALE], float)
-    at = np.linspace(0.0, len(_SCALE) - 1.0, max(count, 2))[:count]
-    channels = [np.interp(at, np.arange(len(_SCALE)), stops[:, j]) for j in range(3)]
-    rounded = np.array(channels).round().astype(int).T.tolist()
-    return [f"#{red:02X}{green:02X}{blue:02X}" for red, green, blue in rounded]
 
 
 def _short(row: Labels) -> str:

@@ -5,6 +5,7 @@ Needs NumPy only, so that everything which shows clusters can use it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -43,14 +44,19 @@ OTHER = "#BDBDBD"
 _TOGETHER = ("#FFFFFF", "#FDDDB0", "#F98E6A", "#D6456C", "#8C2981", "#45107A", "#0B0724")
 
 
-def similarity_colours(n: int = 256) -> list[str]:
-    """Colours of similarities from 0 to 1, the same in every figure and in the report.
+def similarity_colours() -> list[str]:
+    """256 colours of similarities from 0 to 1, the same in every figure and in the report.
 
     White for never together, and ever darker, so that it survives a copy in black and white.
     """
-    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _TOGETHER])
-    places = np.linspace(0.0, len(_TOGETHER) - 1.0, n)
-    mixed = [np.interp(places, np.arange(len(_TOGETHER)), channel) for channel in stops.T]
+    return mixed_colours(_TOGETHER, 256)
+
+
+def mixed_colours(scale: Sequence[str], n: int) -> list[str]:
+    """So many colours, as ``#RRGGBB``, evenly along a scale."""
+    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in scale])
+    at = np.linspace(0.0, len(scale) - 1.0, max(n, 2))[:n]
+    mixed = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]
     return ["#{:02X}{:02X}{:02X}".format(*row) for row in np.rint(mixed).astype(int).T.tolist()]
 
 
