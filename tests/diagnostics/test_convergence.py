@@ -81,6 +81,16 @@ def test_a_chain_that_switches_between_modes_of_equal_shape_is_named(n_chains):
     assert "changed its mind" in pt.diagnose(pt.Draws(four)).warnings[-1]
 
 
+def test_independent_draws_of_two_modes_do_not_seem_to_drift():
+    """All pairs change with the mode: their average varies as much as that of one pair."""
+    modes = np.stack([np.repeat([0, 1], 20), np.tile([0, 1], 20)])
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        noise, redrawn = rng.integers(0, 2, (4, 250, 40)), rng.random((4, 250, 40)) < 0.05
+        chains = np.where(redrawn, noise, modes[rng.integers(0, 2, (4, 250))])
+        assert drift(pt.as_draws(chains), inflation=1.0).average_sd < 0.05
+
+
 def test_independent_draws_do_not_seem_to_drift():
     for seed in range(20):
         labels = np.random.default_rng(seed).integers(0, 3, (600, 15))

@@ -21,6 +21,9 @@ MATCHED_ITEMS = 200
 SHUFFLES = 99
 """Times that draws are dealt to the parts at random."""
 
+RARE = 3.1
+"""Standard deviations that a normal variable exceeds once in a thousand times."""
+
 ENOUGH = 10.0
 """Effective draws of a quarter below which differences between quarters say nothing."""
 
@@ -68,22 +71,48 @@ def _of_pairs(
 
     Of the chain and the division with the largest, beyond what the number of draws in a part
     explains: a probability p from L draws has variance inflation · p(1 − p)/L. From the largest,
-    sixteen times that is taken off, because it is the largest of many.
+    sixteen times that is taken off, because it is the largest of many; from the average, as many
+    times as pairs that move together can make it.
     """
     first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
     together, sizes = together_in(draws, part, first, second, n_jobs)
     average = largest = 0.0
-    for quarters, length in zip(
-        together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True
+    for chain, (quarters, length) in enumerate(
+        zip(together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True)
     ):
         p = quarters.mean(axis=0)
+        seen = [_spread_out(np.flatnonzero(part == 4 * chain + q)) for q in range(4)]
+        rows = draws.labels_at(np.concatenate(seen))
+        apart = (rows[:, first] == rows[:, second]) - np.repeat(
+            quarters, [s.size for s in seen], axis=0
+        )
+        independent = _independent(apart)
         for parts in (quarters, quarters.reshape(2, 2, -1).mean(axis=1)):
             draws_each = length.sum() / len(parts)
             noise = inflation * p * (1.0 - p) / draws_each
             spread = parts.var(axis=0, ddof=1)
-            average = max(average, float((spread - noise).mean()))
+            usual = _most_times((len(parts) - 1) * independent)
+            average = max(average, float((spread - usual * noise).mean()))
             largest = max(largest, float((spread - 16.0 * noise).max()))
     return average**0.5, largest**0.5
+
+
+def _independent(apart: NDArray[np.float64]) -> float:
+    """How many independent pairs vary as much as these, (tr C)²/tr C² of their covariances C.
+
+    One where all pairs change with the mode that a draw is in. Rows are draws, centred.
+    """
+    products = apart @ apart.T
+    own = products.diagonal().mean()
+    others = products[~np.eye(len(products), dtype=np.bool_)]
+    squared = float((others**2).mean()) if others.size else 0.0
+    return max(1.0, float(own) ** 2 / squared) if squared > 0.0 else float(apart.shape[1])
+
+
+def _most_times(freedom: float) -> float:
+    """How many times its mean a χ² variable is, once in a thousand times (Wilson and Hilferty)."""
+    part = 2.0 / (9.0 * freedom)
+    return float((1.0 - part + RARE * part**0.5) ** 3)
 
 
 def _of_clusters(draws: Draws, part: NDArray[np.int64], rng: Rng | None) -> float:
