@@ -105,7 +105,7 @@ def similarity(
         + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
     )
     out = np.zeros((wanted.size, n_items), kind)
-    if posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
+    if n_jobs is None and posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
         n_jobs = 1
     with Status("similarity") as status:
         for group in _groups(posterior, wanted):
