@@ -30,7 +30,6 @@ _UNLIMITED = 1_000_000
 
 
 @click.command(
-    short_help="Distance, cross table and meet of two clusterings.",
     epilog="""\b
 Examples:
   $ partita compare labels.csv truth.csv

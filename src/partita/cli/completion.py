@@ -8,7 +8,6 @@ from partita.cli.options import debug_option
 
 
 @click.command(
-    short_help="Print the script that completes commands in a shell.",
     epilog="""\b
 Examples:
   $ partita completion bash

@@ -12,7 +12,6 @@ from partita.cli.show import say
 
 
 @click.command(
-    short_help="Draws from one file format into another.",
     epilog="""\b
 Examples:
   $ partita convert draws.csv draws.rds

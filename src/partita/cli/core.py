@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="The largest set of items whose grouping holds.",
     epilog="""\b
 Examples:
   $ partita core draws.csv

@@ -36,7 +36,6 @@ _LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
 
 
 @click.command(
-    short_help="The whole way on data of the paper, into a directory.",
     epilog="""\b
 Examples:
   $ partita demo

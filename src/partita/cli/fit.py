@@ -52,7 +52,6 @@ _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
 
 
 @click.command(
-    short_help="Sample a mixture model for a table of data, then summarize.",
     epilog="""\b
 Examples:
   $ partita fit data.csv --names id

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Every clustering that is optimal at some price of splitting.",
     epilog="""\b
 Examples:
   $ partita path draws.csv

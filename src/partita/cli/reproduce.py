@@ -24,7 +24,6 @@ _OF_THE_CLONE = ""
 
 
 @click.command(
-    short_help="Recompute the numbers of the paper.",
     epilog="""\b
 Examples:
   $ partita reproduce --quick

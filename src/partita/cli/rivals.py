@@ -17,7 +17,6 @@ METRICS = ("vi", "binder", "nvi", "id", "nid")
 
 
 @click.command(
-    short_help="Several representative clusterings, with masses and a proof.",
     epilog="""\b
 Examples:
   $ partita rivals draws.csv

@@ -39,7 +39,6 @@ SUMMARY = (
 
 
 @click.command(
-    short_help="Estimate and credible ball from posterior draws.",
     epilog="""\b
 Examples:
   $ partita summarize draws.csv

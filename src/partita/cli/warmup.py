@@ -12,7 +12,6 @@ from partita.cli.show import say
 
 
 @click.command(
-    short_help="Compile for this machine ahead of the first run.",
     epilog="""\b
 Examples:
   $ partita warmup
