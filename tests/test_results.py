@@ -146,6 +146,11 @@ class Nonsense:
 @pytest.mark.parametrize(
     ("name", "method", "argument"),
     [
+        ("PricePath", "at", "a"),
+        ("PricePath", "expected", "a"),
+        ("PricePath", "for_clusters", "k"),
+        ("PricePath", "neighbours", "k"),
+        ("Stability", "excess", "a"),
         ("Draws", "concat", "parts"),
         ("Draws", "select_chains", "chains"),
         ("Explanation", "in_words", "most"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._result import Result
+from partita._validate import number, unexpected, whole
 from partita._wording import roughly
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
@@ -67,6 +68,7 @@ class Stability(Result):
 
     def excess(self, a: float) -> float:
         """By how much it loses against the optimum at a price, in the unit of the loss."""
+        a = number(a, "a", "a price")
         own = a * self.splitting + (2.0 - a) * self.merging
         return max(0.0, own - float(self._path.expected(a)))
 
@@ -153,7 +155,7 @@ class PricePath(Result):
 
     def at(self, a: float) -> Labels:
         """The optimal labels at a price; at a breakpoint, those that hold above it."""
-        price = float(self._price(a))
+        price = float(self._price(number(a, "a", "a price")))
         place = int(np.searchsorted(self.breakpoints, price, side="right"))
         return np.asarray(self.labels[place])
 
@@ -164,11 +166,13 @@ class PricePath(Result):
         corners on both sides, and ``estimate(draws, n_clusters=k)`` finds the
         best partition of that number all the same.
         """
+        k = whole(k, "k", least=1)
         having = [c for c in self if c.n_clusters == k]
         return max(having, key=lambda c: c.high - c.low).labels if having else None
 
     def neighbours(self, k: int) -> tuple[Corner | None, Corner | None]:
         """The corners with the next more and the next fewer clusters than k."""
+        k = whole(k, "k", least=1)
         more = [c for c in self if c.n_clusters > k]
         fewer = [c for c in self if c.n_clusters < k]
         return (
@@ -192,13 +196,13 @@ class PricePath(Result):
         return Stability(float(low), float(high), splitting, merging, self)
 
     def _price(self, a: ArrayLike) -> NDArray[np.float64]:
-        prices = np.asarray(a, np.float64)
+        try:
+            prices = np.asarray(a, np.float64)
+        except (TypeError, ValueError):  # how NumPy says that these are no numbers
+            prices = np.array(np.nan)
         if not ((prices >= self.low) & (prices <= self.high)).all():
-            raise InvalidInputError(
-                f"a={a!r}; expected prices between {self.low:g} and {self.high:g}, "
-                "where this path was sought.",
-                argument="a",
-            )
+            between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
+            raise unexpected(a, "a", between)
         return prices
 
     # ------------------------------------------------------------------ proof
