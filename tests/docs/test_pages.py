@@ -39,7 +39,7 @@ def test_the_runner_sees_what_is_wrong():
 
 
 def test_formulas_hold_what_can_be_set():
-    """The pages are built with warnings as errors, which takes minutes; a dot in a formula is one."""
+    """Pages are built with warnings as errors, which takes minutes; a dot in a formula is one."""
     for page in sorted(DOCS.rglob("*.md")):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             formulas = line.split("$")[1::2]
