@@ -106,17 +106,21 @@ def _perturbed(this: Case, elite: list[Labels], until: float, rng: Rng) -> list[
         walker = Walker(problem, pt.canonical(labels), rng)
         walker.descend(8)
         pool.append((walker.loss, walker.labels))
-    falling = Walker(problem, np.zeros(this.draws.n_items, np.int32), rng)
-    falling.fall(1e6)
-    falling.descend(8)
-    falling.trade(8)
-    pool.append((falling.loss, falling.labels))
+    n = this.draws.n_items
+    for start in (np.zeros(n, np.int32), np.arange(n, dtype=np.int32)):
+        falling = Walker(problem, start, rng)
+        falling.fall(1e6)
+        falling.wander(300, 1e6)
+        falling.descend(8)
+        falling.trade(8)
+        pool.append((falling.loss, falling.labels))
     while time.process_time() < until:
         pool = sorted(pool, key=lambda p: p[0])[:6]
         begin = _disturbed(pool[min(int(rng.geometric(0.4)) - 1, len(pool) - 1)][1], rng)
         walker = Walker(problem, begin, rng)
         walker.descend(8)
         walker.trade(8)
+        walker.wander(100, 1e5)
         if all(not np.array_equal(walker.labels, labels) for _, labels in pool):
             pool.append((walker.loss, walker.labels))
     return [labels for _, labels in pool]
