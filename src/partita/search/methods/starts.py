@@ -86,7 +86,11 @@ class Starts:
             generators = self._task.rng.spawn(len(plan))
             yield [
                 Beginning(
-                    *place, g, best_first=place[1] == BEST_FIRST, wanders=place[1] in WANDERING
+                    *place,
+                    g,
+                    rounds_before=0 if number == 0 and self._task.loss.has_price else 1,
+                    best_first=place[1] == BEST_FIRST,
+                    wanders=place[1] in WANDERING,
                 )
                 for place, g in zip(plan, generators, strict=True)
             ]
@@ -138,8 +142,11 @@ class Starts:
         return np.arange(n, dtype=np.int32), SINGLETONS, None
 
     def _allocation(self) -> Place | None:
-        """Items one by one; a loss that cannot judge half an allocation takes a neighbour's."""
-        if places_items(self._task.loss, self._problem):
+        """Items one by one; by a neighbouring price where there is one, and by a neighbouring loss
+        where the loss cannot judge half an allocation.
+        """
+        loss = self._task.loss
+        if not loss.has_price and places_items(loss, self._problem):
             return None, "allocation", None
         near = next(self._nearby, None)
         return None if near is None else (None, near[0], near[1])

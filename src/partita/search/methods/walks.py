@@ -37,6 +37,8 @@ class Beginning(NamedTuple):
     rng: np.random.Generator
     doubt: NDArray[np.float64] | None = None
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
+    rounds_before: int = 1
+    """Rounds of cluster moves there."""
     best_first: bool = False
     """Whether the item that gains most is moved first, one after the other."""
     wanders: bool = False
@@ -90,7 +92,7 @@ def descend_from(
     looks = 0
     if start.before is not None:
         walker = walker_from(task, start.before, start)
-        walker.descend(1)
+        walker.descend(start.rounds_before)
         looks = walker.looks
         start = start._replace(labels=walker.labels)
     walker = walker_from(task, problem, start)
