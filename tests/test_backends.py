@@ -14,6 +14,12 @@ LABELS = np.where(RNG.random((40, 20)) < 0.3, RNG.integers(0, 4, (40, 20)), TRUT
 DRAWS = pt.Draws(LABELS, weights=RNG.random(40) + 0.1)
 
 
+@pytest.fixture(autouse=True)
+def however_little(monkeypatch):
+    """Work is handed out, also where one thread would be done sooner."""
+    monkeypatch.setattr("partita.partitions.similarity._LITTLE_WORK", 0)
+
+
 def answers():
     """A pass over blocks, and a search with its bound."""
     best = pt.estimate(DRAWS, n_starts=2)

@@ -13,19 +13,16 @@ from partita._files import (
     FileMissingError,
     FileOverwriteError,
     atomic_path,
-    write_bytes,
     write_text,
 )
 from partita._optional import require
 from partita.errors import MissingDependencyError, PartitaError
 
 
-def test_writes_text_and_bytes(tmp_path):
+def test_writes_text(tmp_path):
     write_text(tmp_path / "a.txt", "é\n")
-    write_bytes(tmp_path / "b.bin", b"\x00\x01")
     assert (tmp_path / "a.txt").read_bytes() == "é\n".encode()
-    assert (tmp_path / "b.bin").read_bytes() == b"\x00\x01"
-    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.bin"]
+    assert os.listdir(tmp_path) == ["a.txt"]
 
 
 def test_existing_file_is_kept_unless_told(tmp_path):
