@@ -60,8 +60,10 @@ def one_run() -> Setup:
 
     def setup() -> Callable[[], Any]:
         from partita.credible.core_search import grow_path, prepare
+        from partita.losses.posterior import Posterior
 
-        posterior = prepare(pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01)))
+        draws = pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01))
+        posterior = prepare(Posterior(draws))
 
         def run() -> Any:
             start = np.full(10_000, -1, np.int32)
@@ -101,7 +103,7 @@ JOBS.append(Job("expected VI, 200 draws × 100,000 items", around(_expected_vi, 
 _example = paper_labels("example1")
 if _example is not None:
     JOBS += jobs_on("Example 1", lambda: _example, 1.5, "ball_vi_example1")
-    JOBS.append(_summary("Example 1", lambda: _example, 60))
+    JOBS.append(_summary("Example 1", lambda: _example, 15))
     JOBS.append(Job("core at 0.5, Example 1", core_of(lambda: _example, 0.5), show=repr))
 _galaxies = paper_labels("galaxy")
 if _galaxies is not None:

@@ -51,7 +51,7 @@ def test_agreement_is_of_different_kinds_and_says_of_which():
     ended = [s.origin for s in report.starts if s.expected_loss <= lowest + 1e-10]
     assert report.agreed == len(ended)
     assert report.agreed_kinds == tuple(dict.fromkeys(ended))
-    assert {"average linkage", "draw", "minimiser of a=0.75"} <= set(report.agreed_kinds)
+    assert {"average linkage", "draw", "minimiser of a=1.3"} <= set(report.agreed_kinds)
     assert f"starts agree ({', '.join(report.agreed_kinds)})" in repr(found)
 
 

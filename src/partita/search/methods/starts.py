@@ -42,7 +42,7 @@ FALL_CELLS_FROM_APART = 1e9
 MOVED_SHARES = (0.05, 0.3)
 """Share of the items that are moved at random in the best partition so far."""
 
-RATIOS = (0.6, 1.7, 0.35, 2.9)
+RATIOS = (1.7, 0.6, 2.9, 0.35)
 """Neighbouring prices: factors of a / (2 − a)."""
 
 
