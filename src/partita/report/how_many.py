@@ -112,7 +112,7 @@ def how_many(summary: Summary, shown: Shown) -> HowMany | None:
     return HowMany(
         None if path is None else _path(summary, path, shown),
         None if curve is None else _curve(curve),
-        f"{seconds:.1f}",
+        f"{seconds:.2g}",
     )
 
 

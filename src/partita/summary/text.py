@@ -203,7 +203,8 @@ def _items(summary: Summary, width: int, first: int) -> list[Line]:
         name = textwrap.shorten(called, 24, placeholder="…")
         part = f"{name} ({own + first}{second}: {items.probability[i]:.2f})"
         parts.append(part.replace(" ", _UNBROKEN))
-    text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items are at 0.9 or above"
+    verb = "is" if certain == 1 else "are"
+    text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items {verb} at 0.9 or above"
     return _wrapped("Least certain items: ", text, width)
 
 

@@ -13,7 +13,7 @@ from partita.kernels.losses.distances import distances, is_dense
 from partita.kernels.losses.forms import Form, combine
 
 MASK_BYTES = 1 << 24
-"""Clusters as sets of bits, at most, of the partitions that are compared with each other."""
+"""Bytes, at most, of the sets of bits of all partitions that are compared with each other."""
 
 
 @part_of_kernel

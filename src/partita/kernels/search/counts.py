@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels.losses.among import sum_by_table
 
 
 class CountState(NamedTuple):
@@ -65,14 +66,7 @@ def _fill_truth(
     truth: NDArray[np.float64],
 ) -> None:
     for m in range(labels.shape[0]):
-        for t in range(clusters[m]):
-            sizes[t] = 0
-        for i in range(labels.shape[1]):
-            sizes[np.uint64(labels[m, i])] += 1
-        total = 0.0
-        for t in range(clusters[m]):
-            total += terms[sizes[t]]
-        truth[m] = total
+        truth[m] = sum_by_table(labels[m], clusters[m], terms, sizes)
 
 
 def truth_sums(
