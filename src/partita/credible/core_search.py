@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._parallel import run
 from partita._progress import Status
 from partita.losses.posterior import Posterior
-from partita.partitions.labels import Labels
+from partita.partitions.labels import Labels, as_labels
 
 _WORK = 1.5e9
 """Labels that the runs from first items may read by default, some seconds."""
@@ -252,8 +252,5 @@ def without_gaps(partial: Labels) -> Labels:
     """Partial labels numbered 0, 1, … in order of first appearance."""
     labels = np.full(partial.size, -1, np.int32)
     inside = np.flatnonzero(partial >= 0)
-    _, first, inverse = np.unique(partial[inside], return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int32)
-    rank[np.argsort(first)] = np.arange(first.size, dtype=np.int32)
-    labels[inside] = rank[inverse]
+    labels[inside] = as_labels(partial[inside])
     return labels

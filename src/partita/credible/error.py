@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain
-from partita.partitions.mcmc import mcse_mean, mcse_quantile
+from partita.partitions.functionals import FEW_DRAWS, error_of
+from partita.partitions.mcmc import mcse_quantile
 from partita.partitions.quantiles import beta_quantile
-
-_MIN_DRAWS = 4
-"""Draws per chain below which an effective sample size cannot be estimated."""
 
 _ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)
 """Normal probabilities at −1 and 1: half the interval between them is a standard error."""
@@ -22,19 +21,14 @@ def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> fl
     if prob >= 1.0 or draws.kind == "ensemble":
         return float("nan")
     if draws.weights is not None:
-        return _weighted(distances, draws.weights, prob)
-    chains = by_chain(draws, distances)
-    if chains.shape[1] < _MIN_DRAWS:
-        return float("nan")
-    if np.ptp(chains) == 0.0:
-        return 0.0
-    return mcse_quantile(chains, prob)
+        return _weighted(distances, draws, prob)
+    return error_of(draws, distances, partial(mcse_quantile, prob=prob))
 
 
-def _weighted(distances: NDArray[np.float64], weights: NDArray[np.float64], prob: float) -> float:
+def _weighted(distances: NDArray[np.float64], draws: Draws, prob: float) -> float:
     """The quantile's error for independent weighted draws, by the beta law of its mass."""
-    effective = 1.0 / float(np.square(weights).sum())
-    if effective < _MIN_DRAWS:
+    effective, weights = draws.n_effective, draws.probabilities
+    if effective < FEW_DRAWS:
         return float("nan")
     shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
     masses = [beta_quantile(*shape, p) for p in _ONE_SIGMA]
@@ -49,14 +43,8 @@ def probability_mcse(holds: NDArray[np.bool_], draws: Draws) -> float:
     if draws.kind == "ensemble":
         return float("nan")
     if draws.weights is not None:
-        effective = 1.0 / float(np.square(draws.weights).sum())
         share = float(draws.weights[holds].sum())
-        if effective < _MIN_DRAWS:
+        if draws.n_effective < FEW_DRAWS:
             return float("nan")
-        return float(np.sqrt(max(share * (1.0 - share), 0.0) / effective))
-    chains = by_chain(draws, holds.astype(np.float64))
-    if chains.shape[1] < _MIN_DRAWS:
-        return float("nan")
-    if np.ptp(chains) == 0.0:
-        return 0.0
-    return mcse_mean(chains)
+        return float(np.sqrt(max(share * (1.0 - share), 0.0) / draws.n_effective))
+    return error_of(draws, holds.astype(np.float64))

@@ -13,6 +13,7 @@ from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import chains_of
 from partita.partitions.passes import Block, sum_blocks
 from partita.partitions.types import DrawsLike
 
@@ -99,7 +100,7 @@ def chain_agreement(
     if clean.n_items < 2:
         return ChainAgreement(0.0, 0.0, 0, True, clean.n_chains)
     first, second, complete = choose_pairs(clean.n_items, max_pairs, rng)
-    together = _together(clean, first, second, n_jobs)
+    together, _ = together_in(clean, chains_of(clean)[1], first, second, n_jobs)
     spread = together.std(axis=0, ddof=1)
     return ChainAgreement(
         float(spread.mean()), float(spread.max()), first.size, complete, clean.n_chains
@@ -121,15 +122,6 @@ def choose_pairs(
     second = ((1.0 + np.sqrt(1.0 + 8.0 * number)) / 2.0).astype(np.int64)
     first = number - second * (second - 1) // 2
     return first.astype(np.int64), second, False
-
-
-def _together(
-    draws: Draws, first: NDArray[np.int64], second: NDArray[np.int64], n_jobs: int | None
-) -> NDArray[np.float64]:
-    """Probability of each pair in each chain, shape (n_chains, n_pairs)."""
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    number = np.unique(chain, return_inverse=True)[1]
-    return together_in(draws, number, first, second, n_jobs)[0]
 
 
 def together_in(

@@ -161,8 +161,7 @@ def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
 
 def _weighted(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
     """The same for weighted draws, as far as it has a meaning."""
-    weights = draws.probabilities
-    effective = 1.0 / float(np.square(weights).sum())
+    weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)
     sd = float(np.sqrt(weights @ np.square(column - mean)))
     return mean, sd, sd / effective**0.5, effective, effective, float("nan")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita._validate import Rng, generator
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, together_in
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import chains_of
 from partita.partitions.labels import canonical
 
 SEEN = 16
@@ -47,12 +48,11 @@ def drift(
     """
     if draws.n_items < 2:
         return Drift(0.0, 0.0, 0.0)
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    number = np.unique(chain, return_inverse=True)[1]
+    names, number = chains_of(draws)
     part = np.empty(draws.n_draws, np.int64)
-    for name in range(number.max() + 1):
-        rows = np.flatnonzero(number == name)
-        part[rows] = 4 * name + 4 * np.arange(rows.size) // rows.size
+    for chain in range(names.size):
+        rows = np.flatnonzero(number == chain)
+        part[rows] = 4 * chain + 4 * np.arange(rows.size) // rows.size
     average, largest = _of_pairs(draws, part, inflation, rng, n_jobs)
     moved = 0.0
     if draws.n_draws / inflation >= 4.0 * ENOUGH * draws.n_chains:

@@ -59,7 +59,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
     chosen = None if is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
     if chosen is None or chosen.name not in (*readers, *named):
         here = read_here(path, format, options)
-        return here.with_labels(sent(client, here.labels))
+        return here._with(labels=sent(client, here.labels))
     place = check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]
     with reading(path, chosen.name):
         if chosen.name in named:

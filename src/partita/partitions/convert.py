@@ -171,9 +171,6 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
 def with_fields(draws: Draws, **fields: Any) -> Draws:
     """The same labels with those of weights, chain, item_names and kind replaced that are given."""
     given = {name: value for name, value in fields.items() if value is not None}
-    if not given:
-        return draws
-    kept = {name: getattr(draws, name) for name in ("weights", "chain", "item_names", "kind")}
     if given.get("kind") == "ensemble":
-        kept["chain"] = None
-    return Draws._from_canonical(draws.stored, draws.n_clusters, **(kept | given))
+        given.setdefault("chain", None)
+    return draws._with(**given) if given else draws

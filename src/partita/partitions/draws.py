@@ -154,14 +154,11 @@ class Draws(DrawsArrays):
     # ------------------------------------------------------------------ selection
 
     def _take(self, index: Any) -> Draws:
-        weights = None if self._weights is None else self._weights[index]
-        return Draws._from_canonical(
-            self.rows_kept(index),
-            self._n_clusters[index],
-            weights=weights,
+        return self._with(
+            labels=self.rows_kept(index),
+            counts=self._n_clusters[index],
+            weights=None if self._weights is None else self._weights[index],
             chain=None if self._chain is None else self._chain[index],
-            item_names=self._item_names,
-            kind=self._kind,
         )
 
     @property
@@ -202,15 +199,7 @@ class Draws(DrawsArrays):
         """
         from partita.partitions.functionals import entropy_weights
 
-        weights = entropy_weights(self, by, strength)
-        return Draws._from_canonical(
-            self._labels,
-            self._n_clusters,
-            weights=weights,
-            chain=self._chain,
-            item_names=self._item_names,
-            kind=self._kind,
-        )
+        return self._with(weights=entropy_weights(self, by, strength))
 
     def drop(self, n: int) -> Draws:
         """Without the first n draws of each chain (burn-in)."""
@@ -240,14 +229,8 @@ class Draws(DrawsArrays):
         else:
             labels, counts = canonicalise(self._labels, columns)
         names = self._item_names
-        return Draws._from_canonical(
-            labels,
-            counts,
-            weights=self._weights,
-            chain=self._chain,
-            item_names=None if names is None else [names[i] for i in columns.tolist()],
-            kind=self._kind,
-        )
+        chosen = None if names is None else [names[i] for i in columns.tolist()]
+        return self._with(labels=labels, counts=counts, item_names=chosen)
 
     def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
         """Positions of items given by position, mask or name; each may appear once."""
@@ -262,15 +245,8 @@ class Draws(DrawsArrays):
         unweighted parts mix: a part's mass is its share of all draws. Parts are
         of one kind; runs of an ensemble get no chains.
         """
-        labels, counts, weights, chain = joined(parts)
-        return Draws._from_canonical(
-            labels,
-            counts,
-            weights=weights,
-            chain=chain,
-            item_names=parts[0].item_names,
-            kind=parts[0].kind,
-        )
+        fields = joined(parts)
+        return parts[0]._with(**fields)
 
     def unique(self) -> Draws:
         """Each distinct partition once, in order of first appearance, with its mass as weight.
@@ -285,13 +261,8 @@ class Draws(DrawsArrays):
         first = np.empty(mass.size, np.int64)
         first[index[::-1]] = rows[::-1]  # of equal draws the last one written stays: the first
         all_differ = mass.size == self.n_draws
-        return Draws._from_canonical(
-            self._labels if all_differ else self.rows_kept(first),
-            self._n_clusters[first],
-            weights=mass,
-            item_names=self._item_names,
-            kind=self._kind,
-        )
+        labels = self._labels if all_differ else self.rows_kept(first)
+        return self._with(labels=labels, counts=self._n_clusters[first], weights=mass, chain=None)
 
     def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Number of each draw's partition among the distinct ones, and their masses.

@@ -109,16 +109,17 @@ class DrawsArrays:
         """The labels where they are kept: for passes over them, which fetch nothing."""
         return self._labels
 
-    def with_labels(self, labels: Stored) -> Self:
-        """The same draws with their labels kept elsewhere."""
-        return self._from_canonical(
-            labels,
-            self._n_clusters,
-            weights=self._weights,
-            chain=self._chain,
-            item_names=self._item_names,
-            kind=self._kind,
-        )
+    def _with(self, **changed: Any) -> Self:
+        """The same draws but for what is given, by the names of ``_from_canonical``."""
+        fields: dict[str, Any] = {
+            "labels": self._labels,
+            "counts": self._n_clusters,
+            "weights": self._weights,
+            "chain": self._chain,
+            "item_names": self._item_names,
+            "kind": self._kind,
+        }
+        return self._from_canonical(**(fields | changed))
 
     @property
     def weights(self) -> NDArray[np.float64] | None:

@@ -29,4 +29,4 @@ def fetched(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
     )
     of_all = f"of {draws.n_draws:,} {words(draws.kind).draws} fetched from the cluster"
     every = np.arange(draws.n_draws)
-    return draws.with_labels(labels.rows(every, lambda done: say(f"{done:,} {of_all}")))
+    return draws._with(labels=labels.rows(every, lambda done: say(f"{done:,} {of_all}")))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import choice, number
 from partita.partitions.draws import Draws
+from partita.partitions.mcmc import mcse_mean
 from partita.partitions.passes import Block, concatenated, map_blocks
+
+FEW_DRAWS = 4
+"""Draws per chain below which no effective number of draws can be estimated."""
 
 
 def shapes_of(
@@ -33,17 +39,34 @@ def _shapes(block: Block, *, n_ranks: int) -> tuple[NDArray[np.float64], NDArray
     return entropy, ranked
 
 
+def chains_of(draws: Draws) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Names of the chains, and the number of each draw's; draws of unknown chain form one."""
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    return np.unique(chain, return_inverse=True)
+
+
 def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """One row per chain, in the order sampled; draws of unknown chain form one chain.
 
     Chains of different length are cut to the shortest by dropping their
     earliest draws, those most likely to be burn-in.
     """
-    if draws.chain is None:
-        return values[None, :]
-    rows = [values[draws.chain == name] for name in np.unique(draws.chain)]
+    names, number = chains_of(draws)
+    rows = [values[number == chain] for chain in range(names.size)]
     shortest = min(row.size for row in rows)
     return np.stack([row[row.size - shortest :] for row in rows])
+
+
+def error_of(
+    draws: Draws,
+    values: NDArray[np.float64],
+    error: Callable[[NDArray[np.float64]], float] = mcse_mean,
+) -> float:
+    """Monte Carlo error of one value per draw: 0 for a constant, NaN for chains that are short."""
+    chains = by_chain(draws, values)
+    if chains.shape[1] < FEW_DRAWS:
+        return float("nan")
+    return 0.0 if np.ptp(chains) == 0.0 else error(chains)
 
 
 def entropy_weights(draws: Draws, by: str, strength: float) -> NDArray[np.float64]:

@@ -15,16 +15,9 @@ from partita.partitions.pieces import stores
 from partita.partitions.remote import RemoteLabels
 from partita.partitions.room import room_for
 
-Joined = tuple[
-    Stored,
-    NDArray[np.int64],
-    NDArray[np.float64] | None,
-    NDArray[Any] | None,
-]
 
-
-def joined(parts: Sequence[DrawsArrays]) -> Joined:
-    """Labels, numbers of clusters, weights and chains of all parts."""
+def joined(parts: Sequence[DrawsArrays]) -> dict[str, Any]:
+    """Labels, numbers of clusters, weights and chains of all parts; see ``_from_canonical``."""
     if not isinstance(parts, (list, tuple)) or not parts:
         raise unexpected(parts, "parts", "a list of at least one Draws")
     first = parts[0]
@@ -41,12 +34,15 @@ def joined(parts: Sequence[DrawsArrays]) -> Joined:
                 argument="parts",
             )
     total = sum(part.n_draws for part in parts)
-    labels = _labels(parts, total)
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
-    counts = np.concatenate([part.n_clusters for part in parts])
-    return labels, counts, weights, _chains(parts)
+    return {
+        "labels": _labels(parts, total),
+        "counts": np.concatenate([part.n_clusters for part in parts]),
+        "weights": weights,
+        "chain": _chains(parts),
+    }
 
 
 def _labels(parts: Sequence[DrawsArrays], total: int) -> Stored:

@@ -182,7 +182,7 @@ def map_sets(
 
 def here(draws: Draws) -> Draws:
     """The draws with their labels in memory: fetched from workers, where they live there."""
-    return draws.with_labels(draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
+    return draws._with(labels=draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
 
 
 def near(draws: Draws) -> Draws:

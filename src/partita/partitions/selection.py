@@ -43,6 +43,16 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
     return np.isin(chain, wanted)
 
 
+def systematic(
+    probabilities: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Positions of a systematic sample, in order; a heavy draw may come several times."""
+    edges = np.cumsum(probabilities)
+    points = (np.arange(size) + rng.random()) / size * edges[-1]
+    index: NDArray[np.int64] = np.searchsorted(edges, points)
+    return np.minimum(index, probabilities.size - 1)
+
+
 def item_positions(
     items: ArrayLike, n_items: int, names: tuple[str, ...] | None
 ) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import roughly
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import chains_of
 
 BLOCKS = 40
 """Blocks of neighbouring draws that take turns; even ones are fitted, odd ones held out."""
@@ -81,11 +82,11 @@ def halves(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     halves then see every chain, also one that never left its own mode, and
     neighbours in time are not on both sides but at the edges of blocks.
     """
-    chain = np.zeros(draws.n_draws) if draws.chain is None else draws.chain
+    names, number = chains_of(draws)
     block = np.empty(draws.n_draws, np.int64)
     first = 0
-    for name in np.unique(chain):
-        rows = np.flatnonzero(chain == name)
+    for chain in range(names.size):
+        rows = np.flatnonzero(number == chain)
         pieces = 2 * min(BLOCKS // 2, max(1, rows.size // 8))
         block[rows] = first + np.arange(rows.size) * pieces // rows.size
         first += pieces

@@ -12,7 +12,7 @@ from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
 from partita.partitions.mcmc import ess_mean
-from partita.rivals.parts import systematic
+from partita.partitions.selection import systematic
 
 _MIN_DRAWS = 8
 """Draws per chain below which correlation cannot be estimated."""
@@ -48,11 +48,11 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
     """
     own = words(draws.kind).draws
     if draws.weights is not None:
-        effective = 1.0 / float(np.square(draws.weights).sum())
+        effective = draws.n_effective
         size = max(1, min(max_draws, round(effective)))
         rows = systematic(draws.weights, size, np.random.default_rng(0))
         said = f"{size:,} of {draws.n_draws:,} weighted {own}, a systematic sample"
-        return Thinned(_unweighted(draws, rows), effective, said)
+        return Thinned(draws._with(weights=None)._take(rows), effective, said)
     effective = effective_draws(draws) if by_effect else float(draws.n_draws)
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
@@ -78,16 +78,6 @@ def effective_draws(draws: Draws) -> float:
         if np.isfinite(found):
             least = min(least, found)
     return max(1.0, least)
-
-
-def _unweighted(draws: Draws, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Draws:
-    return Draws._from_canonical(
-        draws.rows_kept(rows),
-        draws.n_clusters[rows],
-        chain=None if draws.chain is None else draws.chain[rows],
-        item_names=draws.item_names,
-        kind=draws.kind,
-    )
 
 
 def _ordinal(number: int) -> str:

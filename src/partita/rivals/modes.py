@@ -16,6 +16,7 @@ from partita.partitions.types import DrawsLike
 from partita.rivals.conformal import MAX_DRAWS
 from partita.rivals.exchangeable import thinned
 from partita.rivals.modes_result import Modes
+from partita.rivals.parts import chain_shares
 from partita.rivals.peaks import Peaks, find_peaks, neighbour_graph
 
 RATES = np.geomspace(0.5, 32.0, 13)
@@ -173,13 +174,8 @@ def _result(
     region = found.regions(mine)[index]
     weights = np.bincount(region, minlength=n) / draws.n_draws
     order = np.argsort(-weights, kind="stable")
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
-    region = rank[region]
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    names, number = np.unique(chain, return_inverse=True)
-    table = np.zeros((names.size, n))
-    np.add.at(table, (number, region), 1.0)
+    region = np.argsort(order)[region]
+    names, shares = chain_shares(draws, region, n, np.ones(region.size))
     return Modes(
         labels=by_size(distinct.labels_at(found.node[mine][order])),
         weights=weights[order],
@@ -190,8 +186,8 @@ def _result(
         peaks=peaks,
         stands_out=tuple(kept),
         assignment=region,
-        chains=table / table.sum(axis=1, keepdims=True),
-        chain_names=tuple(names.tolist()),
+        chains=shares,
+        chain_names=names,
         draws=draws,
         drawn=drawn,
         loss=loss,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import chains_of
 from partita.partitions.passes import here
+from partita.search.methods.walks import sample_draws
 
 _MOST_ATOMS = 4
 """A heavy draw is split into atoms of the usual mass, at most so many times the draws in all."""
@@ -18,32 +22,23 @@ def part_of(
     """Some draws, kept where all are; with these masses (any scale), or with their own."""
     if mass is None and draws.weights is not None:
         mass = draws.weights[rows]
-    return Draws._from_canonical(
-        draws.rows_kept(rows),
-        draws.n_clusters[rows],
-        weights=mass,
-        item_names=draws.item_names,
-        kind=draws.kind,
-    )
+    labels, counts = draws.rows_kept(rows), draws.n_clusters[rows]
+    return draws._with(labels=labels, counts=counts, weights=mass, chain=None)
 
 
 def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
-    """A systematic sample, in memory: spread over the draws in their order, by their mass."""
-    if draws.n_draws <= size:
-        return here(draws)
-    index = systematic(draws.probabilities, size, rng)
-    rows, counts = np.unique(index, return_counts=True)
-    return here(part_of(draws, rows, counts.astype(np.float64)))
+    """A systematic sample, in memory."""
+    return here(sample_draws(draws, size, rng))
 
 
-def systematic(
-    probabilities: NDArray[np.float64], size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Positions of a systematic sample, in order; a heavy draw may come several times."""
-    edges = np.cumsum(probabilities)
-    points = (np.arange(size) + rng.random()) / size * edges[-1]
-    index: NDArray[np.int64] = np.searchsorted(edges, points)
-    return np.minimum(index, probabilities.size - 1)
+def chain_shares(
+    draws: Draws, region: NDArray[np.int64], n: int, mass: NDArray[np.float64]
+) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Names of the chains, and the share of each chain's mass in each of n regions."""
+    names, number = chains_of(draws)
+    table = np.zeros((names.size, n))
+    np.add.at(table, (number, region), mass)
+    return tuple(names.tolist()), table / table.sum(axis=1, keepdims=True)
 
 
 def atoms_of(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -80,8 +80,7 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
     O(edges · log) and sequential. Equal scores go by the number of the node.
     """
     order = np.argsort(-score, kind="stable")
-    rank = np.empty(order.size, np.int64)
-    rank[order] = np.arange(order.size)
+    rank = np.argsort(order)
     root = np.arange(order.size)
     above = np.arange(order.size)
     death: dict[int, float] = {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +10,7 @@ from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import by_size
 from partita.rivals.curve import HeldOutCurve
-from partita.rivals.parts import part_of
+from partita.rivals.parts import chain_shares, part_of
 from partita.rivals.quantise import Found
 from partita.rivals.result import Representatives
 from partita.search.task import Clock
@@ -49,12 +47,8 @@ def assembled(
     region, distances = nearest[0][index], nearest[1][index]
     mass = np.bincount(region, weights=weights, minlength=n).astype(np.float64)
     order = np.lexsort(([row.tobytes() for row in found.rows.astype(">i4")], -mass))
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
-    region, mass = rank[region], mass[order]
-    names, number = np.unique(_chains(posterior), return_inverse=True)
-    table = np.zeros((names.size, n))
-    np.add.at(table, (number, region), weights)
+    region, mass = np.argsort(order)[region], mass[order]
+    names, shares = chain_shares(posterior, region, n, weights)
     within = np.bincount(region, weights=weights * distances, minlength=n)
     return Representatives(
         labels=by_size(found.rows[order]),
@@ -66,18 +60,14 @@ def assembled(
         expected_loss=np.divide(within, mass, out=np.zeros(n), where=mass > 0),
         radius=np.array([_radius(posterior, region == r, distances, prob, loss) for r in range(n)]),
         prob=prob,
-        chains=table / table.sum(axis=1, keepdims=True),
-        chain_names=tuple(names.tolist()),
+        chains=shares,
+        chain_names=names,
         curve=curve,
         limits=found.limits,
         interrupted=clock.interrupted,
         loss=loss,
         draws=posterior,
     )
-
-
-def _chains(draws: Draws) -> NDArray[Any]:
-    return np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
 
 
 def _radius(

@@ -11,16 +11,12 @@ from numpy.typing import NDArray
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain
+from partita.partitions.functionals import FEW_DRAWS, error_of
 from partita.partitions.labels import Labels, by_size
-from partita.partitions.mcmc import mcse_mean
 from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
 from partita.search.curve_result import NEAR, ClustersCurve
 from partita.search.ruled_walk import Rules
 from partita.search.task import Candidate, Task
-
-FEW_DRAWS = 4
-"""Draws per chain below which no effective number of draws can be estimated."""
 
 ABOVE, STRIDE = 4, 8
 """Numbers of clusters above that of the estimate, at most, that are looked at briefly; below the
@@ -130,7 +126,4 @@ def _error(difference: NDArray[np.float64], draws: Draws) -> float:
         mean = float(difference @ weights)
         variance = float(np.square(difference - mean) @ weights)
         return float(np.sqrt(variance / effective)) if effective >= FEW_DRAWS else float("nan")
-    chains = by_chain(draws, difference)
-    if chains.shape[1] < FEW_DRAWS:
-        return float("nan")
-    return mcse_mean(chains)
+    return error_of(draws, difference)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.selection import systematic
 from partita.search.descent import Walker
 from partita.search.problem import Problem, companion_cells, look_cells, of_each_draw
 from partita.search.task import Task
@@ -118,13 +119,7 @@ def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
     """A systematic sample of the posterior: spread over the chain, in proportion to weight."""
     if draws.n_draws <= size:
         return draws
-    edges = np.cumsum(draws.probabilities)
-    points = (np.arange(size) + rng.random()) / size * edges[-1]
-    index, counts = np.unique(np.searchsorted(edges, points), return_counts=True)
-    index = np.minimum(index, draws.n_draws - 1)
-    return Draws._from_canonical(
-        np.ascontiguousarray(draws.labels_at(index)),
-        draws.n_clusters[index],
-        weights=counts,
-        kind=draws.kind,
-    )
+    index, counts = np.unique(systematic(draws.probabilities, size, rng), return_counts=True)
+    labels = np.ascontiguousarray(draws.labels_at(index))
+    clusters = draws.n_clusters[index]
+    return draws._with(labels=labels, counts=clusters, weights=counts, chain=None, item_names=None)
