@@ -14,7 +14,7 @@ from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.hyperpriors import F, Gamma, config_of, from_config
+from partita.samplers.hyperpriors import F, Gamma
 from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20
@@ -228,15 +228,10 @@ class FiniteMixture(PartitionPrior):
 
     def config(self) -> dict[str, Any]:
         """Weight, components and kind of weight."""
-        found = super().config() | {"weight": config_of(self.weight)}
+        found = super().config()
         if not self.dynamic:  # as in files and checkpoints of version 0.1
             found.pop("dynamic")
         return found
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> FiniteMixture:
-        """The prior again."""
-        return cls(**(config | {"weight": from_config(config["weight"])}))
 
 
 def _log_rising(x: Any, n: int) -> Floats:

@@ -15,7 +15,6 @@ from partita._result import Result, clipped
 from partita._validate import Rng, between, generator, whole
 from partita._wording import counted, span
 from partita.partitions.draws import Draws
-from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
 from partita.samplers.cells import Floats
@@ -23,13 +22,13 @@ from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Kernel
 from partita.samplers.moments import ClusterParameters, mixed_moments
 from partita.samplers.partition_prior import PartitionPrior
-from partita.samplers.predictive import Density, parameters_of, predict_clusters, predictive_density
+from partita.samplers.predictive import Predictions
 from partita.samplers.profiles import profile
 from partita.samplers.simulation import Simulations
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Fit(Simulations, Result):
+class Fit(Simulations, Predictions, Result):
     """Posterior draws of a mixture model.
 
     Attributes
@@ -107,39 +106,6 @@ class Fit(Simulations, Result):
     def __draws__(self) -> Draws:
         return self.draws
 
-    def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
-        """Posterior predictive density at new points, with pointwise credible bands.
-
-        Given a partition, f(x) = Σ_j w_j f_j(x) + w_0 f_0(x): the predictive density of each
-        cluster and that of the kernel's prior, weighted by the predictive probabilities of the
-        partition prior. ``mean`` averages over draws; ``lower`` and ``upper`` hold the central
-        ``prob`` of the draws' values at each point: the uncertainty that comes from the clustering.
-
-        Parameters
-        ----------
-        grid : array_like or table
-            Points, shape (n_points,) for one column, else (n_points, n_columns).
-        prob : float
-            Probability of the bands.
-        n_jobs : int, optional
-            Threads; by default every core.
-
-        Notes
-        -----
-        Cost O(draws · points · K · d).
-        """
-        return predictive_density(
-            grid,
-            draws=self.draws,
-            parameters=parameters_of(self.trace, self.prior, self.draws.n_items, self._rates()),
-            kernel=self.kernel,
-            prior=self.prior,
-            values=self.values,
-            names=self.columns,
-            prob=prob,
-            n_jobs=n_jobs,
-        )
-
     def cluster_parameters(self, labels: LabelsLike) -> ClusterParameters:
         """Posterior mean and variance of each cluster's parameters, given a partition.
 
@@ -151,7 +117,7 @@ class Fit(Simulations, Result):
         labels : array_like, shape (n_items,)
             A partition, such as an estimate.
         """
-        vector = by_size(as_labels(labels, n_items=self.draws.n_items))
+        vector = self._by_size(labels)
         sizes = np.bincount(vector).astype(np.int64)
         fixed = self.kernel.given(self.values, vector)
         found = [kernel.moments(self.values, vector, self.columns) for kernel in fixed]
@@ -210,37 +176,10 @@ class Fit(Simulations, Result):
             self.values,
             self.columns,
             kept,
-            by_size(as_labels(labels, n_items=kept.n_items)),
+            self._by_size(labels),
             rates=rates,
             prob=between(prob, "prob", 0, 1),
             rng=generator(rng),
-        )
-
-    def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
-        """Probabilities of the clusters of a reported partition for new observations.
-
-        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). What is learned, a
-        concentration, weight or rate, is integrated out given that partition.
-
-        Parameters
-        ----------
-        new_data : array_like or table
-            Columns as in the data.
-        labels : array_like, shape (n_items,)
-            A partition of the fitted items.
-
-        Returns
-        -------
-        ndarray of float, shape (n_new, n_clusters + 1)
-            Clusters by size, as estimates number them; the last column is a new cluster.
-        """
-        return predict_clusters(
-            new_data,
-            labels=by_size(as_labels(labels, n_items=self.draws.n_items)),
-            kernel=self.kernel,
-            prior=self.prior,
-            values=self.values,
-            names=self.columns,
         )
 
     def to_arviz(self) -> Any:

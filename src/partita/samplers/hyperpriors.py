@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,19 +117,3 @@ class F:
         log_beta = math.lgamma(half) + math.lgamma(tail) - math.lgamma(half + tail)
         log_density = half * (scale + u) - (half + tail) * np.logaddexp(0.0, scale + u) - log_beta
         return u, log_density + math.log(step)
-
-
-def config_of(value: float | Gamma | F) -> Any:
-    """A number or a distribution as JSON."""
-    if isinstance(value, Gamma):
-        return {"shape": value.shape, "rate": value.rate}
-    if isinstance(value, F):
-        return {"df1": value.df1, "df2": value.df2}
-    return value
-
-
-def from_config(value: Any) -> Any:
-    """The number or the distribution again."""
-    if not isinstance(value, dict):
-        return value
-    return F(**value) if "df1" in value else Gamma(**value)

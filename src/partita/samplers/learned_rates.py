@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import unexpected
 from partita.samplers.cells import Floats
@@ -101,11 +99,3 @@ def quantiles_given(prior: Gamma, shape: float, sizes: Floats, spreads: Floats) 
 def names_of(columns: tuple[str, ...], learned: tuple[int, ...]) -> tuple[str, ...]:
     """Names of learned rates in a trace."""
     return tuple(f"rate of {columns[column]}" for column in learned)
-
-
-def rates_in(
-    trace: Mapping[str, NDArray[Any]], columns: tuple[str, ...], learned: tuple[int, ...]
-) -> Floats:
-    """Learned rates of all draws, shape (n_draws, n_learned)."""
-    found = [np.asarray(trace[name]).reshape(-1) for name in names_of(columns, learned)]
-    return np.stack(found, axis=1) if found else np.empty((trace["n_clusters"].size, 0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita.errors import InvalidDataError
 from partita.samplers.cells import Floats, cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, per_column, spread
-from partita.samplers.hyperpriors import Gamma, config_of, from_config
+from partita.samplers.hyperpriors import Gamma
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.learned_rates import (
     Rate,
@@ -161,19 +161,6 @@ class NormalInverseGamma(Kernel):
             found = quantiles_given(prior, a[j], n[there, j], spreads[there, j])
             columns.append(found if not columns else rng.permutation(found))
         return tuple(self.at(rates) for rates in np.stack(columns, axis=1))
-
-    def config(self) -> dict[str, Any]:
-        """Hyperparameters, priors of rates as their own parameters."""
-        rate = self.rate
-        plain = tuple(map(config_of, rate)) if isinstance(rate, tuple) else config_of(rate)
-        return super().config() | {"rate": plain}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> NormalInverseGamma:
-        """The kernel again."""
-        rate = config["rate"]
-        again = tuple(map(from_config, rate)) if isinstance(rate, list) else from_config(rate)
-        return cls(**(config | {"rate": again}))
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block per distinct pair of shape and precision, and per incomplete column."""

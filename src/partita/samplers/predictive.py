@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +12,10 @@ from partita._parallel import run
 from partita._result import Result
 from partita._validate import between
 from partita.errors import InvalidDataError, about
-from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
+from partita.partitions.types import LabelsLike
 from partita.samplers.cells import Floats
+from partita.samplers.fitted import Fitted
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten
 from partita.samplers.partition_prior import PartitionPrior, PriorTables
@@ -66,18 +66,6 @@ class Parameters:
         return Parameters(self.prior[draws], self.components[draws], self.rates[draws])
 
 
-def parameters_of(
-    trace: Mapping[str, NDArray[Any]], prior: PartitionPrior, n_items: int, rates: Floats
-) -> Parameters:
-    """What the traces of a fit hold of them."""
-    tables = prior.tables(n_items)
-    fixed = np.full(len(rates), tables.concentration)
-    own = trace[tables.parameter] if tables.parameter else fixed
-    number = trace.get("n_components", trace["n_clusters"])
-    # Copies, for which kernels are compiled: a fit's own arrays are read-only.
-    return Parameters(np.array(own).reshape(-1), np.array(number).reshape(-1), rates)
-
-
 @dataclass(frozen=True)
 class _Task:
     points: Floats
@@ -112,83 +100,127 @@ def _densities(task: _Task) -> Floats:
     )
 
 
-def predictive_density(
-    grid: Any,
-    *,
-    draws: Draws,
-    parameters: Parameters,
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    names: tuple[str, ...],
-    prob: float,
-    n_jobs: int | None,
-) -> Density:
-    """Mean and pointwise quantiles over draws of the predictive density; see ``Fit.density``."""
-    prob = between(prob, "prob", 0, 1)
-    with about("grid", "data"):
-        encoded = encode_new(grid, kernel, names)
-    arrays, tables = _compiled(kernel, prior, values, encoded)
-    base, alone = kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
-    tail = (1 - prob) / 2
-    parts = []
-    step = max(1, _CELLS // draws.n_draws)
-    for start in range(0, encoded.shape[0], step):
-        these = slice(start, start + step)
-        tasks = [
-            _Task(
-                encoded[these],
-                base[these],
-                alone[these],
-                values,
-                arrays,
-                tables,
-                draws.rows(block.start, block.stop),
-                parameters.rows(block),
+class Predictions(Fitted):
+    """What a fit says of new observations."""
+
+    def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
+        """Posterior predictive density at new points, with pointwise credible bands.
+
+        Given a partition, f(x) = Σ_j w_j f_j(x) + w_0 f_0(x): the predictive density of each
+        cluster and that of the kernel's prior, weighted by the predictive probabilities of the
+        partition prior. ``mean`` averages over draws; ``lower`` and ``upper`` hold the central
+        ``prob`` of the draws' values at each point: the uncertainty that comes from the clustering.
+
+        Parameters
+        ----------
+        grid : array_like or table
+            Points, shape (n_points,) for one column, else (n_points, n_columns).
+        prob : float
+            Probability of the bands.
+        n_jobs : int, optional
+            Threads; by default every core.
+
+        Notes
+        -----
+        Cost O(draws · points · K · d).
+        """
+        prob = between(prob, "prob", 0, 1)
+        with about("grid", "data"):
+            encoded = self._encoded(grid)
+        arrays, tables = self._compiled(self.kernel, encoded)
+        base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
+        parameters = self._parameters()
+        tail = (1 - prob) / 2
+        parts = []
+        step = max(1, _CELLS // self.draws.n_draws)
+        for start in range(0, encoded.shape[0], step):
+            these = slice(start, start + step)
+            tasks = [
+                _Task(
+                    encoded[these],
+                    base[these],
+                    alone[these],
+                    self.values,
+                    arrays,
+                    tables,
+                    self.draws.rows(block.start, block.stop),
+                    parameters.rows(block),
+                )
+                for block in self.draws.blocks(_DRAWS)
+            ]
+            found = np.concatenate(run(_densities, tasks, n_jobs))
+            band = np.quantile(found, [tail, 1 - tail], axis=0)
+            parts.append(np.stack([found.mean(axis=0), band[0], band[1]]))
+        mean, lower, upper = np.concatenate(parts, axis=1)
+        return Density(encoded, mean, lower, upper, prob)
+
+    def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
+        """Probabilities of the clusters of a reported partition for new observations.
+
+        p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). What is learned, a
+        concentration, weight or rate, is integrated out given that partition.
+
+        Parameters
+        ----------
+        new_data : array_like or table
+            Columns as in the data.
+        labels : array_like, shape (n_items,)
+            A partition of the fitted items.
+
+        Returns
+        -------
+        ndarray of float, shape (n_new, n_clusters + 1)
+            Clusters by size, as estimates number them; the last column is a new cluster.
+        """
+        from scipy.special import logsumexp
+
+        from partita.kernels.gibbs.density import join_weights
+
+        partition = self._by_size(labels)
+        with about("new_data", "data"):
+            encoded = self._encoded(new_data)
+        k = int(partition.max()) + 1
+        log_densities = []
+        for fixed in self.kernel.given(self.values, partition):
+            arrays, tables = self._compiled(fixed, encoded)
+            sizes, joining = join_weights(
+                arrays.likelihood(encoded),
+                arrays.likelihood(self.values),
+                tables.arrays,
+                arrays.n_rows,
+                arrays.n_work,
+                partition,
+                k,
             )
-            for block in draws.blocks(_DRAWS)
-        ]
-        found = np.concatenate(run(_densities, tasks, n_jobs))
-        band = np.quantile(found, [tail, 1 - tail], axis=0)
-        parts.append(np.stack([found.mean(axis=0), band[0], band[1]]))
-    mean, lower, upper = np.concatenate(parts, axis=1)
-    return Density(encoded, mean, lower, upper, prob)
+            alone = _log_alone(encoded, arrays, tables)
+            log_densities.append(np.concatenate([joining - sizes, alone[:, None]], axis=1))
+        log_weights = logsumexp(log_densities, axis=0) + _log_seats(self.prior, partition)
+        weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
+    def _encoded(self, data: Any) -> Floats:
+        """New rows as the kernel encodes them; columns are matched by position."""
+        table, names = as_table(data), self.columns
+        if table.n_columns != len(names):
+            raise InvalidDataError(
+                f"new data have {table.n_columns} columns, the fitted data have {len(names)}: "
+                f"{', '.join(names[:12])}."
+            )
+        return self.kernel.encode(Table(names, table.columns))
 
-def predict_clusters(
-    new_data: Any,
-    *,
-    labels: Labels,
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    names: tuple[str, ...],
-) -> Floats:
-    """Probabilities of the clusters and of a new one; see ``Fit.predict``."""
-    from scipy.special import logsumexp
+    def _compiled(self, kernel: Kernel, points: Floats) -> tuple[Arrays, PriorTables]:
+        """Arrays of the model with room for one item more than the data have."""
+        values = self.values
+        incomplete = np.asarray(np.isnan(values).any(axis=0) | np.isnan(points).any(axis=0))
+        return flatten(kernel, len(values), incomplete), self.prior.tables(len(values) + 1)
 
-    from partita.kernels.gibbs.density import join_weights
-
-    with about("new_data", "data"):
-        encoded = encode_new(new_data, kernel, names)
-    k = int(labels.max()) + 1
-    log_densities = []
-    for fixed in kernel.given(values, labels):
-        arrays, tables = _compiled(fixed, prior, values, encoded)
-        sizes, joining = join_weights(
-            arrays.likelihood(encoded),
-            arrays.likelihood(values),
-            tables.arrays,
-            arrays.n_rows,
-            arrays.n_work,
-            labels,
-            k,
-        )
-        alone = _log_alone(encoded, arrays, tables)
-        log_densities.append(np.concatenate([joining - sizes, alone[:, None]], axis=1))
-    log_weights = logsumexp(log_densities, axis=0) + _log_seats(prior, labels)
-    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+    def _parameters(self) -> Parameters:
+        tables = self.prior.tables(self.draws.n_items)
+        fixed = np.full(self.draws.n_draws, tables.concentration)
+        own = self.trace[tables.parameter] if tables.parameter else fixed
+        number = self.trace.get("n_components", self.trace["n_clusters"])
+        # Copies, for which kernels are compiled: a fit's own arrays are read-only.
+        return Parameters(np.array(own).reshape(-1), np.array(number).reshape(-1), self._rates())
 
 
 def _log_seats(prior: PartitionPrior, labels: Labels) -> Floats:
@@ -203,25 +235,6 @@ def _log_seats(prior: PartitionPrior, labels: Labels) -> Floats:
         for size in np.unique(sizes).tolist()
     }
     return np.array([by_size[size] for size in sizes.tolist()])
-
-
-def encode_new(data: Any, kernel: Kernel, names: tuple[str, ...]) -> Floats:
-    """New rows as the kernel encodes them; columns are matched by position."""
-    table = as_table(data)
-    if table.n_columns != len(names):
-        raise InvalidDataError(
-            f"new data have {table.n_columns} columns, the fitted data have {len(names)}: "
-            f"{', '.join(names[:12])}."
-        )
-    return kernel.encode(Table(names, table.columns))
-
-
-def _compiled(
-    kernel: Kernel, prior: PartitionPrior, values: Floats, points: Floats
-) -> tuple[Arrays, PriorTables]:
-    """Arrays of the model with room for one item more than the data have."""
-    incomplete = np.asarray(np.isnan(values).any(axis=0) | np.isnan(points).any(axis=0))
-    return flatten(kernel, len(values), incomplete), prior.tables(len(values) + 1)
 
 
 def _log_alone(points: Floats, arrays: Arrays, tables: PriorTables) -> Floats:

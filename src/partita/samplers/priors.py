@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from partita._validate import number, unexpected, whole
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.hyperpriors import Gamma, config_of, from_config
+from partita.samplers.hyperpriors import Gamma
 from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
 
 
@@ -71,18 +71,9 @@ class PitmanYor(PartitionPrior):
         """The prior for n items, for the compiled loops."""
         return _tables(self.concentration, self.discount, n_items)
 
-    def config(self) -> dict[str, Any]:
-        """Concentration and discount."""
-        return {"concentration": config_of(self.concentration), "discount": self.discount}
-
     def least_parameter(self) -> float:
         """A concentration is above −discount."""
         return -self.discount
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> PitmanYor:
-        """The prior again."""
-        return cls(from_config(config["concentration"]), config["discount"])
 
 
 @dataclass(frozen=True)
@@ -133,15 +124,6 @@ class DirichletProcess(PartitionPrior):
     def tables(self, n_items: int) -> PriorTables:
         """The prior for n items, for the compiled loops."""
         return _tables(self.concentration, 0.0, n_items)
-
-    def config(self) -> dict[str, Any]:
-        """The concentration."""
-        return {"concentration": config_of(self.concentration)}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> DirichletProcess:
-        """The prior again."""
-        return cls(from_config(config["concentration"]))
 
 
 def clean_discount(discount: Any) -> float:

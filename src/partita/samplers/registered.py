@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from partita import samplers
 from partita.errors import FileFormatError, InvalidInputError
+from partita.samplers.hyperpriors import F, Gamma
 
 
 class MissingClassError(FileFormatError):
@@ -45,18 +46,32 @@ class Registered:
 
         By default the fields of a dataclass, or the attributes.
         """
-        if is_dataclass(self):
-            return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        return {name: _plain(value) for name, value in vars(self).items()}
+        names = [field.name for field in fields(self)] if is_dataclass(self) else list(vars(self))
+        return {name: _plain(getattr(self, name)) for name in names}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """The value again; by default ``cls(**config)``."""
-        return cls(**config)
+        """The value again; by default ``cls(**config)``, distributions made anew."""
+        return cls(**{name: _restored(value) for name, value in config.items()})
 
 
 def _plain(value: Any) -> Any:
+    """A field as JSON; a distribution as its own parameters."""
+    if isinstance(value, (Gamma, F)):
+        return asdict(value)
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _restored(value: Any) -> Any:
+    """The field again."""
+    if isinstance(value, list):
+        return [_restored(each) for each in value]
+    for kind in (Gamma, F):
+        if isinstance(value, dict) and value.keys() == {field.name for field in fields(kind)}:
+            return kind(**value)
+    return value
 
 
 def described(value: Registered) -> list[Any]:

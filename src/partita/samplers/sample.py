@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from partita._files import PathLike
@@ -14,12 +14,11 @@ from partita._validate import Rng, number, unexpected, whole
 from partita._validate import path as clean_path
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
-from partita.samplers.cells import Floats
 from partita.samplers.chain_files import ChainFiles, clear, continued
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
 from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
 from partita.samplers.choice import choose_kernel
-from partita.samplers.collect import fit_from_progress
+from partita.samplers.collect import collected
 from partita.samplers.display import Display
 from partita.samplers.fit import Fit
 from partita.samplers.guard import refuse_doubtful
@@ -139,8 +138,8 @@ def sample(
             clean_path(place, name)
     prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
-    prepared = _prepare(data, kernel)
-    kernel, values, notes = prepared.kernel, prepared.values, prepared.notes
+    kernel, table, notes = _prepare(data, kernel)
+    values = kernel.encode(table)
     prior = prior.bind(len(values))
     if split_merge is None:
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
@@ -188,19 +187,9 @@ def sample(
         sys.stderr.write(f"partita: {keeper.failure}\n")
     if interrupted:
         notes = (*notes, _say_interrupted(reached, settings, checkpoint))
-    return fit_from_progress(
-        reached,
-        kernel,
-        prior,
-        values,
-        prepared.columns,
-        prepared.item_names,
-        model,
-        settings,
-        notes,
-        seconds,
-        interrupted,
-    )
+    kept, trace = collected(reached, model, kernel, table.names, table.item_names)
+    how = (settings, notes, seconds, interrupted, reached.standing())
+    return Fit(kept, trace, kernel, prior, values, table.names, *how)
 
 
 _NOT_THERE = "workers could not write checkpoints of their chains, so that this process did: {}"
@@ -239,18 +228,8 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     return prior
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """The bound kernel, the encoded data, names of columns and items, and what was chosen."""
-
-    kernel: Kernel
-    values: Floats
-    columns: tuple[str, ...]
-    item_names: tuple[str, ...] | None
-    notes: tuple[str, ...]
-
-
-def _prepare(data: Any, kernel: Kernel | None) -> _Prepared:
+def _prepare(data: Any, kernel: Kernel | None) -> tuple[Kernel, Table, tuple[str, ...]]:
+    """The kernel bound to the data, these as a table, and what was chosen."""
     if kernel is not None and not isinstance(kernel, Kernel):
         raise unexpected(kernel, "kernel", "a kernel such as NormalInverseGamma(...), or None")
     table = as_table(data)
@@ -262,8 +241,7 @@ def _prepare(data: Any, kernel: Kernel | None) -> _Prepared:
             refuse_doubtful(table, **_WAYS_OUT)
         kernel, note = choose_kernel(table)
         notes = (*notes, note)
-    bound = kernel.bind(table)
-    return _Prepared(bound, bound.encode(table), table.names, table.item_names, notes)
+    return kernel.bind(table), table, notes
 
 
 _WAYS_OUT = {

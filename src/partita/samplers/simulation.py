@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
+from partita._result import Result
 from partita._validate import Rng, between, generator, whole
-from partita.partitions.draws import Draws
+from partita.partitions.profile_table import evenly_spaced
 from partita.samplers.cells import Floats
-from partita.samplers.kernel import Kernel
-from partita.samplers.learned_rates import rates_in
+from partita.samplers.fitted import Fitted
 
 
-@dataclass(frozen=True, eq=False)
-class Imputation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Imputation(Result):
     """Posterior of the missing cells of a table, one entry per cell.
 
     Attributes
@@ -52,105 +50,8 @@ class Imputation:
         return f"<Imputation: {n} missing cell{'s' * (n != 1)}, {self.prob:.0%} intervals>"
 
 
-def _predict_cell(
-    kernel: Kernel,
-    rates: Floats,
-    same: Floats,
-    values: Floats,
-    column: int,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats]:
-    """``Kernel.predict_cell``, draw by draw where the column's rate is learned."""
-    if column not in kernel.learned(values.shape[1]):
-        return kernel.predict_cell(same, values[:, column], column, rng)
-    parts = [
-        kernel.at(rates[m]).predict_cell(same[m : m + 1], values[:, column], column, rng)
-        for m in range(len(same))
-    ]
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-
-
-def impute_cells(
-    draws: Draws,
-    kernel: Kernel,
-    rates: Floats,
-    values: Floats,
-    names: tuple[str, ...],
-    prob: float,
-    rng: np.random.Generator,
-) -> Imputation:
-    """See ``Fit.impute``."""
-    prob = between(prob, "prob", 0, 1)
-    rows, columns = np.nonzero(np.isnan(values))
-    mean, lower, upper = np.empty((3, rows.size))
-    probability: list[Floats | None] = []
-    same, of = np.empty((0, 0)), -1
-    tail = (1 - prob) / 2
-    for cell, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        if row != of:
-            labels = draws.labels
-            same, of = (labels == labels[:, row, None]).astype(np.float64), row
-        expected, random = _predict_cell(kernel, rates, same, values, column, rng)
-        averaged = expected.mean(axis=0)
-        levels = averaged if expected.ndim == 2 else None
-        probability.append(levels)
-        mean[cell] = float(averaged) if levels is None else float(levels.argmax())
-        lower[cell], upper[cell] = np.quantile(random, [tail, 1 - tail])
-    filled = values.copy()
-    filled[rows, columns] = mean
-    for array in (rows, mean, lower, upper, filled):
-        array.flags.writeable = False
-    column_names = tuple(names[c] for c in columns)
-    return Imputation(
-        rows.astype(np.int64), column_names, mean, lower, upper, tuple(probability), filled, prob
-    )
-
-
-def replicate_data(
-    draws: Draws, kernel: Kernel, rates: Floats, values: Floats, n: int, rng: np.random.Generator
-) -> Floats:
-    """See ``Fit.replicate``."""
-    n = whole(n, "n", least=1)
-    require_memory(8 * n * values.size, f"{n:,} data sets", "Ask for fewer.")
-    out = np.empty((n, *values.shape))
-    for r, m in enumerate(rng.integers(draws.n_draws, size=n).tolist()):
-        labels, own = draws.labels[m], kernel.at(rates[m])
-        for j in range(int(labels.max()) + 1):
-            members = np.flatnonzero(labels == j)
-            out[r, members] = own.simulate(values[members], members.size, rng)
-    return out
-
-
-def kernel_distances(
-    draws: Draws, kernel: Kernel, rates: Floats, values: Floats, n: int, rng: np.random.Generator
-) -> Floats:
-    """See ``Fit.kernel_distance``."""
-    n = min(whole(n, "draws", least=1), draws.n_draws)
-    n_items = draws.n_items
-    require_memory(
-        2 * n_items**2 * 8,
-        f"the distances of {n_items:,} items",
-        "Ask for those of a part of the items, by a fit of these.",
-    )
-    total = np.zeros((n_items, n_items))
-    for m in np.linspace(0, draws.n_draws - 1, n).astype(np.int64).tolist():
-        labels = draws.labels[m].astype(np.int32)
-        total += kernel.at(rates[m]).hellinger(values, labels, rng)[np.ix_(labels, labels)]
-    return total / n
-
-
-class Simulations:
+class Simulations(Fitted):
     """What a fit can make: missing cells, replicates, distances between densities."""
-
-    draws: Draws
-    kernel: Kernel
-    values: Floats
-    columns: tuple[str, ...]
-    trace: Mapping[str, NDArray[Any]]
-
-    def _rates(self) -> Floats:
-        """Learned rates of all draws, shape (n_draws, n_learned)."""
-        return rates_in(self.trace, self.columns, self.kernel.learned(len(self.columns)))
 
     def impute(self, *, prob: float = 0.95, rng: Rng | None = None) -> Imputation:
         """Posterior means and intervals of the missing cells, averaged over draws.
@@ -184,15 +85,40 @@ class Simulations:
         >>> fit.impute().row, fit.impute().column
         (array([1]), ('1',))
         """
-        return impute_cells(
-            self.draws,
-            self.kernel,
-            self._rates(),
-            self.values,
-            self.columns,
-            prob,
-            generator(rng),
-        )
+        prob, rng = between(prob, "prob", 0, 1), generator(rng)
+        rows, columns = np.nonzero(np.isnan(self.values))
+        mean, lower, upper = np.empty((3, rows.size))
+        probability: list[Floats | None] = []
+        labels, rates = self.draws.labels, self._rates()
+        same, of = np.empty((0, 0)), -1
+        tail = (1 - prob) / 2
+        for cell, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+            if row != of:
+                same, of = (labels == labels[:, row, None]).astype(np.float64), row
+            expected, random = self._predict_cell(rates, same, column, rng)
+            averaged = expected.mean(axis=0)
+            levels = averaged if expected.ndim == 2 else None
+            probability.append(levels)
+            mean[cell] = float(averaged) if levels is None else float(levels.argmax())
+            lower[cell], upper[cell] = np.quantile(random, [tail, 1 - tail])
+        filled = self.values.copy()
+        filled[rows, columns] = mean
+        names = tuple(self.columns[c] for c in columns)
+        found = (mean, lower, upper, tuple(probability), filled, prob)
+        return Imputation(rows.astype(np.int64), names, *found)
+
+    def _predict_cell(
+        self, rates: Floats, same: Floats, column: int, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """``Kernel.predict_cell``, draw by draw where the column's rate is learned."""
+        kernel, values = self.kernel, self.values[:, column]
+        if column not in kernel.learned(len(self.columns)):
+            return kernel.predict_cell(same, values, column, rng)
+        parts = [
+            kernel.at(rates[m]).predict_cell(same[m : m + 1], values, column, rng)
+            for m in range(len(same))
+        ]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def replicate(self, n: int = 1, *, rng: Rng | None = None) -> Floats:
         """Data as the fitted model would make them again, to be held against the data.
@@ -229,9 +155,16 @@ class Simulations:
         >>> fit.replicate(20).shape
         (20, 82, 1)
         """
-        return replicate_data(
-            self.draws, self.kernel, self._rates(), self.values, n, generator(rng)
-        )
+        n, rng = whole(n, "n", least=1), generator(rng)
+        require_memory(8 * n * self.values.size, f"{n:,} data sets", "Ask for fewer.")
+        rates = self._rates()
+        out = np.empty((n, *self.values.shape))
+        for r, m in enumerate(rng.integers(self.draws.n_draws, size=n).tolist()):
+            labels, kernel = self.draws.labels[m], self.kernel.at(rates[m])
+            for j in range(int(labels.max()) + 1):
+                members = np.flatnonzero(labels == j)
+                out[r, members] = kernel.simulate(self.values[members], members.size, rng)
+        return out
 
     def kernel_distance(self, *, draws: int = 500, rng: Rng | None = None) -> Floats:
         r"""Posterior mean Hellinger distance between the densities that two items come from.
@@ -268,6 +201,16 @@ class Simulations:
         >>> fit.kernel_distance(draws=50).shape
         (82, 82)
         """
-        return kernel_distances(
-            self.draws, self.kernel, self._rates(), self.values, draws, generator(rng)
+        n, rng = min(whole(draws, "draws", least=1), self.draws.n_draws), generator(rng)
+        n_items = self.draws.n_items
+        require_memory(
+            2 * n_items**2 * 8,
+            f"the distances of {n_items:,} items",
+            "Ask for those of a part of the items, by a fit of these.",
         )
+        rates, total = self._rates(), np.zeros((n_items, n_items))
+        for m in evenly_spaced(self.draws.n_draws, n).tolist():
+            labels = self.draws.labels[m].astype(np.int32)
+            apart = self.kernel.at(rates[m]).hellinger(self.values, labels, rng)
+            total += apart[np.ix_(labels, labels)]
+        return total / n
