@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _html as html
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import choice
 from partita._vocabulary import words
@@ -168,7 +168,6 @@ class CredibleBall(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per partition of each bound: bound, clusters, distance, mass."""
-        pandas = require("pandas", extra="pandas", purpose="a table of the bounds")
         rows = [
             {
                 "bound": name,
@@ -179,8 +178,7 @@ class CredibleBall(Result):
             for name, bound in self.bounds.items()
             for k, mass in zip(bound.n_clusters, bound.mass, strict=True)
         ]
-        frame: pd.DataFrame = pandas.DataFrame(rows)
-        return frame
+        return data_frame(rows, of="the bounds")
 
     def _lines(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._wording import counted
 from partita.credible.comparison import JACCARD, Comparison, compare
@@ -67,8 +67,7 @@ class ClusterUncertainty(Result):
         one_based : bool, default False
             Count clusters from 1, as R does; −1 stays none.
         """
-        pandas = require("pandas", extra="pandas", purpose="a table of the clusters")
-        columns: dict[str, Any] = {
+        columns = {
             "size": self.size,
             "within": self.within,
             "nearest": from_one(self.nearest, one_based),
@@ -76,9 +75,8 @@ class ClusterUncertainty(Result):
             "unchanged": self.unchanged,
             "similar": self.similar,
         }
-        index = pandas.RangeIndex(int(one_based), len(self) + one_based, name="cluster")
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
-        return frame
+        index = range(int(one_based), len(self) + one_based)
+        return data_frame(columns, of="the clusters", index=index, name="cluster")
 
     def __repr__(self) -> str:
         within = ", ".join(f"{value:.2f}" for value in self.within[:6].tolist())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import flag
 from partita._vocabulary import words
@@ -186,16 +186,13 @@ class CredibleCore(Result):
         one_based : bool, default False
             Count clusters, and items without names, from 1, as R does; −1 stays outside.
         """
-        pandas = require("pandas", extra="pandas", purpose="a table of the core")
         items = items_from_one(self.draws.item_names, self.draws.n_items, one_based)
-        index = pandas.Index(items, name="item")
-        columns: dict[str, Any] = {
+        columns = {
             "core": from_one(self.labels, one_based),
             "in_core": self.labels >= 0,
             "probability_with_item": self.if_added,
         }
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
-        return frame
+        return data_frame(columns, of="the core", index=items, name="item")
 
     def __repr__(self) -> str:
         proof = "proven largest" if self.is_proven else f"at most {self.upper_bound:,}"

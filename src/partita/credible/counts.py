@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import Kind, words
@@ -58,11 +58,8 @@ class ClusterCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of clusters."""
-        pandas = require("pandas", extra="pandas", purpose="a table of cluster counts")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {"n_clusters": self.values, "probability": self.probabilities}
-        )
-        return frame
+        columns = {"n_clusters": self.values, "probability": self.probabilities}
+        return data_frame(columns, of="cluster counts")
 
     def __repr__(self) -> str:
         low, high = self.interval()
@@ -101,18 +98,9 @@ class ClusterSizes(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per rank, from the largest cluster on."""
-        pandas = require("pandas", extra="pandas", purpose="a table of cluster sizes")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {
-                "mean": self.mean,
-                "median": self.median,
-                "lower": self.lower,
-                "upper": self.upper,
-                "present": self.present,
-            },
-            index=pandas.RangeIndex(1, len(self) + 1, name="rank"),
-        )
-        return frame
+        names = ("mean", "median", "lower", "upper", "present")
+        columns = {name: getattr(self, name) for name in names}
+        return data_frame(columns, of="cluster sizes", index=range(1, len(self) + 1), name="rank")
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{value:.1f}" for value in self.mean[:6].tolist())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind
 from partita._wording import counted
@@ -87,11 +87,10 @@ class ItemUncertainty(Result):
         one_based : bool, default False
             Count clusters, and items without names, from 1, as R does; −1 stays none.
         """
-        pandas = require("pandas", extra="pandas", purpose="a table of the items")
         items = np.arange(self.labels.size)
         other = self.other
         at_other = self.placement[items, np.maximum(other, 0)]
-        columns: dict[str, Any] = {
+        columns = {
             "cluster": from_one(self.labels, one_based),
             "probability": self.probability,
             "other": from_one(other, one_based),
@@ -101,9 +100,8 @@ class ItemUncertainty(Result):
             "contribution": self.contribution,
             "share": self.share,
         }
-        index = pandas.Index(items_from_one(self.names, items.size, one_based), name="item")
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
-        return frame
+        index = items_from_one(self.names, items.size, one_based)
+        return data_frame(columns, of="the items", index=index, name="item")
 
     def __repr__(self) -> str:
         worst = self.order[:5]

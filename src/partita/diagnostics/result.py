@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _html as html
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind
 from partita._wording import counted
@@ -94,13 +94,9 @@ class Diagnostics(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per quantity."""
-        pandas = require("pandas", extra="pandas", purpose="a table of diagnostics")
-        columns = ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "rhat")
-        index = pandas.Index(list(self.names), name="quantity")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {column: getattr(self, column) for column in columns}, index=index
-        )
-        return frame
+        names = ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "rhat")
+        columns = {name: getattr(self, name) for name in names}
+        return data_frame(columns, of="diagnostics", index=list(self.names), name="quantity")
 
     def __repr__(self) -> str:
         if self.kind == "ensemble":

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import unexpected
+from partita._validate import number, unexpected
 from partita.errors import NotSupportedError
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -24,7 +24,9 @@ Floats = NDArray[np.float64]
 SOME_BITS = 1.0
 """N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""
 
-_MEASURES = frozenset({"form", "terms", "distances", "expected", "expected_from_similarity"})
+Term = Literal["entropy", "pairs"]
+
+_MEASURES = {"form", "term", "terms", "distances", "expected", "expected_from_similarity"}
 """What says how a loss measures."""
 
 _CLAIMS = frozenset(
@@ -78,6 +80,8 @@ class Loss(ABC):
     """Its name in prose."""
     unit: ClassVar[str] = ""
     """Unit of its values, such as bits."""
+    term: ClassVar[Term | None] = None
+    """The term f of its sums, where it is x·log2(x), "entropy", or x², "pairs"."""
     metric: ClassVar[bool] = False
     """Whether it is a metric on partitions, at a = 1 if it has that price."""
     symmetric: ClassVar[bool] = False
@@ -105,7 +109,7 @@ class Loss(ABC):
             return
         for claim in _CLAIMS - mine.keys():
             setattr(cls, claim, Loss.__dict__[claim])
-        if "form" not in mine and changed != {"terms"}:
+        if "form" not in mine and not changed <= {"term", "terms"}:
             cls.form = Loss.form  # type: ignore[method-assign]
         if "expected" in mine and "averages_distances" not in mine:
             cls.averages_distances = False
@@ -123,8 +127,11 @@ class Loss(ABC):
 
     def terms(self, n_items: int) -> Floats:
         """The loss's term f(0), …, f(n_items), with f(0) = 0."""
-        del n_items
-        raise NotSupportedError(f"{self!r} has no terms: it is measured by evaluation.")
+        if self.term is None:
+            raise NotSupportedError(f"{self!r} has no terms: it is measured by evaluation.")
+        from partita.kernels.losses.forms import entropy_terms, pair_terms
+
+        return entropy_terms(n_items) if self.term == "entropy" else pair_terms(n_items)
 
     def against(self, n_items: int) -> Callable[[Labels, Rows, Counts], Floats]:
         """A function of an estimate, rows of canonical labels and their numbers of clusters."""
@@ -253,14 +260,14 @@ def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
 
 def clean_price(a: float) -> float:
     """Validate the parameter a of a generalised loss."""
-    if not isinstance(a, (int, float, np.integer, np.floating)) or not 0.0 < float(a) < 2.0:
-        raise unexpected(
-            a,
-            "a",
-            "a number strictly between 0 and 2. a = 1 prices splitting and "
-            "merging alike, a > 1 makes splitting a true cluster dearer",
-        )
-    return float(a)
+    expected = (
+        "a number strictly between 0 and 2. a = 1 prices splitting and merging alike, a > 1 makes "
+        "splitting a true cluster dearer"
+    )
+    cleaned = number(a, "a", expected)
+    if not 0.0 < cleaned < 2.0:
+        raise unexpected(a, "a", expected)
+    return cleaned
 
 
 def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
@@ -270,3 +277,9 @@ def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
         members = np.flatnonzero(estimate == k)
         within[members] = similarity[members[:, None], members].sum(axis=1)
     return within
+
+
+def pair_sums(estimate: Labels, similarity: Floats) -> tuple[float, float, float]:
+    """Expected Σ n_te², Σ n_e² and Σ n_t², which are numbers of pairs."""
+    own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
+    return float(pairs_within(estimate, similarity).sum()), own, float(similarity.sum())

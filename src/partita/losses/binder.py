@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from partita.losses.base import Floats
+from partita.losses.base import Term
 from partita.losses.priced import PricedLoss
 
 
@@ -44,6 +44,7 @@ class Binder(PricedLoss):
 
     name: ClassVar[str] = "binder"
     prose: ClassVar[str] = "Binder's loss"
+    term: ClassVar[Term] = "pairs"
     metric: ClassVar[bool] = True
     is_exact: ClassVar[bool] = True
 
@@ -54,9 +55,3 @@ class Binder(PricedLoss):
     def pair_scale(self, n_items: int) -> float:
         """The same: the loss is linear in the pairs."""
         return self.scale(n_items)
-
-    def terms(self, n_items: int) -> Floats:
-        """x²."""
-        from partita.kernels.losses.forms import pair_terms
-
-        return pair_terms(n_items)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from partita._validate import unexpected
+from partita._validate import positive
 from partita.losses.base import Floats
 from partita.losses.priced import PricedLoss
 
@@ -54,12 +54,8 @@ class Entropy(PricedLoss):
     beta: float = 1.0
 
     def __init__(self, beta: float, a: float = 1.0) -> None:
-        number = isinstance(beta, (int, float, np.integer, np.floating))
-        if not number or not 0.0 < float(beta) < np.inf:
-            raise unexpected(
-                beta, "beta", "a positive number. beta = 1 is VI, beta = 2 is twice Binder's loss"
-            )
-        object.__setattr__(self, "beta", float(beta))
+        expected = "a positive number. beta = 1 is VI, beta = 2 is twice Binder's loss"
+        object.__setattr__(self, "beta", positive(beta, "beta", expected))
         object.__setattr__(self, "a", a)
         self.__post_init__()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import texts, whole
 from partita._wording import counted, in_list, share
@@ -123,18 +123,15 @@ class Explanation(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per change."""
-        pandas = require("pandas", extra="pandas", purpose="a table of changes")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {
-                "kind": [c.kind for c in self.changes],
-                "n_items": [c.items.size for c in self.changes],
-                "origin": [c.origin for c in self.changes],
-                "target": [c.target for c in self.changes],
-                "share": [c.share for c in self.changes],
-                "items": [c.items.tolist() for c in self.changes],
-            }
-        )
-        return frame
+        columns = {
+            "kind": [c.kind for c in self.changes],
+            "n_items": [c.items.size for c in self.changes],
+            "origin": [c.origin for c in self.changes],
+            "target": [c.target for c in self.changes],
+            "share": [c.share for c in self.changes],
+            "items": [c.items.tolist() for c in self.changes],
+        }
+        return data_frame(columns, of="changes")
 
     def __repr__(self) -> str:
         changes, items = counted(len(self.changes), "change"), counted(self.n_moved, "item")

@@ -12,16 +12,11 @@ import numpy as np
 
 from partita._validate import choice, flag, text, unexpected
 from partita.errors import InvalidInputError, PartitaError, about
-from partita.losses.base import Floats, Loss
+from partita.losses.base import Floats, Loss, Term
 from partita.losses.claims import refuse_false_claims, verified
-from partita.losses.omari import OneMinusARI
-from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks
-
-TERMS: dict[str, type[Loss]] = {"entropy": VI, "pairs": OneMinusARI}
-"""A loss that has each term."""
 
 
 class FunctionForm(NamedTuple):
@@ -41,7 +36,7 @@ class FunctionLoss(Loss):
 
     name: str  # type: ignore[misc]
     function: Callable[[float, float, float, int], float]
-    term: Literal["entropy", "pairs"] = "entropy"
+    term: Term = field(default="entropy", kw_only=True)  # type: ignore[misc]
     metric: bool = field(default=False, kw_only=True)  # type: ignore[misc]
     symmetric: bool = field(default=False, kw_only=True)  # type: ignore[misc]
 
@@ -57,10 +52,6 @@ class FunctionLoss(Loss):
     def plain_form(self, n_items: int) -> FunctionForm:
         """The function as it was written."""
         return FunctionForm(self.function, n_items)
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x) or x²."""
-        return TERMS[self.term]().terms(n_items)
 
     def __repr__(self) -> str:
         return f"<loss {self.name!r}>"
@@ -131,7 +122,7 @@ def loss(
 
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:
         symmetry = metric or symmetric
-        made = FunctionLoss(str(name), function, term, metric=metric, symmetric=symmetry)
+        made = FunctionLoss(name, function, term=term, metric=metric, symmetric=symmetry)
         with about("function"):
             refuse_false_claims(made)
         return made

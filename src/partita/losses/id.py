@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from partita.losses.base import Floats, Loss
+from partita.losses.base import Loss, Term
 
 
 class IDForm(NamedTuple):
@@ -45,15 +45,10 @@ class ID(Loss):
 
     name: ClassVar[str] = "id"
     title: ClassVar[str] = "information distance"
+    term: ClassVar[Term] = "entropy"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
 
     def form(self, n_items: int) -> IDForm:
         """The number of items."""
         return IDForm(float(n_items))
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x)."""
-        from partita.kernels.losses.forms import entropy_terms
-
-        return entropy_terms(n_items)

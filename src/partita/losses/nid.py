@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from partita.losses.base import SOME_BITS, Floats, Loss
+from partita.losses.base import SOME_BITS, Loss, Term
 
 
 class NIDForm(NamedTuple):
@@ -47,14 +47,9 @@ class NID(Loss):
 
     name: ClassVar[str] = "nid"
     title: ClassVar[str] = "normalised information distance"
+    term: ClassVar[Term] = "entropy"
     metric: ClassVar[bool] = True
 
     def form(self, n_items: int) -> NIDForm:
         """N·log2(N), the sum of one cluster."""
         return NIDForm(float(self.terms(n_items)[-1]))
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x)."""
-        from partita.kernels.losses.forms import entropy_terms
-
-        return entropy_terms(n_items)

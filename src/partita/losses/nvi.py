@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from partita.losses.base import SOME_BITS, Floats, Loss
+from partita.losses.base import SOME_BITS, Loss, Term
 
 
 class NVIForm(NamedTuple):
@@ -47,14 +47,9 @@ class NVI(Loss):
 
     name: ClassVar[str] = "nvi"
     title: ClassVar[str] = "normalised variation of information"
+    term: ClassVar[Term] = "entropy"
     metric: ClassVar[bool] = True
 
     def form(self, n_items: int) -> NVIForm:
         """N·log2(N), the sum of one cluster."""
         return NVIForm(float(self.terms(n_items)[-1]))
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x)."""
-        from partita.kernels.losses.forms import entropy_terms
-
-        return entropy_terms(n_items)

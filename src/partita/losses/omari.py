@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from partita.losses.base import Floats, Loss
+from partita.losses.base import Loss, Term
 
 ROUNDING = 1e-14
 """Relative to the sums: what rounding may leave of a denominator that is 0."""
@@ -60,14 +60,9 @@ class OneMinusARI(Loss):
 
     name: ClassVar[str] = "omari"
     title: ClassVar[str] = "one minus the adjusted Rand index"
+    term: ClassVar[Term] = "pairs"
     symmetric: ClassVar[bool] = True
 
     def form(self, n_items: int) -> OneMinusARIForm:
         """The number of items and of their ordered pairs."""
         return OneMinusARIForm(float(n_items), max(float(n_items) * (n_items - 1.0), 1.0))
-
-    def terms(self, n_items: int) -> Floats:
-        """x²."""
-        from partita.kernels.losses.forms import pair_terms
-
-        return pair_terms(n_items)

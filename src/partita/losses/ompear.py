@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss, pairs_within
+from partita.losses.base import Floats, Loss, Term, pair_sums
 from partita.losses.omari import OneMinusARI, OneMinusARIForm
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -49,6 +49,7 @@ class OneMinusPEAR(Loss):
 
     name: ClassVar[str] = "ompear"
     title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
+    term: ClassVar[Term] = "pairs"
     averages_distances: ClassVar[bool] = False
     averages_sums: ClassVar[bool] = True
     from_similarity: ClassVar[Literal["sums"]] = "sums"
@@ -56,10 +57,6 @@ class OneMinusPEAR(Loss):
     def form(self, n_items: int) -> OneMinusARIForm:
         """That of the index itself, at mean sums."""
         return OneMinusARI().form(n_items)
-
-    def terms(self, n_items: int) -> Floats:
-        """x²."""
-        return OneMinusARI().terms(n_items)
 
     def expected(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> float:
         """Evaluate from the draws, without a similarity matrix."""
@@ -70,9 +67,7 @@ class OneMinusPEAR(Loss):
 
     def expected_from_similarity(self, estimate: Labels, similarity: NDArray[np.float64]) -> float:
         """Evaluate from the similarity matrix."""
-        own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
-        joint = float(pairs_within(estimate, similarity).sum())
-        return OneMinusARI().form(estimate.size).combine(joint, own, float(similarity.sum()))
+        return OneMinusARI().form(estimate.size).combine(*pair_sums(estimate, similarity))
 
 
 def _mean_sums(block: Block, *, estimate: Labels, terms: Floats) -> tuple[Floats]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
-import numpy as np
-
-from partita.losses.base import Floats, Loss, clean_price, pairs_within
+from partita.losses.base import Floats, Loss, clean_price, pair_sums
 from partita.partitions.labels import Labels
 
 
@@ -76,7 +74,5 @@ class PricedLoss(Loss):
         """Where f(x) = x², the sums count pairs, whose expectations are similarities."""
         if self.pair_scale(estimate.size) is None:
             return super().expected_from_similarity(estimate, similarity)
-        own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
-        joint = float(pairs_within(estimate, similarity).sum())
         form = PricedForm(self.a, self.scale(estimate.size))
-        return form.combine(joint, own, float(similarity.sum()))
+        return form.combine(*pair_sums(estimate, similarity))

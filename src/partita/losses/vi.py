@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from partita.losses.base import Floats
+from partita.losses.base import Term
 from partita.losses.priced import PricedLoss
 
 
@@ -46,6 +46,7 @@ class VI(PricedLoss):
 
     name: ClassVar[str] = "vi"
     prose: ClassVar[str] = "variation of information"
+    term: ClassVar[Term] = "entropy"
     metric: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
     conditional_entropies: ClassVar[bool] = True
@@ -53,9 +54,3 @@ class VI(PricedLoss):
     def scale(self, n_items: int) -> float:
         """Entropies are sums over N."""
         return float(n_items)
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x)."""
-        from partita.kernels.losses.forms import entropy_terms
-
-        return entropy_terms(n_items)

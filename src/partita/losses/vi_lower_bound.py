@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss, pairs_within
+from partita.losses.base import Floats, Loss, Term, pairs_within
 from partita.losses.priced import PricedForm
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws
@@ -51,6 +51,7 @@ class VILowerBound(Loss):
     name: ClassVar[str] = "vi_lb"
     title: ClassVar[str] = "Jensen surrogate of the expected VI"
     unit: ClassVar[str] = "bits"
+    term: ClassVar[Term] = "entropy"
     averages_distances: ClassVar[bool] = False
     symmetric: ClassVar[bool] = True
     from_similarity: ClassVar[Literal["logarithms"]] = "logarithms"
@@ -58,10 +59,6 @@ class VILowerBound(Loss):
     def form(self, n_items: int) -> PricedForm:
         """That of the variation of information."""
         return VI().form(n_items)
-
-    def terms(self, n_items: int) -> Floats:
-        """x·log2(x)."""
-        return VI().terms(n_items)
 
     def ball_metric(self) -> Loss:
         """The variation of information, of which this is a surrogate."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import counted
@@ -77,16 +77,14 @@ class Profiles(Result):
         one_based : bool, default False
             Count clusters from 1, as R does.
         """
-        pandas = require("pandas", extra="pandas", purpose="a table of profiles")
-        columns: dict[str, Any] = {
+        columns = {
             "cluster": from_one(self.cluster, one_based),
             "size": self.sizes[self.cluster],
             "column": list(self.column),
             "parameter": list(self.parameter),
             **{name: getattr(self, name) for name in NUMBERS},
         }
-        frame: pd.DataFrame = pandas.DataFrame(columns)
-        return frame
+        return data_frame(columns, of="profiles")
 
     def __repr__(self) -> str:
         clusters = counted(self.sizes.size, "cluster")

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import choice, unexpected, whole
+from partita._validate import choice, positive, whole
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
@@ -179,10 +179,7 @@ def conformal_set(
 def clean_rates(rate: float | None, apart: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     """The rates to try, and which of them is quoted."""
     if rate is not None:
-        number = isinstance(rate, (int, float, np.integer, np.floating))
-        if not number or isinstance(rate, bool) or not 0.0 < float(rate) < np.inf:
-            raise unexpected(rate, "rate", "a positive number, such as 0.5")
-        return np.array([float(rate)]), 0
+        return np.array([positive(rate, "rate", "a positive number, such as 0.5")]), 0
     between = apart[np.triu_indices(len(apart), 1)]
     usual = float(np.median(between)) if between.size else 0.0
     if usual <= 0.0:  # most draws are equal: any rate tells them from the others

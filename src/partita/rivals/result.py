@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import words
@@ -165,7 +165,6 @@ class Representatives(Rivals):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per representative."""
-        pandas = require("pandas", extra="pandas", purpose="a table of representatives")
         columns = {
             "weight": self.weights,
             "n_clusters": self.n_clusters,
@@ -175,9 +174,8 @@ class Representatives(Rivals):
         if self.draws.chain is not None:
             shares = zip(self.chain_names, self.chains, strict=True)
             columns |= {f"chain_{name}": share for name, share in shares}
-        index = pandas.RangeIndex(self.n, name="representative")
-        frame: pd.DataFrame = pandas.DataFrame(columns, index=index)
-        return frame
+        index = range(self.n)
+        return data_frame(columns, of="representatives", index=index, name="representative")
 
     # ------------------------------------------------------------------ what it prints
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from partita._progress import Status
-from partita._validate import Rng, generator, number, seconds, shown, whole
+from partita._validate import Rng, number, seconds, shown, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior, as_posterior
@@ -20,7 +18,7 @@ from partita.partitions.types import DrawsLike
 from partita.search.curve_result import ClustersCurve
 from partita.search.curve_search import best_for_each, measured, plateau_around
 from partita.search.methods.registry import as_method
-from partita.search.task import Clock, Options, Task
+from partita.search.task import free_task
 
 MORE = 4
 """Numbers of clusters above that of the estimate that are tried by default."""
@@ -110,17 +108,8 @@ def clusters_curve(
     wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
         given = fetched(given, "clusters_curve", status.say)
-        none = np.empty((0, given.n_items), np.int32)
         starts = whole(n_starts, "n_starts", least=1)
-        task = Task(
-            draws=given.unique(),
-            given_similarity=None,
-            loss=measure,
-            options=Options(starts, none, None, None, 10_000, n_jobs),
-            rng=generator(rng),
-            clock=Clock(time_limit),
-            report=status.say,
-        )
+        task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         free = list(as_method("auto", measure)(task))
         best = min(free, key=lambda c: task.evaluate(c.labels))
         most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
@@ -165,16 +154,8 @@ def plateau(
     if many:
         sample = near(draws[:: -(-draws.n_draws // MOST_DRAWS)]).unique()
     with Status("clusters curve", progress) as status:
-        task = Task(
-            draws=sample,
-            given_similarity=None,
-            loss=loss,
-            options=Options(1, np.empty((0, draws.n_items), np.int32), None, None, 1, n_jobs),
-            rng=generator(rng),
-            clock=Clock(time_limit),
-            report=status.say,
-            posterior=None if many else posterior.near,
-        )
+        known = None if many else posterior.near
+        task = free_task(sample, loss, 1, n_jobs, rng, time_limit, status.say, known)
         return plateau_around(task, posterior, canonical(labels))
 
 

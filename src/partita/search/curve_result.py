@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import in_list
@@ -116,14 +117,9 @@ class ClustersCurve(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each k, as a pandas table."""
-        from partita._optional import require
-
-        pandas = require("pandas", extra="pandas", purpose="a table of the curve")
         columns = ("k", "expected_loss", "excess", "percent", "standard_error", "distance")
         table = {name: getattr(self, name) for name in columns}
-        return pandas.DataFrame(  # type: ignore[no-any-return]
-            {**table, "plateau": np.isin(self.k, self.plateau)}
-        )
+        return data_frame({**table, "plateau": np.isin(self.k, self.plateau)}, of="the curve")
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [

@@ -102,18 +102,19 @@ def measured(
     weights = draws.probabilities
     lowest = posterior.distances(loss, best)
     losses = np.array([posterior.distances(loss, row) for row in rows.values()])
-    arrays = (
-        np.array(list(rows), np.int64),
-        by_size(np.stack(list(rows.values()))),
-        losses @ weights,
-        np.maximum((losses - lowest) @ weights, 0.0),
-        np.array([_error(row - lowest, draws) for row in losses]),
-        np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows.values()]),
-        by_size(best),
+    return ClustersCurve(
+        k=np.array(list(rows), np.int64),
+        labels=by_size(np.stack(list(rows.values()))),
+        expected_loss=losses @ weights,
+        excess=np.maximum((losses - lowest) @ weights, 0.0),
+        standard_error=np.array([_error(row - lowest, draws) for row in losses]),
+        distance=np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows.values()]),
+        estimate=by_size(best),
+        tolerance=tolerance,
+        loss=loss,
+        seconds=seconds,
+        kind=draws.kind,
     )
-    for array in arrays:
-        array.flags.writeable = False
-    return ClustersCurve(*arrays, tolerance=tolerance, loss=loss, seconds=seconds, kind=draws.kind)
 
 
 def _error(difference: NDArray[np.float64], draws: Draws) -> float:

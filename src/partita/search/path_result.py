@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import number, unexpected, whole
 from partita._wording import roughly
@@ -17,12 +18,10 @@ from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
+from partita.search.result import PROVEN
 
 if TYPE_CHECKING:
     import pandas as pd
-
-PROVEN = 1e-9
-"""A relative gap below this is rounding."""
 
 
 class Corner(NamedTuple):
@@ -236,12 +235,8 @@ class PricePath(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each corner: clusters, prices, A, B, proof, as a pandas table."""
-        from partita._optional import require
-
-        pandas = require("pandas", extra="pandas", purpose="a table of the path")
         names = ("n_clusters", "low", "high", "splitting", "merging", "is_proven")
-        rows = [{name: getattr(c, name) for name in names} for c in self]
-        return pandas.DataFrame(rows, columns=list(names))  # type: ignore[no-any-return]
+        return data_frame({n: [getattr(c, n) for c in self] for n in names}, of="the path")
 
     def _rows(self) -> list[tuple[str, str, str]]:
         shown = []

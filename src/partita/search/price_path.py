@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import count_jobs
 from partita._progress import Status
-from partita._validate import Rng, choice_or_none, generator, number, seconds, whole
+from partita._validate import Rng, choice_or_none, number, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -25,7 +25,7 @@ from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.methods.registry import ENUMERATED_ITEMS
 from partita.search.path_result import PricePath
 from partita.search.path_search import every_partition, searched
-from partita.search.task import Clock, Options, Task, run_until
+from partita.search.task import Task, free_task, run_until
 
 
 def price_path(
@@ -127,18 +127,8 @@ def price_path(
     given = as_draws(draws)
     with Status("price path", progress) as status:
         given = fetched(given, "price_path", status.say)
-        starts = np.empty((0, given.n_items), np.int32)
-        task = Task(
-            draws=given.unique(),
-            given_similarity=None,
-            loss=measure,
-            options=Options(
-                whole(n_starts, "n_starts", least=1), starts, None, None, 10_000, n_jobs
-            ),
-            rng=generator(rng),
-            clock=Clock(time_limit),
-            report=status.say,
-        )
+        starts = whole(n_starts, "n_starts", least=1)
+        task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         return _path(task, given, low, high, bound)
 
 
@@ -154,17 +144,12 @@ def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) 
     elif bound is not None:
         bounds = _proven(task, corners, breaks, bound)
     labels = by_size(np.stack([c.labels for c in corners]))
-    arrays = (
-        labels,
-        labels.max(axis=1).astype(np.int64) + 1,
-        np.array(breaks, np.float64),
-        np.array([c.splitting for c in corners]),
-        np.array([c.merging for c in corners]),
-    )
-    for array in (*arrays, *([] if bounds is None else [bounds])):
-        array.flags.writeable = False
     return PricePath(
-        *arrays,
+        labels=labels,
+        n_clusters=labels.max(axis=1).astype(np.int64) + 1,
+        breakpoints=np.array(breaks, np.float64),
+        splitting=np.array([c.splitting for c in corners]),
+        merging=np.array([c.merging for c in corners]),
         low=low,
         high=high,
         lower_bounds=bounds,

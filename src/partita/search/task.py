@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory, readable_size
 from partita._parallel import count_jobs, pool_of
+from partita._validate import Rng, generator
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
@@ -184,6 +185,22 @@ class Task:
     def keep(self, candidates: Sequence[Candidate]) -> None:
         """Record what a method found, so that an interrupt loses nothing."""
         self.found.extend(candidates)
+
+
+def free_task(
+    draws: Draws,
+    loss: Loss,
+    n_starts: int,
+    n_jobs: int | None,
+    rng: Rng | None,
+    time_limit: float | None,
+    report: Callable[[str], None],
+    posterior: Posterior | None = None,
+) -> Task:
+    """A task on distinct draws, with no wish but a number of starts."""
+    none = np.empty((0, draws.n_items), np.int32)
+    options, clock = Options(n_starts, none, None, None, 10_000, n_jobs), Clock(time_limit)
+    return Task(draws, None, loss, options, generator(rng), clock, report, posterior)
 
 
 def run_until(
