@@ -18,10 +18,8 @@ from typing import Any
 from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
 from partita.errors import FileFormatError, PartitaError, about
-from partita.samplers.chains import ChainState, Progress, Record, Settings
-from partita.samplers.checkpoint import progress_arrays, read_records, read_state
-from partita.samplers.kernel import Kernel
-from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.chains import ChainState, Progress, Record
+from partita.samplers.checkpoint import Run, progress_arrays, read_records, read_state
 
 _PIECE = Form("partita chain", 1)
 
@@ -95,26 +93,15 @@ def clear(path: PathLike) -> None:
         directory.rmdir()
 
 
-def continued(
-    progress: Progress,
-    path: PathLike,
-    model: str,
-    settings: Settings,
-    shape: tuple[int, int],
-    kernel: Kernel,
-    prior: PartitionPrior,
-) -> Progress:
+def continued(progress: Progress, path: PathLike, run: Run) -> Progress:
     """The run in a checkpoint, followed by the pieces that all of its chains have written."""
     while True:
         ends = [_ends(path, c, progress.done) for c in range(len(progress.states))]
-        common = {last for last in set.intersection(*ends) if last <= settings.iterations}
+        common = {last for last in set.intersection(*ends) if last <= run.settings.iterations}
         if not common:
             return progress
         last = max(common)
-        read = [
-            _read(path, c, progress, last, model, settings, shape, kernel, prior)
-            for c in range(len(progress.states))
-        ]
+        read = [_read(path, c, progress, last, run) for c in range(len(progress.states))]
         if None in read:
             return progress
         found = [one for one in read if one is not None]
@@ -131,27 +118,16 @@ def continued(
 
 @about("resume", "path")
 def _read(
-    path: PathLike,
-    chain: int,
-    progress: Progress,
-    last: int,
-    model: str,
-    settings: Settings,
-    shape: tuple[int, int],
-    kernel: Kernel,
-    prior: PartitionPrior,
+    path: PathLike, chain: int, progress: Progress, last: int, run: Run
 ) -> tuple[ChainState, tuple[Record, ...]] | None:
     """A piece, checked like a checkpoint; None where it is of another run."""
     place = _directory(path) / f"{chain}-{progress.done}-{last}.npz"
     meta, arrays = read_archive(place, _PIECE)
-    if {key: meta.get(key) for key in ("model", "begun")} != _run(model, progress):
+    if {key: meta.get(key) for key in ("model", "begun")} != _run(run.model, progress):
         return None
-    kept = settings.kept(last) - settings.kept(progress.done)
+    kept = run.settings.kept(last) - run.settings.kept(progress.done)
     try:
-        return (
-            read_state(arrays, 0, shape[0], prior, len(kernel.learned(shape[1]))),
-            read_records(arrays, 0, kept, shape, kernel, prior),
-        )
+        return read_state(arrays, 0, run), read_records(arrays, 0, kept, run)
     except (KeyError, ValueError) as error:
         raise FileFormatError(f"the checkpoint {place} is damaged: {error}.") from None
 

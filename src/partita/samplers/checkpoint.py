@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,32 @@ from partita.samplers.partition_prior import PartitionPrior
 _CHECKPOINT = Form("partita checkpoint", 2)
 
 
-def fingerprint(kernel: Kernel, prior: PartitionPrior, values: Floats, settings: Settings) -> str:
-    """A hash of the model, the data and the settings other than the number of draws."""
-    parts = {
-        "kernel": [kernel.kind, kernel.config()],
-        "prior": [prior.kind, prior.config()],
-        "settings": asdict(settings) | {"draws": 0},
-        "shape": values.shape,
-    }
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode() + np.ascontiguousarray(values).tobytes()).hexdigest()
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a run is of: what is read of one is checked against it."""
+
+    kernel: Kernel
+    prior: PartitionPrior
+    values: Floats
+    settings: Settings
+
+    @cached_property
+    def model(self) -> str:
+        """A hash of the model, the data and the settings other than the number of draws."""
+        parts = {
+            "kernel": [self.kernel.kind, self.kernel.config()],
+            "prior": [self.prior.kind, self.prior.config()],
+            "settings": asdict(self.settings) | {"draws": 0},
+            "shape": self.values.shape,
+        }
+        text = json.dumps(parts, sort_keys=True, default=str)
+        data = np.ascontiguousarray(self.values).tobytes()
+        return hashlib.sha256(text.encode() + data).hexdigest()
+
+    @property
+    def n_rates(self) -> int:
+        """Rates that are learned."""
+        return len(self.kernel.learned(self.values.shape[1]))
 
 
 class Checkpointer:
@@ -92,17 +109,11 @@ class Checkpointer:
 
 
 @about("resume", "path")
-def read_checkpoint(
-    path: PathLike,
-    model: str,
-    settings: Settings,
-    shape: tuple[int, ...],
-    kernel: Kernel,
-    prior: PartitionPrior,
-) -> Progress:
-    """The run in a checkpoint, which must be of this model, data (of that shape) and settings."""
+def read_checkpoint(path: PathLike, run: Run) -> Progress:
+    """A run so far in a checkpoint, which must be of this model, data and settings."""
     meta, arrays = read_archive(path, _CHECKPOINT)
-    if meta.get("model") != model:
+    settings = run.settings
+    if meta.get("model") != run.model:
         raise InvalidInputError(
             f"the checkpoint {path} belongs to another run: data, kernel, prior, burn_in, thin, "
             "chains, sweeps and split_merge must be those it was started with.",
@@ -119,14 +130,12 @@ def read_checkpoint(
     begun = meta.get("begun", ["", ""])  # which version 0.1 did not write
     if not isinstance(begun, list) or [type(part) for part in begun] != [str, str]:
         raise FileFormatError(f"the checkpoint {path} is damaged: begun={begun!r}.")
-    done, (n_items, n_columns) = int(meta["done"]), shape
-    n_rates = len(kernel.learned(n_columns))
-    kept = settings.kept(done)
+    done = int(meta["done"])
     states, records = [], []
     try:
         for c in range(settings.chains):
-            states.append(read_state(arrays, c, n_items, prior, n_rates))
-            records.append(read_records(arrays, c, kept, (n_items, n_columns), kernel, prior))
+            states.append(read_state(arrays, c, run))
+            records.append(read_records(arrays, c, settings.kept(done), run))
     except KeyError as error:
         raise FileFormatError(f"the checkpoint {path} is incomplete: {error} is missing.") from None
     except ValueError as error:
@@ -156,10 +165,9 @@ def state_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def read_state(
-    arrays: dict[str, NDArray[Any]], c: int, n_items: int, prior: PartitionPrior, n_rates: int
-) -> ChainState:
+def read_state(arrays: dict[str, NDArray[Any]], c: int, run: Run) -> ChainState:
     """The state of chain c, checked like a user's input: a kernel trusts it."""
+    n_items, n_rates, prior = len(run.values), run.n_rates, run.prior
     labels, random = arrays[f"state_labels_{c}"], arrays[f"random_{c}"]
     if labels.shape != (n_items,) or not np.array_equal(labels, canonical(labels)):
         raise ValueError(f"chain {c} has no canonical labels of {n_items} items")
@@ -184,18 +192,13 @@ def read_state(
 
 
 def read_records(
-    arrays: dict[str, NDArray[Any]],
-    c: int,
-    kept: int,
-    shape: tuple[int, int],
-    kernel: Kernel,
-    prior: PartitionPrior,
+    arrays: dict[str, NDArray[Any]], c: int, kept: int, run: Run
 ) -> tuple[Record, ...]:
     """The draws of chain c, of which there must be as many as its iterations give."""
     if not kept:
         return ()
-    n_items, n_columns = shape
-    width = 4 + int(prior.tables(n_items).has_components) + len(kernel.learned(n_columns))
+    n_items = len(run.values)
+    width = 4 + int(run.prior.tables(n_items).has_components) + run.n_rates
     labels, scalars = arrays[f"labels_{c}"], arrays[f"scalars_{c}"]
     if labels.shape != (kept, n_items) or labels.dtype.kind != "u":
         raise ValueError(f"chain {c} has labels of shape {labels.shape}")

@@ -16,7 +16,7 @@ from partita.errors import InvalidDataError, InvalidInputError
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
 from partita.samplers.chain_files import ChainFiles, clear, continued
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
-from partita.samplers.checkpoint import Checkpointer, fingerprint, read_checkpoint
+from partita.samplers.checkpoint import Checkpointer, Run, read_checkpoint
 from partita.samplers.choice import choose_kernel
 from partita.samplers.collect import collected
 from partita.samplers.display import Display
@@ -144,21 +144,20 @@ def sample(
     if split_merge is None:
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
     starts = chain_states(initial, kernel, prior, values, settings.chains, rng)
-    model_id = fingerprint(kernel, prior, values, settings)
+    run = Run(kernel, prior, values, settings)
     begun = beginning(starts)
     if resume is not None:
         given = begun
-        here = (resume, model_id, settings, values.shape, kernel, prior)
-        begun = continued(read_checkpoint(*here), *here)
+        begun = continued(read_checkpoint(resume, run), resume, run)
         refuse_another_beginning(
             begun, given, resume, initial=initial is not None, rng=rng is not None
         )
-    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=model_id, resumed=resume)
+    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=run.model, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_parameters(begun, model) if resume is None else begun
     on_workers = None
     if engine is not None and checkpoint is not None:
-        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=model_id, begun=begun)
+        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=run.model, begun=begun)
     advance = runner(model, n_jobs, engine, on_workers)
     keeper.begin(begun)
     if checkpoint is not None:

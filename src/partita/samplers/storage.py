@@ -15,7 +15,7 @@ from partita._validate import whole
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
 from partita.samplers.chains import Progress, Settings
-from partita.samplers.checkpoint import read_state, state_arrays
+from partita.samplers.checkpoint import Run, read_state, state_arrays
 from partita.samplers.fit import Fit
 from partita.samplers.kernel import Kernel
 from partita.samplers.learned_rates import names_of
@@ -81,23 +81,16 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
 
 
 def _state_of(
-    meta: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    n_items: int,
-    prior: PartitionPrior,
-    settings: Settings,
-    kept: int,
-    n_rates: int,
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], kept: int, run: Run
 ) -> Progress | None:
     """Where the chains stood; None in files of version 0.1."""
     done = meta.get("done")
     if done is None:
         return None
-    if settings.kept(whole(done, "done")) != kept:
+    if run.settings.kept(whole(done, "done")) != kept:
         raise ValueError(f"done={done!r}, which does not give {kept} draws")
-    chains = range(settings.chains)
-    states = tuple(read_state(arrays, c, n_items, prior, n_rates) for c in chains)
-    return Progress(done, states, ((),) * settings.chains)
+    states = tuple(read_state(arrays, c, run) for c in range(run.settings.chains))
+    return Progress(done, states, ((),) * len(states))
 
 
 def _settings(found: dict[str, Any], chains: int) -> Settings:
@@ -128,20 +121,20 @@ def load_fit(path: PathLike) -> Fit:
         )
         kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
         settings = _settings(meta["settings"], chains)
-        n_rates = len(kernel.learned(len(meta["columns"])))
-        _check(arrays["values"], tuple(meta["columns"]), draws, trace, kernel, prior)
+        values, columns = arrays["values"], tuple(meta["columns"])
+        _check(values, columns, draws, trace, kernel, prior)
         return Fit(
             draws,
             MappingProxyType(trace),
             kernel,
             prior,
-            arrays["values"],
-            tuple(meta["columns"]),
+            values,
+            columns,
             settings,
             tuple(meta["notes"]),
             float(meta["seconds"]),
             bool(meta["interrupted"]),
-            _state_of(meta, arrays, draws.n_items, prior, settings, kept, n_rates),
+            _state_of(meta, arrays, kept, Run(kernel, prior, values, settings)),
         )
     except MissingClassError:
         raise

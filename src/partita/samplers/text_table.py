@@ -58,22 +58,20 @@ def read_text_table(path: Path, options: TextOptions | None) -> Table:
     separator = options.sep or ("\t" if path.suffix.lower() == ".tsv" else ",")
     lines, rows = _rows(path, separator, advice)
     header = _has_header(path, rows, options, advice)
-    names, lines, rows, notes = _headed(path, lines, rows, header)
+    names, lines, rows = _headed(path, lines, rows, header)
     if not rows:
         raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
     cells = [tuple(row[j].strip() for row in rows) for j in range(len(names))]
-    item_names = None
+    item_names, notes = None, tuple[str, ...]()
     if names[0] == "":
-        item_names, note = _row_names(path, cells[0])
-        names, cells, notes = names[1:], cells[1:], [*notes, note]
+        item_names = _row_names(path, cells[0])
+        names, cells, notes = names[1:], cells[1:], (_NAMED,)
     if not names:
         raise FileFormatError(f"{path} has a column of names and no other; expected data.")
     _check_names(path, names)
     spellings = MISSING | set(options.missing)
     columns = tuple(_column(column, spellings, options.decimal) for column in cells)
-    return Table(
-        tuple(names), columns, tuple(cells), tuple(lines), item_names, tuple(notes), str(path)
-    )
+    return Table(tuple(names), columns, tuple(cells), tuple(lines), item_names, notes, str(path))
 
 
 def _rows(path: Path, separator: str, advice: str) -> tuple[list[int], list[list[str]]]:
@@ -136,9 +134,8 @@ def _has_header(path: Path, rows: list[list[str]], options: TextOptions, advice:
 
 def _headed(
     path: Path, lines: list[int], rows: list[list[str]], header: bool
-) -> tuple[list[str], list[int], list[list[str]], list[str]]:
+) -> tuple[list[str], list[int], list[list[str]]]:
     """Names, and lines and rows without the header."""
-    notes: list[str] = []
     width = len(rows[0])
     if header and len(rows) > 1 and all(len(row) == width + 1 for row in rows[1:]):
         rows = [["", *rows[0]], *rows[1:]]  # as R's write.table heads a table with row names
@@ -150,19 +147,22 @@ def _headed(
             f"{width}."
         )
     if not header:
-        return [str(j) for j in range(width)], lines, rows, notes
-    return [cell.strip() for cell in rows[0]], lines[1:], rows[1:], notes
+        return [str(j) for j in range(width)], lines, rows
+    return [cell.strip() for cell in rows[0]], lines[1:], rows[1:]
 
 
-def _row_names(path: Path, cells: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """The unnamed first column as names of the items, and a word on it."""
+_NAMED = "the first column has no name and different values: taken as names of the items"
+
+
+def _row_names(path: Path, cells: tuple[str, ...]) -> tuple[str, ...]:
+    """The unnamed first column as names of the items."""
     if len(set(cells)) < len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise FileFormatError(
             f"{path}: the first column has no name, and {twice!r} stands in it more than once, so "
             "it does not name the rows. Give the column a name in the first line."
         )
-    return cells, "the first column has no name and different values: taken as names of the items"
+    return cells
 
 
 def _check_names(path: Path, names: list[str]) -> None:
