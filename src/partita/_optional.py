@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from partita.errors import MissingDependencyError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def require(module: str, *, extra: str, purpose: str = "this") -> Any:
@@ -37,13 +33,3 @@ installed. Run: pip install "partita[plot]"
             f'{purpose} needs {library}, which {state}. Run: pip install "partita[{extra}]"',
             name=module,
         ) from error
-
-
-def data_frame(
-    columns: Any, *, of: str, index: Iterable[Any] | None = None, name: str | None = None
-) -> pd.DataFrame:
-    """A pandas table; an error says ``of`` what. ``name`` is that of the index."""
-    pandas = require("pandas", extra="pandas", purpose=f"a table of {of}")
-    rows = None if index is None else pandas.Index(index, name=name)
-    frame: pd.DataFrame = pandas.DataFrame(columns, index=rows)
-    return frame

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _html as html
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import choice
 from partita._vocabulary import words
@@ -22,6 +21,7 @@ from partita.credible.levels import Levels, clean_prob, tie_tolerance
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size, shared_items
+from partita.partitions.numbering import data_frame
 from partita.partitions.types import LabelsLike
 
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._wording import counted
 from partita.credible.comparison import JACCARD, Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import as_labels, by_size
-from partita.partitions.numbering import from_one
+from partita.partitions.numbering import data_frame, from_one
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import flag
 from partita._vocabulary import words
@@ -19,7 +18,7 @@ from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
-from partita.partitions.numbering import from_one, items_from_one
+from partita.partitions.numbering import data_frame, from_one, items_from_one
 from partita.partitions.partial import PartialPartition
 
 if TYPE_CHECKING:

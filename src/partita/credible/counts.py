@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import Kind, words
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
 from partita.losses.posterior import as_posterior
 from partita.partitions.convert import as_draws
+from partita.partitions.numbering import data_frame
 from partita.partitions.types import DrawsLike
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind
 from partita._wording import counted
@@ -16,7 +15,7 @@ from partita.credible.comparison import Comparison, compare
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.numbering import from_one, items_from_one
+from partita.partitions.numbering import data_frame, from_one, items_from_one
 from partita.partitions.types import DrawsLike, LabelsLike
 
 if TYPE_CHECKING:

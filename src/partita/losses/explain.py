@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import texts, whole
 from partita._wording import counted, in_list, share
@@ -20,6 +19,7 @@ from partita.partitions.arrays import Labels
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_labels, by_size, cross_table
 from partita.partitions.lattice import join
+from partita.partitions.numbering import data_frame
 from partita.partitions.types import LabelsLike
 
 if TYPE_CHECKING:

@@ -1,15 +1,20 @@
-"""One partition with the numbers its owner gave to its clusters."""
+"""Labels and items as tables number them, and the tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._optional import require
 from partita._validate import flag
 from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import LabelsLike
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
@@ -49,3 +54,13 @@ def as_numbered(
         if whole and values.min() == 0 and values.max() == canonical.max():
             return values.astype(np.int32)
     return by_size(canonical)
+
+
+def data_frame(
+    columns: Any, *, of: str, index: Iterable[Any] | None = None, name: str | None = None
+) -> pd.DataFrame:
+    """A pandas table; an error says ``of`` what. ``name`` is that of the index."""
+    pandas = require("pandas", extra="pandas", purpose=f"a table of {of}")
+    rows = None if index is None else pandas.Index(index, name=name)
+    frame: pd.DataFrame = pandas.DataFrame(columns, index=rows)
+    return frame

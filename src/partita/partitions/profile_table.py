@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import counted
-from partita.partitions.numbering import from_one
+from partita.partitions.numbering import data_frame, from_one
 
 if TYPE_CHECKING:
     import pandas as pd

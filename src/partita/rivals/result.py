@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import words
@@ -17,6 +16,7 @@ from partita._wording import counted, roughly
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
 from partita.partitions.draws import Draws
+from partita.partitions.numbering import data_frame
 from partita.rivals.curve import HeldOutCurve
 from partita.rivals.parts import part_of
 from partita.search.result import PROVEN

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import in_list
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
+from partita.partitions.numbering import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._optional import data_frame
 from partita._result import Result
 from partita._validate import number, unexpected, whole
 from partita._wording import roughly
@@ -18,6 +17,7 @@ from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
+from partita.partitions.numbering import data_frame
 from partita.search.result import PROVEN
 
 if TYPE_CHECKING:
