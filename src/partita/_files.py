@@ -153,10 +153,7 @@ def _check_place(target: Path, path: PathLike) -> None:
 
 
 def _check_target(
-    target: Path,
-    path: PathLike,
-    allowed: bool,
-    replaceable: Callable[[Path], bool] | None,
+    target: Path, path: PathLike, allowed: bool, replaceable: Callable[[Path], bool] | None
 ) -> None:
     if not target.exists():
         return

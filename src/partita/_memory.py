@@ -9,10 +9,7 @@ from partita.errors import MemoryLimitError
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-    ),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
 """Limit and use of a container, second and first generation."""
 
@@ -22,11 +19,7 @@ LITTLE = 1 << 20
 
 def available_memory() -> int | None:
     """Bytes that can still be allocated without swapping, or None where that is unknown."""
-    bounds = [
-        _system_memory(),
-        _shell_limit(),
-        *(_container_memory(*pair) for pair in _CGROUPS),
-    ]
+    bounds = [_system_memory(), _shell_limit(), *(_container_memory(*pair) for pair in _CGROUPS)]
     known = [bound for bound in bounds if bound is not None]
     return min(known) if known else None
 

@@ -37,7 +37,7 @@ Examples:
   $ partita compare labels.csv truth.csv --loss vi --loss nid --json
   $ partita compare labels.csv truth.csv --out both.csv
   $ partita compare draws.csv --against truth.csv
-  $ partita compare draws.csv --against truth.csv --burn-in 10 --thin 2""",
+  $ partita compare draws.csv --against truth.csv --burn-in 10 --thin 2"""
 )
 @click.argument("a")
 @click.argument("b", required=False)

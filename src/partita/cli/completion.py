@@ -18,7 +18,7 @@ Examples:
 To switch it on:
   bash:  echo 'eval "$(partita completion bash)"' >> ~/.bashrc
   zsh:   echo 'eval "$(partita completion zsh)"' >> ~/.zshrc
-  fish:  partita completion fish > ~/.config/fish/completions/partita.fish""",
+  fish:  partita completion fish > ~/.config/fish/completions/partita.fish"""
 )
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @debug_option

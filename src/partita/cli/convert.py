@@ -17,7 +17,7 @@ Examples:
   $ partita convert draws.csv draws.rds
   $ partita convert chain1.csv chain2.csv both.npz --burn-in 100
   $ partita convert samples.csv z.csv --format cmdstan --var-name z
-  $ cat draws.csv | partita convert - - --to tsv""",
+  $ cat draws.csv | partita convert - - --to tsv"""
 )
 @click.argument("sources", nargs=-1, required=True, metavar="IN...")
 @click.argument("target", metavar="OUT")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Examples:
   $ partita core draws.csv
   $ partita core draws.csv --prob 0.5 --out core.csv
-  $ partita core draws.csv --noise -1:singletons --json""",
+  $ partita core draws.csv --noise -1:singletons --json"""
 )
 @question(
     bound="that no larger set exists",

@@ -14,12 +14,7 @@ from partita.cli.directories import check_directory, new_directory
 from partita.cli.figures import check_figures, write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
-from partita.cli.outputs import (
-    write_fit,
-    write_report,
-    write_summary,
-    write_table,
-)
+from partita.cli.outputs import write_fit, write_report, write_summary, write_table
 from partita.cli.precompile import compiled_ahead
 from partita.cli.show import say, show, show_summary
 from partita.errors import MissingDependencyError
@@ -40,7 +35,7 @@ _LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
 Examples:
   $ partita demo
   $ partita demo example2 --out another-demo
-  $ partita demo galaxies --force""",
+  $ partita demo galaxies --force"""
 )
 @click.argument("name", type=click.Choice(("galaxies", "example1", "example2")), default="galaxies")
 @click.option("--out", type=click.Path(), default="partita-demo", show_default=True, metavar="DIR")

@@ -25,12 +25,7 @@ from partita.cli.options import (
     summary_options,
     value_option,
 )
-from partita.cli.outputs import (
-    check_report,
-    write_fit,
-    write_report,
-    write_summary,
-)
+from partita.cli.outputs import check_report, write_fit, write_report, write_summary
 from partita.cli.show import say
 from partita.cli.summarize import make_summary, print_summary
 
@@ -40,14 +35,7 @@ if TYPE_CHECKING:
     from partita.samplers.partition_prior import PartitionPrior
     from partita.summary.result import Summary
 
-_PRIOR_OPTIONS = (
-    "concentration",
-    "discount",
-    "mean_components",
-    "components",
-    "weight",
-    "dynamic",
-)
+_PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components", "weight", "dynamic")
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
 
 
@@ -61,7 +49,7 @@ Examples:
   $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
   $ partita fit data.csv --names id --kernel hierarchical --prior mfm --weight F --out learned
   $ partita fit data.csv --names id --checkpoint run.npz --out long
-  $ partita fit data.csv --names id --resume run.npz --draws 2000 --out longer""",
+  $ partita fit data.csv --names id --resume run.npz --draws 2000 --out longer"""
 )
 @click.argument("source", metavar="DATA")
 @data_options

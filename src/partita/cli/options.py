@@ -70,9 +70,7 @@ jobs_option = click.option(
 )
 
 one_based_option = click.option(
-    "--one-based",
-    is_flag=True,
-    help="Count clusters, and items without names, from 1, as R does.",
+    "--one-based", is_flag=True, help="Count clusters, and items without names, from 1, as R does."
 )
 
 weights_option = click.option(

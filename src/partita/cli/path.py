@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Examples:
   $ partita path draws.csv
   $ partita path draws.csv --loss binder --low 0.5 --high 1.5
-  $ partita path draws.csv --bound none --out path.csv --json""",
+  $ partita path draws.csv --bound none --out path.csv --json"""
 )
 @question(
     bound="that nothing better exists",

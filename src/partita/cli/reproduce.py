@@ -29,7 +29,7 @@ Examples:
   $ partita reproduce --quick
   $ partita reproduce --out reproduction --seed 1
   $ partita reproduce --paper-draws
-  $ partita reproduce --paper-draws draws""",
+  $ partita reproduce --paper-draws draws"""
 )
 @click.option(
     "--out",
@@ -52,12 +52,7 @@ Examples:
 @force_option
 @debug_option
 def command(
-    out: str | None,
-    quick: bool,
-    paper_draws: str | None,
-    jobs: int | None,
-    seed: int,
-    force: bool,
+    out: str | None, quick: bool, paper_draws: str | None, jobs: int | None, seed: int, force: bool
 ) -> None:
     """Recompute the paper's tables, cross tabulations and figures, beside its printed values.
 

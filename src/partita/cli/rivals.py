@@ -22,7 +22,7 @@ Examples:
   $ partita rivals draws.csv
   $ partita rivals draws.csv --n 3 --out rivals.csv
   $ partita rivals chain1.csv chain2.csv --n 2 --json
-  $ partita rivals draws.csv --modes""",
+  $ partita rivals draws.csv --modes"""
 )
 @question(
     bound="how near N clusterings can be",

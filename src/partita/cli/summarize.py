@@ -22,10 +22,7 @@ from partita.cli.options import (
     summary_options,
     weights_option,
 )
-from partita.cli.outputs import (
-    check_report,
-    write_summary,
-)
+from partita.cli.outputs import check_report, write_summary
 from partita.cli.show import say, show, show_summary
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ Examples:
   $ partita summarize draws.csv --n-clusters 2 --min-size 3 --path
   $ partita summarize draws.csv --out results --similarity csv --force
   $ partita summarize --similarity results/similarity.csv --loss binder
-  $ cat draws.csv | partita summarize -""",
+  $ cat draws.csv | partita summarize -"""
 )
 @click.argument("sources", nargs=-1, metavar="DRAWS...")
 @click.option(

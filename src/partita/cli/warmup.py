@@ -15,7 +15,7 @@ from partita.cli.show import say
     epilog="""\b
 Examples:
   $ partita warmup
-  $ partita warmup summarize fit core""",
+  $ partita warmup summarize fit core"""
 )
 @click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
 @debug_option

@@ -30,12 +30,7 @@ class FourNormals:
     labels: NDArray[np.int32]
 
 
-def four_normals(
-    *,
-    example: int = 1,
-    n: int = 200,
-    rng: Rng | None = None,
-) -> FourNormals:
+def four_normals(*, example: int = 1, n: int = 200, rng: Rng | None = None) -> FourNormals:
     """Simulate the paper's Example 1 or 2: four normals around (±2, ±2), equally likely.
 
     All standard deviations are 1 in Example 1. In Example 2 they are 1 in the

@@ -11,12 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from partita._optional import require
-from partita.errors import (
-    FileFormatError,
-    InvalidInputError,
-    InvalidLabelsError,
-    PartitaError,
-)
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
 from partita.io.zarr_chunks import check_chunks

@@ -13,12 +13,7 @@ from partita._optional import require
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import rows_per_block
 from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
-from partita.io.frames import (
-    arrow_values,
-    draws_from_frame,
-    draws_from_items,
-    draws_from_table,
-)
+from partita.io.frames import arrow_values, draws_from_frame, draws_from_items, draws_from_table
 from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 

@@ -82,20 +82,10 @@ def _packable(*suffixes: str) -> tuple[str, ...]:
 
 _FORMATS = (
     Format(
-        "csv",
-        _packable(".csv"),
-        "text:read_csv",
-        "text_write:write_csv",
-        text=True,
-        table=True,
+        "csv", _packable(".csv"), "text:read_csv", "text_write:write_csv", text=True, table=True
     ),
     Format(
-        "tsv",
-        _packable(".tsv"),
-        "text:read_tsv",
-        "text_write:write_tsv",
-        text=True,
-        table=True,
+        "tsv", _packable(".tsv"), "text:read_tsv", "text_write:write_tsv", text=True, table=True
     ),
     Format("txt", _packable(".txt", ".dat"), "text:read_txt", None, text=True),
     Format("coda", (), "coda:read", None),

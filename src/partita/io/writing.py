@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import (
-    InvalidInputError,
-    InvalidLabelsError,
-    NotSupportedError,
-)
+from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.registry import Format
 from partita.partitions.cleaning import smallest_unsigned

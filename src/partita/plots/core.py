@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 def core(
-    source: Any,
-    *,
-    data: Any = None,
-    dims: Sequence[int | str] | None = None,
-    axes: Any = None,
+    source: Any, *, data: Any = None, dims: Sequence[int | str] | None = None, axes: Any = None
 ) -> NDArray[Any]:
     """The curve of a credible core, and its items on the data, all others greyed out.
 

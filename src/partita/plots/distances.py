@@ -11,16 +11,7 @@ from numpy.typing import NDArray
 from partita._vocabulary import words
 from partita._wording import percent
 from partita.credible.ball_result import CredibleBall
-from partita.plots.canvas import (
-    GREY,
-    INK,
-    SMALL,
-    headline,
-    library,
-    one_axes,
-    plain,
-    with_unit,
-)
+from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain, with_unit
 from partita.plots.inputs import ball_of
 from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary

@@ -12,15 +12,7 @@ from partita._validate import whole
 from partita._vocabulary import words
 from partita.credible.items import ItemUncertainty
 from partita.errors import InvalidInputError
-from partita.plots.canvas import (
-    SMALL,
-    cluster_legend,
-    headline,
-    library,
-    one_axes,
-    plain,
-    shorten,
-)
+from partita.plots.canvas import SMALL, cluster_legend, headline, library, one_axes, plain, shorten
 from partita.plots.colours import colour_indices
 from partita.plots.palette import colour
 from partita.summary.result import Summary

@@ -19,15 +19,7 @@ from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
-from partita.plots.canvas import (
-    INK,
-    SMALL,
-    headline,
-    library,
-    one_axes,
-    plain,
-    shorten,
-)
+from partita.plots.canvas import INK, SMALL, headline, library, one_axes, plain, shorten
 from partita.plots.embedding import Embedding, embed
 from partita.plots.inputs import ball_of
 from partita.plots.palette import colour

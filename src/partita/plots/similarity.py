@@ -9,15 +9,7 @@ from partita._vocabulary import words
 from partita._wording import counted
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike, LabelsLike
-from partita.plots.canvas import (
-    GREY,
-    SMALL,
-    headline,
-    library,
-    one_axes,
-    shorten,
-    similarity_scale,
-)
+from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, shorten, similarity_scale
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import estimate_for, posterior_of
 from partita.plots.palette import colour, is_dark

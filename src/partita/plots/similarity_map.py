@@ -72,11 +72,7 @@ class SimilarityMap:
 
 
 def prepare_similarity(
-    source: DrawsLike,
-    labels: Labels,
-    *,
-    most_cells: int = MOST_CELLS,
-    n_jobs: int | None = None,
+    source: DrawsLike, labels: Labels, *, most_cells: int = MOST_CELLS, n_jobs: int | None = None
 ) -> SimilarityMap:
     """Order the items by an estimate and by linkage within it, and aggregate if they are many.
 

@@ -269,11 +269,7 @@ def _distances(content: Content) -> Any:
     )
     plot.add_layout(
         models.Span(
-            name="radius_line",
-            dimension="height",
-            location=0,
-            line_color=COLOURS[0],
-            line_width=2,
+            name="radius_line", dimension="height", location=0, line_color=COLOURS[0], line_width=2
         )
     )
     plot.y_range.start = 0

@@ -281,7 +281,4 @@ def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) ->
 
 def _versions() -> dict[str, str]:
     libraries = ("partita", "numpy", "scipy", "numba")
-    return {
-        "python": platform.python_version(),
-        **{name: version_of(name) for name in libraries},
-    }
+    return {"python": platform.python_version(), **{name: version_of(name) for name in libraries}}
