@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
+from partita.io.source import damage
 from partita.io.zarr_chunks import check_chunks
 from partita.io.zarr_stores import check_codecs, check_metadata, is_array, seal_metadata
 from partita.partitions.convert import draws_from_array
@@ -28,7 +28,7 @@ def read_netcdf(path: Path, options: ReadOptions) -> Draws:
     h5py = require("h5py", extra="arviz", purpose=f"reading {path.suffix} files")
     # Looked at first: h5netcdf prints a traceback of its own when it cannot open a file or read
     # this attribute.
-    with _explained(path), h5py.File(path, "r") as file:
+    with _damage(path), h5py.File(path, "r") as file:
         file.attrs.get("_nc3_strict")
     return _read(path, options, engine="h5netcdf")
 
@@ -57,7 +57,7 @@ def _read_array(path: Path, options: ReadOptions) -> Draws:
         )
     check_chunks(path, "")
     zarr = require("zarr", extra="arviz", purpose="reading .zarr stores")
-    with _explained(path):
+    with _damage(path):
         array = zarr.open_array(path, mode="r")
         if array.ndim not in (2, 3):
             raise InvalidLabelsError(
@@ -126,32 +126,17 @@ def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -
     # As a dask array the workers of a cluster read it by themselves.
     chunks: Any = {} if options.on_workers else None
     with (
-        _explained(path),
-        _quiet(),
+        _damage(path),
+        # The backends' remarks on how a file was written are not about the reader's doing.
+        warnings.catch_warnings(action="ignore"),
         xarray.open_datatree(path, engine=engine, chunks=chunks) as tree,
     ):
         return draws_from_named(tree, var_name=options.var_name, check=check)
 
 
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except PartitaError:
-        raise
-    except Exception as error:  # each backend has errors of its own for a damaged file
-        raise FileFormatError(
-            f"{path} is damaged, cut short or not what its name says ({error}). Copy or write it "
-            "again, or name its true format with format=...."
-        ) from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the backends' remarks on how a file was written, which is not the reader's doing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+def _damage(path: Path) -> AbstractContextManager[None]:
+    # Each backend has errors of its own for a damaged file.
+    return damage(path, "not what its name says", Exception)
 
 
 def _tree(draws: Draws) -> Any:

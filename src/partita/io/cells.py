@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from partita._memory import require_memory
 from partita.errors import FileFormatError
-from partita.io.header import Cell, split_line
+from partita.io.header import Cell, decoded, split_line
 from partita.io.source import Source, line_blocks, name_of, open_bytes, refuse_endless
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "", ".dat": ""}
@@ -59,10 +59,7 @@ def read_cells(source: Source, sep: str) -> list[list[Cell]]:
 def _decoded(block: bytes, name: str) -> list[str]:
     if not block.strip():
         return [""]  # however many
-    try:
-        return block.decode().split("\n")[:-1]
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
+    return decoded(block, name).split("\n")[:-1]
 
 
 def _check_lengths(rows: list[list[Cell]], name: str) -> None:

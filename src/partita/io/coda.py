@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._files import FileMissingError
 from partita.errors import FileFormatError, InvalidInputError
-from partita.io.frames import draws_from_table
+from partita.io.frames import ForeignTable, draws_from_table
 from partita.io.registry import ReadOptions
 from partita.partitions.draws import Draws
 
@@ -68,7 +67,7 @@ def _read_index(path: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-class _Chain:
+class _Chain(ForeignTable):
     """The variables of a chain as columns."""
 
     def __init__(
@@ -87,20 +86,6 @@ class _Chain:
         if any(not np.array_equal(self._values[slice(*span), 0], first) for span in self._spans):
             raise FileFormatError(f"{name}: its variables were monitored at different iterations.")
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
-        """Some columns in blocks of rows."""
-        for start in range(0, self.n_rows, step):
-            parts = [self.column(i)[start : start + step] for i in columns]
-            yield np.column_stack(parts)
-
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
         return self._values[slice(*self._spans[position]), 1]
-
-    def chain(self) -> NDArray[Any] | None:
-        """Nothing: a file is a chain."""
-        return None
-
-    def row_names(self) -> list[str] | None:
-        """Nothing: rows are numbered."""
-        return None

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
@@ -59,26 +58,16 @@ class Collector:
         self._room.add(canonical, smallest_unsigned(int(counts.max()) - 1))
         self.n_rows += block.shape[0]
 
-    def finish(
-        self,
-        *,
-        weights: ArrayLike | None = None,
-        chain: ArrayLike | None = None,
-        item_names: Sequence[str] | None = None,
-        kind: Kind = "posterior",
-    ) -> Draws:
+    def finish(self, *, item_names: Sequence[str] | None = None, **fields: Any) -> Draws:
         """The draws collected; the collector must not be used afterwards."""
         if not self.n_rows:
             raise InvalidLabelsError("there are no draws; at least one row is needed.")
-        self._refuse_counting(item_names)
-        return Draws._from_canonical(
-            self._room.finish(),
-            np.concatenate(self._counts),
-            weights=weights,
-            chain=chain,
-            item_names=item_names,
-            kind=kind,
-        )
+        if self._counting is not None and self.n_rows > 1:
+            mine = self._counting
+            shape = (self.n_rows, self._n_items)
+            refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
+        counts = np.concatenate(self._counts)
+        return Draws._from_canonical(self._room.finish(), counts, item_names=item_names, **fields)
 
     def _watch_counting(self, block: NDArray[np.int64]) -> None:
         """Keep track of the columns that have risen by the same step from row to row so far."""
@@ -92,12 +81,6 @@ class Collector:
             rows = np.arange(self.n_rows, self.n_rows + block.shape[0])[:, None]
             expected = self._first[mine] + self._step[mine] * rows
             self._counting = mine[(block[:, mine] == expected).all(axis=0)]
-
-    def _refuse_counting(self, item_names: Sequence[str] | None) -> None:
-        if self._counting is not None and self.n_rows > 1:
-            mine = self._counting
-            shape = (self.n_rows, self._n_items)
-            refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
 
 
 def refuse_counting(

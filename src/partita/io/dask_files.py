@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from partita._dask import as_client
 from partita._optional import require
-from partita._vocabulary import Kind
-from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from partita.errors import InvalidLabelsError, NotSupportedError
 from partita.io.frames import arrow_values, items_and_fields
 from partita.io.on_workers import draws_on_workers
 from partita.io.parquet import ParquetTable
@@ -23,16 +22,8 @@ from partita.partitions.draws import Draws
 from partita.partitions.pieces import stores
 from partita.partitions.remote import sent
 
-
-@dataclass(frozen=True)
-class _Part:
-    """One file: a dask array of its labels, and what else it says of the draws."""
-
-    array: Any
-    chain: NDArray[Any] | None = None
-    weights: NDArray[np.float64] | None = None
-    item_names: Sequence[str] | None = None
-    kind: Kind = "posterior"
+_Part = tuple[Any, dict[str, Any]]
+"""Of one file: a dask array of its labels, and the fields of the draws that it has."""
 
 
 def read_on_workers(
@@ -65,24 +56,14 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
         if chosen.name in named:
             found: Draws = chosen.reader()(place, replace(options, on_workers=True))
             return found
-        part = readers[chosen.name](place, options)
-        return draws_on_workers(
-            part.array,
-            client,
-            chain=part.chain,
-            weights=part.weights,
-            item_names=part.item_names,
-            kind=part.kind,
-        )
+        array, fields = readers[chosen.name](place, options)
+        return draws_on_workers(array, client, **fields)
 
 
 def _npy(path: Path, options: ReadOptions) -> _Part:
-    from partita.io.numpy_files import opened
+    from partita.io.numpy_files import opened, refuse_var_name
 
-    if options.var_name is not None:
-        raise InvalidInputError(
-            "var_name=... was given, but an npy file holds a single array.", argument="var_name"
-        )
+    refuse_var_name(options)
     values = opened(path, whole=False)
     if values.ndim not in (2, 3):
         raise InvalidLabelsError(
@@ -90,7 +71,7 @@ def _npy(path: Path, options: ReadOptions) -> _Part:
         )
     shape = (int(np.prod(values.shape[:-1])), values.shape[-1])
     chain = None if values.ndim == 2 else np.repeat(np.arange(values.shape[0]), values.shape[1])
-    return _Part(_array(_npy_rows, str(path), shape, values.dtype), chain)
+    return _array(_npy_rows, str(path), shape, values.dtype), {"chain": chain}
 
 
 def _parquet(path: Path, options: ReadOptions) -> _Part:
@@ -100,7 +81,7 @@ def _parquet(path: Path, options: ReadOptions) -> _Part:
         items, fields = items_and_fields(table, options.var_name)
         names = [table.names[i] for i in items]
         shape = (table.n_rows, len(items))
-    return _Part(_array(_parquet_rows, (str(path), names), shape, np.dtype(np.int64)), **fields)
+    return _array(_parquet_rows, (str(path), names), shape, np.dtype(np.int64)), fields
 
 
 def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +27,32 @@ _FEW_ROWS = 4
 """So few draws are an example, and their names no reason to doubt."""
 
 
-class ForeignTable(Protocol):
-    """What a library's table must tell to become draws."""
+class ForeignTable:
+    """What a library's table must tell to become draws; most keep no index beside their columns."""
 
     names: list[str]
     n_rows: int
 
     def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
         """Some columns in blocks of ``step`` rows."""
+        for start in range(0, self.n_rows, step):
+            yield self.rows(columns, start, start + step)
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        return np.column_stack([self.column(i)[start:stop] for i in columns])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
+        raise NotImplementedError
 
     def chain(self) -> NDArray[Any] | None:
         """Chain ids that the table keeps outside its columns."""
+        return None
 
     def row_names(self) -> list[str] | None:
         """Names that the table gives its rows, if they are text."""
+        return None
 
 
 def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Draws:
@@ -120,28 +129,24 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
             f"a {kind} was given; expected a table with one row per draw and one column per "
             f"item.{hint}"
         )
-    table: ForeignTable
     if library == "pandas":
-        table = PandasTable(obj.T if transpose else obj)
-    elif not transpose:
-        table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
-    else:
-        if var_name is not None:
-            raise InvalidInputError(
-                "var_name=... names columns; it has no meaning transposed.", argument="var_name"
-            )
-        table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
-        return draws_from_items(table)
-    return draws_from_table(table, var_name=var_name)
+        return draws_from_table(PandasTable(obj.T if transpose else obj), var_name=var_name)
+    table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
+    read = draws_from_items if transpose else draws_from_table
+    return read(table, var_name=var_name)
 
 
-def draws_from_items(table: ForeignTable) -> Draws:
+def draws_from_items(table: ForeignTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
+    if var_name is not None:
+        raise InvalidInputError(
+            "var_name=... names columns; it has no meaning transposed.", argument="var_name"
+        )
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
     return draws_from_array(everything, transpose=True, item_names=table.row_names())
 
 
-class PandasTable:
+class PandasTable(ForeignTable):
     """A pandas DataFrame; a default range of columns means items without names."""
 
     def __init__(self, frame: Any) -> None:
@@ -151,12 +156,8 @@ class PandasTable:
         default = heads == list(range(len(heads)))
         self.names = placeholder_names(len(heads)) if default else [str(h) for h in heads]
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
-        """Some columns in blocks of rows."""
-        for start in range(0, self.n_rows, step):
-            yield self._labels(columns, start, start + step)
-
-    def _labels(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows, none of them missing."""
         block = self._frame.iloc[start:stop, columns]
         missing = block.isna().to_numpy()
         if missing.any():
@@ -187,56 +188,38 @@ class PandasTable:
         return names if all(isinstance(name, str) for name in names) else None
 
 
-class PolarsTable:
+class PolarsTable(ForeignTable):
     """A polars DataFrame."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         self.n_rows, self.names = frame.height, list(frame.columns)
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
-        """Some columns in blocks of rows."""
-        for start in range(0, self.n_rows, step):
-            rows = self._frame.slice(start, step)
-            yield np.column_stack([rows.to_series(i).to_numpy() for i in columns])
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        part = self._frame.slice(start, stop - start)
+        return np.column_stack([part.to_series(i).to_numpy() for i in columns])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
         return np.asarray(self._frame.to_series(position).to_numpy())
 
-    def chain(self) -> NDArray[Any] | None:
-        """Nothing: polars keeps no index."""
-        return None
 
-    def row_names(self) -> list[str] | None:
-        """Nothing: polars keeps no index."""
-        return None
-
-
-class ArrowTable:
+class ArrowTable(ForeignTable):
     """A pyarrow Table or RecordBatch."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
         self.n_rows, self.names = table.num_rows, list(table.column_names)
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
-        """Some columns in blocks of rows."""
-        for start in range(0, self.n_rows, step):
-            rows = self._table.slice(start, step)
-            yield np.column_stack([arrow_values(rows.column(i)) for i in columns])
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        part = self._table.slice(start, stop - start)
+        return np.column_stack([arrow_values(part.column(i)) for i in columns])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
         return arrow_values(self._table.column(position))
-
-    def chain(self) -> NDArray[Any] | None:
-        """Nothing: Arrow keeps no index."""
-        return None
-
-    def row_names(self) -> list[str] | None:
-        """Nothing: Arrow keeps no index."""
-        return None
 
 
 def arrow_values(column: Any) -> NDArray[Any]:

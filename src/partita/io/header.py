@@ -30,6 +30,23 @@ class Cell(NamedTuple):
         return None if math.isnan(value) else value
 
 
+def decoded(text: bytes, name: str) -> str:
+    """UTF-8, which every text file must be."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
+
+
+def cells_of(line: bytes, sep: str, name: str) -> list[Cell]:
+    """The cells of one line of a file; see :func:`split_line`."""
+    text = decoded(line, name)
+    try:
+        return split_line(text, sep)
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: {error}") from None
+
+
 def split_line(line: str, sep: str) -> list[Cell]:
     """The cells of one line; an empty ``sep`` means runs of blanks."""
     line = line.strip("\r\n")

@@ -6,7 +6,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,25 +16,25 @@ from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._own_files import mark
-from partita.errors import FileFormatError, InvalidInputError, PartitaError
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.registry import ReadOptions
+from partita.io.source import damage
 from partita.partitions.cleaning import canonical_counts
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 from partita.partitions.room import are_in_file
 
 _FIELDS = ("weights", "chain", "item_names")
+_ERRORS = (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError)
+"""What NumPy and zipfile raise for a damaged file."""
 _KIND = "kind"
 """Entry that says what the draws are, where they are not of a posterior."""
 
 
 def read_npy(path: Path, options: ReadOptions) -> Draws:
     """Draws from a memory-mapped npy file."""
-    if options.var_name is not None:
-        raise InvalidInputError(
-            "var_name=... was given, but an npy file holds a single array.", argument="var_name"
-        )
+    refuse_var_name(options)
     values = opened(path, whole=not are_in_file())
     if are_in_file() and not options.transpose:
         counts = canonical_counts(values)
@@ -43,21 +43,25 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     return draws_from_array(values, transpose=options.transpose)
 
 
-def opened(path: Path, *, whole: bool) -> NDArray[Any]:
-    """The array of an npy file, mapped; memory must hold its labels if the ``whole`` is kept."""
-    with _explained(path, "npy"), path.open("rb") as stream:
+def refuse_var_name(options: ReadOptions) -> None:
+    """There is one variable in an npy file, and it has no name."""
+    if options.var_name is not None:
+        raise InvalidInputError(
+            "var_name=... was given, but an npy file holds a single array.", argument="var_name"
+        )
+
+
+def opened(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
+    """The array of an npy file; memory must hold its labels if the ``whole`` is kept."""
+    with damage(path, "no npy file", *_ERRORS), path.open("rb") as stream:
         shape, _, dtype = _read_header(stream, path.name)
         content = path.stat().st_size - stream.tell()
         _check_size(path.name, shape, dtype, content, whole=whole)
-        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        found: NDArray[Any] = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+        return found
 
 
-def read_array(path: Path) -> NDArray[Any]:
-    """The array of an npy file as it stands."""
-    with _explained(path, "npy"), path.open("rb") as stream:
-        shape, _, dtype = _read_header(stream, path.name)
-        _check_size(path.name, shape, dtype, path.stat().st_size - stream.tell())
-        return np.asarray(np.load(path, allow_pickle=False))
+read_array = partial(opened, whole=True, mapped=False)
 
 
 def write_npy(draws: Draws, path: Path) -> None:
@@ -67,7 +71,7 @@ def write_npy(draws: Draws, path: Path) -> None:
 
 def read_npz(path: Path, options: ReadOptions) -> Draws:
     """Draws from the array ``labels`` of an npz file, or from its only matrix."""
-    with _explained(path, "npz"), zipfile.ZipFile(path) as archive:
+    with damage(path, "no npz file", *_ERRORS), zipfile.ZipFile(path) as archive:
         shapes: dict[str, tuple[int, ...]] = {}
         for member in archive.infolist():
             if member.filename.removesuffix(".npy") in shapes:
@@ -104,20 +108,6 @@ def write_npz(draws: Draws, path: Path) -> None:
         arrays[_KIND] = np.array(draws.kind)
     np.savez_compressed(path, **arrays)
     mark(path, "draws")
-
-
-@contextmanager
-def _explained(path: Path, kind: str) -> Iterator[None]:
-    """Errors of NumPy and zipfile as one that says what to do."""
-    try:
-        yield
-    except PartitaError:
-        raise
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise FileFormatError(
-            f"{path} is damaged, cut short or no {kind} file ({error}). Copy or write it again, "
-            "or name its true format with format=...."
-        ) from error
 
 
 def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

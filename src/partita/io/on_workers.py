@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._dask import explained, in_order, met
 from partita._optional import require
-from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.io.collect import refuse_counting
 from partita.partitions.arrays import plain_array
@@ -25,13 +24,7 @@ Counting = NDArray[np.int64]
 
 
 def draws_on_workers(
-    array: Any,
-    client: Any,
-    *,
-    weights: ArrayLike | None = None,
-    chain: ArrayLike | None = None,
-    item_names: Sequence[str] | None = None,
-    kind: Kind = "posterior",
+    array: Any, client: Any, *, item_names: Sequence[str] | None = None, **fields: Any
 ) -> Draws:
     """Draws from a dask array of shape (draw, item) whose chunks are of known size.
 
@@ -59,9 +52,7 @@ def draws_on_workers(
         columns, start, step = _common(counted)
         refuse_counting(shape, columns, start, step, item_names)
         labels, n_clusters = finish(client, found, shape)
-    return Draws._from_canonical(
-        labels, n_clusters, weights=weights, chain=chain, item_names=item_names, kind=kind
-    )
+    return Draws._from_canonical(labels, n_clusters, item_names=item_names, **fields)
 
 
 # ------------------------------------------------------------------ what runs on workers

@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import rows_per_block
 from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
-from partita.io.frames import arrow_values, draws_from_frame, draws_from_items, draws_from_table
+from partita.io.frames import (
+    ForeignTable,
+    arrow_values,
+    draws_from_frame,
+    draws_from_items,
+    draws_from_table,
+)
 from partita.io.registry import ReadOptions
+from partita.io.source import damage
 from partita.partitions.draws import Draws
 
 
@@ -22,39 +28,27 @@ def read(path: Path, options: ReadOptions) -> Draws:
     """Draws from a parquet file, in blocks of rows."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
     arrow = require("pyarrow", extra="parquet")
-    try:
-        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            table = ParquetTable(file)
-            if not options.transpose:
-                return draws_from_table(table, var_name=options.var_name)
-            if options.var_name is not None:
-                raise InvalidInputError(
-                    "var_name=... names columns; it has no meaning transposed.", argument="var_name"
-                )
-            return draws_from_items(table)
-    except (arrow.ArrowException, OSError) as error:
-        raise FileFormatError(
-            f"{path} is damaged, cut short or no parquet file ({error}). Copy or write it again, "
-            "or name its true format with format=...."
-        ) from error
+    table_of = draws_from_items if options.transpose else draws_from_table
+    with (
+        damage(path, "no parquet file", arrow.ArrowException, OSError),
+        parquet.ParquetFile(path, page_checksum_verification=True) as file,
+    ):
+        return table_of(ParquetTable(file), var_name=options.var_name)
 
 
 def read_feather(path: Path, options: ReadOptions) -> Draws:
     """Draws from a feather file or an Arrow stream."""
     arrow = require("pyarrow", extra="parquet", purpose="reading .feather and .arrow files")
     ipc = require("pyarrow.ipc", extra="parquet")
-    try:
-        with arrow.memory_map(str(path)) as mapped:
-            opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
-            mapped.seek(0)
-            return draws_from_frame(
-                opened(mapped).read_all(), transpose=options.transpose, var_name=options.var_name
-            )
-    except (arrow.ArrowException, OSError) as error:
-        raise FileFormatError(
-            f"{path} is damaged, cut short or no feather or Arrow file ({error}). Copy or write it "
-            "again, or name its true format with format=...."
-        ) from error
+    with (
+        damage(path, "no feather or Arrow file", arrow.ArrowException, OSError),
+        arrow.memory_map(str(path)) as mapped,
+    ):
+        opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
+        mapped.seek(0)
+        return draws_from_frame(
+            opened(mapped).read_all(), transpose=options.transpose, var_name=options.var_name
+        )
 
 
 def read_columns(path: Path) -> tuple[list[str], list[list[Any]]]:
@@ -99,7 +93,7 @@ def write(draws: Draws, path: Path) -> None:
             writer.write_table(table(rows))
 
 
-class ParquetTable:
+class ParquetTable(ForeignTable):
     """A parquet file as a table; the index that pandas stores among the columns is left out."""
 
     def __init__(self, file: Any) -> None:

@@ -40,13 +40,8 @@ _STANFIT = "stanfit"
 """Class of a whole fit of rstan."""
 
 
-def read_rds(path: Path, options: ReadOptions) -> Draws:
-    """Draws from the object of an .rds file."""
-    return _draws(_load(path), options, str(path))
-
-
-def read_rdata(path: Path, options: ReadOptions) -> Draws:
-    """Draws from an object of an .RData file, chosen by ``var_name`` if there are several."""
+def read(path: Path, options: ReadOptions) -> Draws:
+    """Draws from an object of the file, chosen by ``var_name`` if there are several."""
     return _draws(_load(path), options, str(path))
 
 
@@ -81,8 +76,7 @@ def write_rdata(draws: Draws, path: Path) -> None:
 def _load(path: Path) -> Any:
     parser = require("rdata.parser", extra="r", purpose=f"reading {path.suffix} files")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return from_parsed(parser.parse_data(_unpacked(path)).object)
     except PartitaError:
         raise

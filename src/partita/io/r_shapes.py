@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.frames import draws_from_table
+from partita.io.frames import ForeignTable, draws_from_table
 from partita.io.ids import clean_ids
 from partita.io.r_objects import PAIRS, RList, ROther, RVector
 from partita.io.registry import ReadOptions
@@ -101,7 +100,7 @@ def _joined(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
     )
 
 
-class NamedColumns:
+class NamedColumns(ForeignTable):
     """Columns of equal length under names, as ``draws_from_table`` wants them."""
 
     def __init__(
@@ -110,21 +109,16 @@ class NamedColumns:
         self._columns, self.names, self._rows = columns, names, rows
         self.n_rows = len(columns[0]) if columns else 0
 
-    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
-        """Some columns in blocks of rows."""
-        for start in range(0, self.n_rows, step):
-            parts = [self._columns[i][start : start + step] for i in columns]
-            for position, part in zip(columns, parts, strict=True):
-                _refuse_missing(part, self.names[position], start)
-            yield np.column_stack([np.ma.getdata(part) for part in parts])
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows, none of them missing."""
+        parts = [self._columns[i][start:stop] for i in columns]
+        for position, part in zip(columns, parts, strict=True):
+            _refuse_missing(part, self.names[position], start)
+        return np.column_stack([np.ma.getdata(part) for part in parts])
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
         return self._columns[position]
-
-    def chain(self) -> NDArray[Any] | None:
-        """Nothing: R keeps ids among the columns."""
-        return None
 
     def row_names(self) -> list[str] | None:
         """The names of the rows, if there are any."""

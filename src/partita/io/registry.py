@@ -103,11 +103,11 @@ _FORMATS = (
         directory=True,
         ours="zarr_stores:is_ours",
     ),
-    Format("rds", (".rds",), "r_files:read_rds", "r_files:write_rds", table=True, one_based=True),
+    Format("rds", (".rds",), "r_files:read", "r_files:write_rds", table=True, one_based=True),
     Format(
         "rdata",
         (".rdata", ".rda"),
-        "r_files:read_rdata",
+        "r_files:read",
         "r_files:write_rdata",
         table=True,
         one_based=True,

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from partita._files import FileAccessError, FileMissingError, PathLike
 from partita._validate import path as clean_path
-from partita.errors import FileFormatError, InvalidInputError
+from partita.errors import FileFormatError, InvalidInputError, PartitaError
 
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
@@ -97,6 +97,20 @@ def open_bytes(source: Source) -> Iterator[IO[Any]]:
             opened = _PACKED.get(path.suffix.lower())
             stream: Any = raw if opened is None else opened(raw)
             yield stream
+
+
+@contextmanager
+def damage(path: Path, instead: str, *errors: type[Exception]) -> Iterator[None]:
+    """Errors of a reading library as one that says what to do; ``instead`` is what else it is."""
+    try:
+        yield
+    except PartitaError:
+        raise
+    except errors as error:
+        raise FileFormatError(
+            f"{path} is damaged, cut short or {instead} ({error}). Copy or write it again, or name "
+            "its true format with format=...."
+        ) from error
 
 
 def name_of(source: Source) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain as chained
 from typing import IO, Any
 
@@ -41,27 +42,8 @@ _STAN = re.compile(
 """What Stan's programs say about warm-up in their comments."""
 
 
-def read_csv(source: Source, options: ReadOptions) -> Draws:
-    """Draws separated by commas."""
-    return _read(source, options, ",")
-
-
-def read_tsv(source: Source, options: ReadOptions) -> Draws:
-    """Draws separated by tabs."""
-    return _read(source, options, "\t")
-
-
-def read_txt(source: Source, options: ReadOptions) -> Draws:
-    """Draws separated by runs of blanks."""
-    return _read(source, options, "")
-
-
-def read_cmdstan(source: Source, options: ReadOptions) -> Draws:
-    """Draws of one variable of CmdStan's output."""
-    return _read(source, options, ",", one_variable=True)
-
-
-def _read(source: Source, options: ReadOptions, sep: str, *, one_variable: bool = False) -> Draws:
+def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool = False) -> Draws:
+    """Draws separated by a character, or by runs of blanks for ""; CmdStan's of one variable."""
     name = name_of(source)
     sep = _check_sep(sep if options.sep is None else options.sep)
     if options.strings and options.header is None:
@@ -87,14 +69,16 @@ def _read(source: Source, options: ReadOptions, sep: str, *, one_variable: bool 
         return _without_warmup(draws, head[: layout.body], name)
 
 
+read_csv = partial(read, sep=",")
+read_tsv = partial(read, sep="\t")
+read_txt = partial(read, sep="")
+read_cmdstan = partial(read, sep=",", one_variable=True)
+
+
 def _check_sep(sep: str) -> str:
     if len(sep.encode()) > 1 or sep in ('"', "\n", "\r", "#", ".", "-", "+") or sep.isalnum():
-        raise unexpected(
-            sep,
-            "sep",
-            "one ASCII character that is no part of a number, such as ';', "
-            "or '' for runs of blanks",
-        )
+        expected = "one ASCII character that is no part of a number, such as ';', or '' for runs of"
+        raise unexpected(sep, "sep", f"{expected} blanks")
     return sep
 
 
@@ -213,4 +197,4 @@ def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
 
 
 def _setting(value: bytes) -> int:
-    return {b"true": 1, b"false": 0}.get(value) if value.isalpha() else int(value)  # type: ignore[return-value]
+    return int(value == b"true") if value.isalpha() else int(value)

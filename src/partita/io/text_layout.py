@@ -19,7 +19,7 @@ from partita.io.columns import (
     long_columns,
     refuse_long,
 )
-from partita.io.header import Cell, is_header, split_line
+from partita.io.header import Cell, cells_of, is_header
 from partita.io.registry import ReadOptions
 from partita.io.source import refuse_endless
 from partita.io.text_rows import ROW_NAMES, Layout
@@ -49,12 +49,12 @@ def find_layout(
     head: bytes, sep: str, options: ReadOptions, name: str, *, one_variable: bool
 ) -> Layout:
     """What the columns are, from the first rows and what the user says."""
-    (start, stop), *others = [span for span, _ in zip(_content_lines(head), range(3), strict=False)]
+    (start, stop), *others = islice(_content_lines(head), 3)
     if options.sep is None:
         last = others[-1] if others else (start, stop)
         _refuse_other_separator(head[slice(*last)], sep, name)
-    first = _cells(head[start:stop], sep, name)
-    following = [_cells(head[slice(*span)], sep, name) for span in others]
+    first = cells_of(head[start:stop], sep, name)
+    following = [cells_of(head[slice(*span)], sep, name) for span in others]
     header = is_header(first, name, following) if options.header is None else options.header
     if not header:
         if one_variable or options.var_name is not None:
@@ -71,8 +71,9 @@ def find_layout(
         first = first[1:]
     names = [cell.text for cell in first]
     offset = int(row_names)
+    row_bytes = others[0][1] - others[0][0]
     if not options.transpose and _is_long(names, following):
-        return _long_layout(names, offset, stop, others[0][1] - others[0][0])
+        return _long_layout(names, offset, stop, row_bytes)
     number = None if options.transpose else draw_number(names)
     if number is not None and _repeats(following, number - len(names)):
         refuse_long(names[number])
@@ -88,7 +89,6 @@ def find_layout(
     )
     _refuse_transposed(names, options)
     target, kept = _targets(len(names) + offset, columns, offset)
-    row_bytes = others[0][1] - others[0][0]
     return Layout(
         target, len(columns.items), columns.names, kept, stop, row_bytes, kind=columns.kind
     )
@@ -127,15 +127,6 @@ def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
             "named variables has one row per draw.",
             argument="transpose",
         )
-
-
-def _cells(line: bytes, sep: str, name: str) -> list[Cell]:
-    try:
-        return split_line(line.decode(), sep)
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
-    except FileFormatError as error:
-        raise FileFormatError(f"{name}: {error}") from None
 
 
 def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import Kind
 from partita.errors import FileFormatError, FractionalLabelsError, InvalidLabelsError
-from partita.io.header import MISSING, Cell, split_line
+from partita.io.header import MISSING, Cell, cells_of, decoded, split_line
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,10 @@ def refuse_commented_rows(
 
 
 def _kept_cells(block: bytes, spans: NDArray[np.int64], name: str) -> list[list[Cell]]:
-    kept = []
-    for column in range(spans.shape[1]):
-        try:
-            pieces = [block[a:b].decode() for a, b in spans[:, column].tolist()]
-            kept.append([split_line(piece, "\0")[0] for piece in pieces])
-        except UnicodeDecodeError:
-            raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
-        except FileFormatError as error:
-            raise FileFormatError(f"{name}: {error}") from None
-    return kept
+    return [
+        [cells_of(block[a:b], "\0", name)[0] for a, b in spans[:, column].tolist()]
+        for column in range(spans.shape[1])
+    ]
 
 
 def _refuse(
@@ -153,10 +147,7 @@ def string_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) ->
     items = columns[layout.target[columns] >= 0].tolist()
     kept = [int(np.flatnonzero(layout.target == -2 - slot)[0]) for slot in range(len(layout.kept))]
     for block in blocks:
-        try:
-            text = block[start:].decode()
-        except UnicodeDecodeError:
-            raise FileFormatError(f"{name} is not UTF-8 text; save it as UTF-8.") from None
+        text = decoded(block[start:], name)
         lines += block.count(b"\n", 0, start)
         start = 0
         labels, others = [], []

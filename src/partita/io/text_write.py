@@ -7,6 +7,7 @@ import gzip
 import lzma
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,17 +19,8 @@ from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
 from partita.partitions.draws import Draws
 
 
-def write_csv(draws: Draws, target: Path | IO[Any]) -> None:
-    """Write draws separated by commas, under a header."""
-    _write(draws, target, ",")
-
-
-def write_tsv(draws: Draws, target: Path | IO[Any]) -> None:
-    """Write draws separated by tabs, under a header."""
-    _write(draws, target, "\t")
-
-
-def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
+def write(draws: Draws, target: Path | IO[Any], *, sep: str) -> None:
+    """Write draws separated by a character, under a header."""
     with Status("writing draws") as status:
         lines = _lines(draws, sep, status)
         if not isinstance(target, Path):
@@ -36,6 +28,10 @@ def _write(draws: Draws, target: Path | IO[Any], sep: str) -> None:
         else:
             with target.open("wb") as raw, _packed(raw, target.suffix.lower()) as stream:
                 stream.writelines(lines)
+
+
+write_csv = partial(write, sep=",")
+write_tsv = partial(write, sep="\t")
 
 
 def _packed(raw: IO[bytes], suffix: str) -> Any:
