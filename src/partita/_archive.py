@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._files import FileAccessError, FileMissingError, PathLike, atomic_path
+from partita._files import PathLike, atomic_path, existing
 from partita._memory import require_memory
 from partita._own_files import Kind, mark
-from partita._validate import path as clean_path
 from partita.errors import FileFormatError, MemoryLimitError
 
 _DOCUMENT = "document"
@@ -58,11 +57,7 @@ def write_archive(
 
 def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The document and the arrays of a file of that kind, of any version up to the newest."""
-    place = clean_path(path, "path")
-    if not place.exists():
-        raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
-    if place.is_dir():
-        raise FileAccessError(f"{path} is a directory; expected a file.")
+    place = existing(path)
     try:
         # Opened here: NumPy leaves the file open when the archive in it is cut short.
         with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:

@@ -85,12 +85,16 @@ def atomic_path(
     """
     # Through a symbolic link, as open() would.
     target = Path(os.path.realpath(clean_path(path, "path")))
-    if _is_special(target):
+    if target.exists() and not target.is_file() and not target.is_dir():
         with _explained(path):
             yield target
         return
     _remove_leftovers(target)
-    _check_place(target, path)
+    if not target.parent.is_dir():
+        raise FileMissingError(
+            f"{path} cannot be written: the directory {target.parent} does not exist. "
+            "Make it first."
+        )
     if kind is not None or target.is_dir():
         _check_target(target, path, overwrite or is_own(target, kind), replaceable)
     with scratch_path(target) as temporary:
@@ -140,16 +144,14 @@ def write_text(
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _is_special(target: Path) -> bool:
-    return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def _check_place(target: Path, path: PathLike) -> None:
-    if not target.parent.is_dir():
-        raise FileMissingError(
-            f"{path} cannot be written: the directory {target.parent} does not exist. "
-            "Make it first."
-        )
+def existing(path: PathLike, *, directory: bool = False) -> Path:
+    """The path, when it leads to a file, or to what may be a directory."""
+    place = clean_path(path, "path")
+    if not place.exists():
+        raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
+    if place.is_dir() and not directory:
+        raise FileAccessError(f"{path} is a directory; expected a file.")
+    return place
 
 
 def _check_target(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from partita._validate import flag
 from partita.kernels.compiling import listeners
@@ -26,16 +26,6 @@ def in_notebook() -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
-class Line(Protocol):
-    """A line that can be replaced."""
-
-    def update(self, text: str) -> None:
-        """Show this text instead."""
-
-    def stop(self) -> None:
-        """Show nothing any more."""
-
-
 class NotebookLine:
     """One line of a notebook's output, replaced in place and empty at the end."""
 
@@ -53,13 +43,13 @@ class NotebookLine:
         self.update("")
 
 
-def _terminal_line(text: str) -> Line:
+def _terminal_line(text: str) -> Any:
     from rich.console import Console
     from rich.status import Status as RichStatus
 
-    line: Any = RichStatus(text, console=Console(stderr=True))
+    line = RichStatus(text, console=Console(stderr=True))
     line.start()
-    return line  # type: ignore[no-any-return]
+    return line
 
 
 class Status:
@@ -71,7 +61,8 @@ class Status:
     speaks through the same line.
     """
 
-    _line: ClassVar[Line | None] = None
+    _line: ClassVar[Any] = None
+    """Of a terminal or a notebook: it can be replaced and stopped."""
 
     def __init__(self, title: str, progress: bool | None = None) -> None:
         self._title = title

@@ -33,24 +33,20 @@ class Result:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: frozen(value) for name, value in state.items()})
 
+    def _shown(self) -> dict[str, str]:
+        shown = (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        return {name: _short(getattr(self, name)) for name in shown}
+
     def __repr__(self) -> str:
-        shown = (
-            f"{field.name}={_short(getattr(self, field.name))}"
-            for field in fields(self)  # type: ignore[arg-type]
-            if field.repr
-        )
+        shown = (f"{name}={text}" for name, text in self._shown().items())
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def __str__(self) -> str:
         if type(self).__repr__ is not Result.__repr__:
             return repr(self)
-        shown = [
-            (field.name.replace("_", " "), _short(getattr(self, field.name)))
-            for field in fields(self)  # type: ignore[arg-type]
-            if field.repr
-        ]
-        width = max((len(name) for name, _ in shown), default=0) + 1
-        return "\n".join(f"{name + ':':<{width}} {text}" for name, text in shown)
+        shown = {f"{name.replace('_', ' ')}:": text for name, text in self._shown().items()}
+        width = max(map(len, shown), default=0)
+        return "\n".join(f"{name:<{width}} {text}" for name, text in shown.items())
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -78,10 +74,10 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def clipped(value: object, most: int = 160) -> str:
+def clipped(value: object) -> str:
     """The repr of what a result was made with, cut where it is long: tables, many columns."""
     text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= 160 else f"{text[:159]}…"
 
 
 def _short(value: Any) -> str:

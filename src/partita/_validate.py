@@ -85,11 +85,11 @@ def between(value: object, name: str, low: float, high: float) -> float:
     return cleaned
 
 
-def seconds(value: object, name: str = "time_limit") -> float | None:
+def seconds(value: object) -> float | None:
     """A limit of time; None where there is none, which infinity says too."""
     if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
         return None
-    return positive(value, name, "a positive number of seconds")
+    return positive(value, "time_limit", "a positive number of seconds")
 
 
 def texts(value: object, name: str) -> tuple[str, ...]:
@@ -112,22 +112,17 @@ def positions(value: object, name: str) -> NDArray[Any]:
     return found
 
 
-def choice(value: object, name: str, known: Collection[Name]) -> Name:
-    """One of the known names."""
+def choice(value: object, name: str, known: Collection[Name], expected: str = "one of {}") -> Name:
+    """One of the known names, which stand in the message where the braces are."""
     if not isinstance(value, str) or value not in known:
         listed = ", ".join(repr(entry) for entry in known)
-        raise unexpected(value, name, f"one of {listed}", UnknownNameError)
+        raise unexpected(value, name, expected.format(listed), UnknownNameError)
     return value  # type: ignore[return-value]
 
 
 def choice_or_none(value: object, name: str, known: Collection[Name]) -> Name | None:
     """One of the known names, or None."""
-    if value is None:
-        return None
-    if not isinstance(value, str) or value not in known:
-        listed = ", ".join(repr(entry) for entry in known)
-        raise unexpected(value, name, f"{listed} or None", UnknownNameError)
-    return value  # type: ignore[return-value]
+    return None if value is None else choice(value, name, known, "{} or None")
 
 
 def text(value: object, name: str, expected: str = "text") -> str:
@@ -149,9 +144,7 @@ def flag(value: object, name: str) -> bool:
     return bool(value)
 
 
-def generator(
-    value: Rng | None, name: str = "rng", *, default: int | None = 0
-) -> np.random.Generator:
+def generator(value: Rng | None, *, default: int | None = 0) -> np.random.Generator:
     """A generator of random numbers; ``None`` means the seed ``default``."""
     chosen = default if value is None else value
     if isinstance(chosen, np.random.Generator):
@@ -160,11 +153,10 @@ def generator(
         return np.random.default_rng(chosen)
     if isinstance(chosen, (int, np.integer)) and not isinstance(chosen, bool) and chosen >= 0:
         return np.random.default_rng(int(chosen))
-    raise unexpected(
-        value,
-        name,
-        "a whole number of at least 0, a numpy.random.SeedSequence or a numpy.random.Generator",
+    expected = (
+        "a whole number of at least 0, a numpy.random.SeedSequence or a numpy.random.Generator"
     )
+    raise unexpected(value, "rng", expected)
 
 
 def path(value: object, name: str = "path") -> Path:

@@ -57,6 +57,21 @@ def share(part: float) -> str:
     return "under 1%" if 0.0 < part < 0.01 else f"{100 * part:.0f}%"
 
 
+def brief(value: float, decimals: int = 2) -> str:
+    """Two decimals where that says enough, else three digits."""
+    return f"{value:.{decimals}f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
+
+
+def in_unit(amount: str, unit: str) -> str:
+    """An amount of something that may have no unit: 1.2 bits."""
+    return f"{amount} {unit}" if unit else amount
+
+
+def with_unit(name: str, unit: str) -> str:
+    """What is measured, and in what: variation of information (bits)."""
+    return f"{name} ({unit})" if unit else name
+
+
 def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
     """Cluster sizes from the largest on: size 178; sizes 72, 7, 3.
 

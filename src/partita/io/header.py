@@ -6,7 +6,7 @@ import math
 from itertools import repeat
 from typing import NamedTuple
 
-from partita.errors import FileFormatError
+from partita.errors import FileFormatError, about
 
 MISSING = frozenset({"", "NA", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>", "."})
 """How programs spell a missing value."""
@@ -89,6 +89,7 @@ def split_line(line: str, sep: str) -> list[Cell]:
             i += 1
 
 
+@about("header", "path")
 def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool:
     """Whether the first row is a header.
 
@@ -107,8 +108,7 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
         odd = next(cell for cell, number in zip(first, numbers, strict=True) if number is None)
         raise FileFormatError(
             f"{name}: the first row mixes numbers with {odd.text!r}, so it may be a header or "
-            f"a draw with a bad label. {say}",
-            argument="header",
+            f"a draw with a bad label. {say}"
         )
     if any(number % 1 > 0 for number in known):  # neither ids of items nor labels
         return False
@@ -116,15 +116,13 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
     if different and not any(cell.number in known for row in following for cell in row):
         raise FileFormatError(
             f"{name}: the numbers of the first row are all different ({known[0]:g}, {known[1]:g}, "
-            f"…), so it may be a header of item ids or a draw with every item alone. {say}",
-            argument="header",
+            f"…), so it may be a header of item ids or a draw with every item alone. {say}"
         )
     if len(known) > 1 and known[0] in (0, 1):
         counting = all(number == known[0] + i for i, number in enumerate(known))
         if counting:
             raise FileFormatError(
                 f"{name}: the first row counts {known[0]:.0f}, {known[1]:.0f}, …, so it may be a "
-                f"header of column numbers or a draw with every item alone. {say}",
-                argument="header",
+                f"header of column numbers or a draw with every item alone. {say}"
             )
     return False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, about
 from partita.partitions.draws import Draws
 
 Floats = NDArray[np.float64]
@@ -141,6 +141,7 @@ def similarity_from_memberships(
     return out
 
 
+@about("memberships")
 def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats, Any]:
     """Probabilities of shape (draw, item, component) that sum to 1, and the chain of each draw."""
     log, var_name = flag(log, "log"), text_or_none(var_name, "var_name")
@@ -153,8 +154,7 @@ def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats,
     if array.ndim not in (3, 4) or 0 in array.shape:
         raise InvalidInputError(
             f"memberships have shape {array.shape}; expected (draw, item, component) or (chain, "
-            "draw, item, component).",
-            argument="memberships",
+            "draw, item, component)."
         )
     chain = None
     if array.ndim == 4:
@@ -164,22 +164,19 @@ def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats,
         highest = array.max(axis=2, keepdims=True)
         if not np.isfinite(highest).all() or np.isnan(array).any():
             raise InvalidInputError(
-                "log weights of an item are all -inf, infinite or missing; expected a finite one.",
-                argument="memberships",
+                "log weights of an item are all -inf, infinite or missing; expected a finite one."
             )
         array = np.exp(array - highest)
     elif not np.isfinite(array).all() or array.min() < 0:
         raise InvalidInputError(
             "memberships are negative or missing; expected probabilities. For log weights say "
-            "log=True.",
-            argument="memberships",
+            "log=True."
         )
     total = array.sum(axis=2, keepdims=True)
     if not log and np.abs(total - 1).max() > 1e-4:
         raise InvalidInputError(
             f"memberships of an item sum to {float(total.flat[np.abs(total - 1).argmax()]):g}; "
-            "expected 1. Is the last axis the component? Log weights need log=True.",
-            argument="memberships",
+            "expected 1. Is the last axis the component? Log weights need log=True."
         )
     return array / total, chain
 

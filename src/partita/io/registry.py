@@ -11,7 +11,7 @@ from typing import Any
 from partita._files import PathLike
 from partita._validate import path as clean_path
 from partita._validate import unexpected
-from partita.errors import UnknownNameError
+from partita.errors import UnknownNameError, about
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Format:
         """Of a directory: whether it is a store that ``write`` made, and nothing else."""
         return _load(self.ours) if self.ours else None
 
+    @about("format")
     def writer(self) -> Callable[..., Any]:
         """The function that writes this format."""
         if self.write is None:
             raise UnknownNameError(
                 f"format {self.name!r} can be read, not written. "
-                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}.",
-                argument="format",
+                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}."
             )
         return _load(self.write)
 
@@ -120,6 +120,7 @@ def format_names() -> tuple[str, ...]:
     return tuple(each.name for each in _FORMATS)
 
 
+@about("format")
 def find_format(name: str | None, path: PathLike | None) -> Format:
     """The format of that name, or of the path's suffix; csv when there is neither."""
     if name is not None:
@@ -129,8 +130,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
             if each.name == name.lower():
                 return each
         raise UnknownNameError(
-            f"format {name!r} is unknown. Known formats: {_listed(format_names())}.",
-            argument="format",
+            f"format {name!r} is unknown. Known formats: {_listed(format_names())}."
         )
     if path is None:
         return _FORMATS[0]
@@ -145,8 +145,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
     raise UnknownNameError(
         f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
-        f"Name the format with format=..., one of {_listed(format_names())}.",
-        argument="format",
+        f"Name the format with format=..., one of {_listed(format_names())}."
     )
 
 

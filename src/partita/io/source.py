@@ -15,8 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from partita._files import FileAccessError, FileMissingError, PathLike
-from partita._validate import path as clean_path
+from partita._files import FileAccessError, FileMissingError, PathLike, existing
 from partita.errors import FileFormatError, InvalidInputError, PartitaError
 
 Source = PathLike | IO[Any]
@@ -72,11 +71,7 @@ def is_standard(source: object) -> bool:
 
 def check_file(path: PathLike, *, directory: bool = False) -> Path:
     """The path, when it leads to something that can be read."""
-    place = clean_path(path, "path")
-    if not place.exists():
-        raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
-    if place.is_dir() and not directory:
-        raise FileAccessError(f"{path} is a directory; expected a file.")
+    place = existing(path, directory=directory)
     if not os.access(place, os.R_OK):
         raise FileAccessError(f"{path} cannot be read: permission denied.")
     if place.is_file() and place.stat().st_size == 0:

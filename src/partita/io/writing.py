@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.io.columns import CHAIN, WEIGHT, choose_columns
 from partita.io.registry import Format
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
 
 
+@about("format")
 def check_holds(draws: Draws, chosen: Format) -> None:
     """Refuse what the file could not give back."""
     parts: dict[str, Any] = {
@@ -24,8 +25,7 @@ def check_holds(draws: Draws, chosen: Format) -> None:
     if lost:
         raise NotSupportedError(
             f"format {chosen.name!r} cannot hold {' and '.join(lost)}; choose another, "
-            "such as npz, or write the labels alone.",
-            argument="format",
+            "such as npz, or write the labels alone."
         )
     names = draws.item_names or ()
     chains = (
@@ -35,15 +35,13 @@ def check_holds(draws: Draws, chosen: Format) -> None:
         if not _is_plain(name):
             raise InvalidInputError(
                 f"the name {name!r} has control characters or cannot be written as UTF-8; "
-                "rename the item or chain.",
-                argument="format",
+                "rename the item or chain."
             )
     if names and chosen.table and not _survive_as_columns(names):
         raise InvalidInputError(
             f"items named {', '.join(map(repr, names[:3]))}, … would be read back as something "
             f"else: {CHAIN}, {WEIGHT}, lp__, z[1], an empty name and .item1, .item2, … have a "
-            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr.",
-            argument="format",
+            "meaning of their own as headings. Rename the items, or write npz, netCDF or zarr."
         )
 
 
