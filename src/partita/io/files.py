@@ -135,7 +135,7 @@ def read_draws(
     places = several(path)
     with reading_noise(noise), labels_in_file(mapped):
         if engine is not None:
-            on_workers = import_module("partita.io.dask_files")
+            on_workers = import_module("partita.io.on_workers")
             found: Draws = on_workers.read_on_workers(places, format, options, engine)
             return with_fields(found, kind=kind)
         parts = [with_fields(read_here(each, format, options), kind=kind) for each in places]

@@ -208,17 +208,11 @@ def _from_cube(node: RVector, options: ReadOptions, name: str) -> Draws:
     chains = node.dimnames[order[1]] if node.dimnames else None
     parts = []
     for i in range(values.shape[1]):
-        dimnames = () if names is None else (None, names)
-        part = RVector(values[:, i, :], dimnames)
-        ids = clean_ids(np.array([str(i + 1) if chains is None else chains[i]]))
-        parts.append(with_fields(_from_vector(part, options, name), chain=_chain_ids(part, ids)))
+        part = RVector(values[:, i, :], () if names is None else (None, names))
+        text = str(i + 1) if chains is None else chains[i].removeprefix("chain:")
+        ids = clean_ids(np.full(len(values), int(text) if text.isdigit() else text))
+        parts.append(with_fields(_from_vector(part, options, name), chain=ids))
     return Draws.concat(parts)
-
-
-def _chain_ids(part: RVector, ids: NDArray[Any]) -> NDArray[Any]:
-    text = str(ids[0]).removeprefix("chain:")
-    value: int | str = int(text) if text.isdigit() else text
-    return np.full(part.values.shape[0], value)
 
 
 def _cube_order(node: RVector, name: str) -> tuple[int, int, int]:

@@ -64,7 +64,8 @@ def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool =
         if options.transpose:
             return _assemble_items(rows, layout)
         if layout.long is not None:
-            return _assemble_long(rows, layout.long)
+            table = np.concatenate([block for block, _ in rows])
+            return draws_from_long(*(table[:, column] for column in layout.long))
         draws = _assemble_draws(rows, layout, _expected_rows(stream, layout), sep)
         return _without_warmup(draws, head[: layout.body], name)
 
@@ -90,13 +91,6 @@ def _expected_rows(stream: IO[Any], layout: Layout) -> int:
         return 0
     # A cell takes at least its digit and its separator, however short the first row was.
     return int(1.1 * size / max(layout.row_bytes, 2 * layout.target.size)) + 16
-
-
-def _assemble_long(rows: Rows, place: tuple[int, int, int, int]) -> Draws:
-    """Draws from a file with one row per draw and item."""
-    table = np.concatenate([block for block, _ in rows])
-    chain, draw, index, value = (table[:, column] for column in place)
-    return draws_from_long(chain, draw, index, value)
 
 
 def _assemble_draws(rows: Rows, layout: Layout, expected: int, sep: str) -> Draws:
@@ -174,7 +168,8 @@ def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
     A file with exactly as many rows as there are samples has lost its warm-up
     already.
     """
-    found = {key: _setting(value) for key, value in _STAN.findall(comments)}
+    said = {b"true": b"1", b"false": b"0"}
+    found = {key: int(said.get(value, value)) for key, value in _STAN.findall(comments)}
     warmup = found.get(b"num_warmup", found.get(b"warmup", 0))
     if not found.get(b"save_warmup") or not warmup:
         return draws
@@ -194,7 +189,3 @@ def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
         stacklevel=2,
     )
     return draws[n_warmup:]
-
-
-def _setting(value: bytes) -> int:
-    return int(value == b"true") if value.isalpha() else int(value)
