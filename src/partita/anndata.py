@@ -14,7 +14,7 @@ import numpy as np
 from partita._optional import require
 from partita._validate import Rng
 from partita._vocabulary import Kind
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -23,7 +23,7 @@ from partita.partitions.similarity import similarity as similarity_of
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
-from partita.summary.uns import keep_core, keep_path, keep_rivals, uns_of
+from partita.summary.uns import categorical, keep, keep_core, keep_path, keep_rivals, uns_of
 
 __all__ = ["attach", "summarize"]
 
@@ -170,31 +170,31 @@ def attach(
             f"{adata.n_obs:,} cells; expected one item per cell.",
             argument="summary",
         )
-    if _in_order(summary.draws, _cells(adata)) is not summary.draws:
+    with about("summary"):
+        ordered = _in_order(summary.draws, _cells(adata))
+    if ordered is not summary.draws:
         raise InvalidInputError(
             "the items of the summary are the cells of the AnnData in another order; give draws "
             "with names to partita.anndata.summarize, which orders them, or reorder the cells.",
             argument="summary",
         )
-    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
-    names = [str(label) for label in range(summary.n_clusters)]
-    adata.obs[key_added] = pandas.Categorical.from_codes(summary.labels, categories=names)
+    adata.obs[key_added] = categorical(summary.labels, summary.n_clusters)
     adata.obs[f"{key_added}_probability"] = summary.items.probability
     keep_core(adata, summary, f"{key_added}_core")
     adata.uns[key_added] = uns_of(summary)
     keep_path(adata, summary, f"{key_added}_path")
     keep_rivals(adata, summary, key_added)
-    matrix = f"{key_added}_similarity"
-    if similarity:
-        adata.obsp[matrix] = similarity_of(summary.draws, dtype=np.float32)
-    elif matrix in adata.obsp:  # of other draws than those now summarised under the key
-        del adata.obsp[matrix]
+    matrix = similarity_of(summary.draws, dtype=np.float32) if similarity else None
+    keep(adata.obsp, f"{key_added}_similarity", matrix)
 
 
+@about("draws")
 def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind | None) -> Any:
     """Draws of as many items as there are cells, in their order; sampler output as it is."""
     if isinstance(given, str) and given in adata.obsm:
-        return as_draws(_dense(adata.obsm[given]), transpose=True, noise=noise, kind=kind)
+        entry = adata.obsm[given]  # columns of an array of draws are not worth names
+        values = np.asarray(entry.toarray() if hasattr(entry, "toarray") else entry)
+        return as_draws(values, transpose=True, noise=noise, kind=kind)
     columns = _columns_of(adata, given)
     if columns:
         labels = np.array([_codes(adata.obs[name]) for name in columns])
@@ -203,8 +203,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
         keys = ", ".join(repr(key) for key in adata.obsm) or "none"
         raise InvalidInputError(
             f"draws={given!r} is neither a key of adata.obsm ({keys}), nor a pattern for columns "
-            "of adata.obs, nor a file.",
-            argument="draws",
+            "of adata.obs, nor a file."
         )
     clean = as_draws(given, noise=noise, kind=kind)
     if clean.n_items != adata.n_obs:
@@ -213,8 +212,7 @@ def _draws_of_cells(adata: Any, given: Any, noise: NoiseRule | None, kind: Kind 
         )
         raise InvalidLabelsError(
             f"the draws are of {clean.n_items:,} items, the AnnData has {adata.n_obs:,} cells; "
-            f"expected one column per cell.{turned}",
-            argument="draws",
+            f"expected one column per cell.{turned}"
         )
     ordered = _in_order(clean, _cells(adata))
     return given if isinstance(given, Fit) and kind != "ensemble" else ordered
@@ -230,8 +228,7 @@ def _columns_of(adata: Any, given: Any) -> list[str]:
     if unknown:
         raise InvalidInputError(
             f"draws names columns of adata.obs that are not there: {', '.join(unknown[:5])}. "
-            f"There are {', '.join(map(str, adata.obs.columns[:10])) or 'none'}.",
-            argument="draws",
+            f"There are {', '.join(map(str, adata.obs.columns[:10])) or 'none'}."
         )
     return list(given)
 
@@ -241,8 +238,7 @@ def _codes(column: Any) -> Any:
     if column.isna().any():
         raise InvalidLabelsError(
             f"column {column.name!r} of adata.obs has {int(column.isna().sum()):,} missing labels; "
-            "expected one per cell. Leave those cells out, or give them a label.",
-            argument="draws",
+            "expected one per cell. Leave those cells out, or give them a label."
         )
     pandas = require("pandas", extra="anndata", purpose="partita.anndata")
     numbers = pandas.to_numeric(column.astype(str), errors="coerce")
@@ -255,12 +251,6 @@ def _cells(adata: Any) -> list[str]:
     return [str(name) for name in adata.obs_names]
 
 
-def _dense(entry: Any) -> Any:
-    """An entry of obsm as array or table; columns of an array of draws are not worth names."""
-    values = entry.toarray() if hasattr(entry, "toarray") else entry
-    return np.asarray(values)
-
-
 def _in_order(draws: Draws, cells: list[str]) -> Draws:
     if draws.item_names is None or list(draws.item_names) == cells:
         return draws
@@ -270,7 +260,6 @@ def _in_order(draws: Draws, cells: list[str]) -> Draws:
     if unknown:
         raise InvalidLabelsError(
             f"{len(unknown):,} of {len(cells):,} items of the draws, such as {unknown[0]!r}, are "
-            "no cells of the AnnData, while the others are. Give draws of the same cells.",
-            argument="draws",
+            "no cells of the AnnData, while the others are. Give draws of the same cells."
         )
     return draws.select_items(cells)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from partita import _html as html
 from partita._vocabulary import words
-from partita._wording import counted, counts, of_sizes, percent
+from partita._wording import counted, counts, in_unit, of_sizes, percent
+from partita.summary.paper import cluster_rows
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
@@ -20,8 +21,6 @@ _PICTURE = "width:200px;image-rendering:pixelated;border:1px solid #999"
 def page(summary: Summary, picture: str | None) -> str:
     """The answer, what stands against it, the clusters, and the similarity as a picture."""
     draws, found, ball = summary.draws, summary.estimate, summary.ball
-    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
-    own_unit = f" {found.loss.unit}" if found.loss.unit else ""
     said = words(draws.kind)
     proof = "without a lower bound"
     if found.is_proven_optimal:
@@ -33,11 +32,11 @@ def page(summary: Summary, picture: str | None) -> str:
         ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {sizes}"),
         (
             f"{said.expected.capitalize()} {found.loss.title}",
-            f"{found.expected_loss:.4g}{own_unit}, {proof}",
+            f"{in_unit(f'{found.expected_loss:.4g}', found.loss.unit)}, {proof}",
         ),
         (
             f"{percent(ball.prob)} {said.ball}",
-            f"radius {ball.radius:.3g}{unit}; "
+            f"radius {in_unit(f'{ball.radius:.3g}', ball.loss.unit)}; "
             + "; ".join(
                 f"{name} {counts(bound.n_clusters[:1].tolist(), 'cluster')}"
                 for name, bound in ball.bounds.items()
@@ -62,14 +61,6 @@ def page(summary: Summary, picture: str | None) -> str:
 def _clusters(summary: Summary) -> str:
     table = summary.clusters
     headings = ["cluster", "size", "within", "unchanged", f"Jaccard ≥ {table.jaccard:g}"]
-    rows = [
-        [
-            str(k),
-            f"{table.size[k]:,}",
-            *(f"{column[k]:.2f}" for column in (table.within, table.unchanged, table.similar)),
-        ]
-        for k in range(min(len(table), _SHOWN))
-    ]
     more = len(table) - _SHOWN
     rest = html.note(f"and {counted(more, 'smaller cluster')}") if more > 0 else ""
-    return html.table(headings, rows) + rest
+    return html.table(headings, cluster_rows(table)[:_SHOWN]) + rest

@@ -49,15 +49,13 @@ def as_observations(data: DataLike, n_items: int) -> Observations:
     except (TypeError, ValueError) as error:
         raise InvalidDataError(
             f"data cannot be read as numbers ({error}); expected an array of shape (n_items,) or "
-            "(n_items, n_columns). Leave columns of text out.",
-            argument="data",
+            "(n_items, n_columns). Leave columns of text out."
         ) from error
     table = values[:, None] if values.ndim == 1 else values
     if table.ndim != 2 or table.shape[0] != n_items or table.shape[1] == 0:
         raise InvalidDataError(
             f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
-            f"({n_items}, n_columns).",
-            argument="data",
+            f"({n_items}, n_columns)."
         )
     columns = getattr(data, "columns", None)
     if columns is None and isinstance(name := getattr(data, "name", None), str) and name:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partita._vocabulary import words
-from partita._wording import counted, counts, percent
+from partita._wording import counted, counts, in_unit, percent
 
 if TYPE_CHECKING:
+    from partita.credible.clusters import ClusterUncertainty
+    from partita.losses.base import Loss
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
@@ -35,42 +37,29 @@ _WADE = (
 def latex(summary: Summary) -> str:
     """Estimate, ball and clusters as one table; needs the package ``booktabs``."""
     found, ball, table = summary.estimate, summary.ball, summary.clusters
-    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
-    own_unit = f" {found.loss.unit}" if found.loss.unit else ""
     said = words(summary.draws.kind)
-    facts = [
-        ("Estimate", counted(found.n_clusters, "cluster")),
-        (
-            f"{said.expected.capitalize()} {found.loss.title}",
-            f"{found.expected_loss:.4g}{own_unit}",
-        ),
-    ]
+
+    def amount(value: float, loss: Loss) -> str:
+        return in_unit(f"{value:.4g}", loss.unit)
+
+    facts = {
+        "Estimate": counted(found.n_clusters, "cluster"),
+        f"{said.expected.capitalize()} {found.loss.title}": amount(found.expected_loss, found.loss),
+    }
     if found.lower_bound is not None:
-        facts.append(("Proven lower bound", f"{found.lower_bound:.4g}{own_unit}"))
-    facts.append((f"Radius of the {percent(ball.prob)} {said.ball}", f"{ball.radius:.4g}{unit}"))
-    facts += [
-        (
-            f"{name.capitalize()} bound",
-            f"{counts(bound.n_clusters[:5].tolist(), 'cluster')} at {bound.distance:.4g}{unit}",
-        )
-        for name, bound in ball.bounds.items()
-    ]
+        facts["Proven lower bound"] = amount(found.lower_bound, found.loss)
+    facts[f"Radius of the {percent(ball.prob)} {said.ball}"] = amount(ball.radius, ball.loss)
+    for name, bound in ball.bounds.items():
+        clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
+        facts[f"{name.capitalize()} bound"] = f"{clusters} at {amount(bound.distance, ball.loss)}"
     titles = ["Cluster", "Size", "Similarity within", "Unchanged", f"Jaccard ≥ {table.jaccard:g}"]
-    rows = [
-        [
-            str(k),
-            f"{table.size[k]:,}",
-            *(f"{column[k]:.2f}" for column in (table.within, table.unchanged, table.similar)),
-        ]
-        for k in range(len(table))
-    ]
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escaped(summary.sentence)}}}",
         r"\begin{tabular}{lr}",
         r"\toprule",
-        *(rf"{_escaped(name)} & {_escaped(text)} \\" for name, text in facts),
+        *(rf"{_escaped(name)} & {_escaped(text)} \\" for name, text in facts.items()),
         r"\bottomrule",
         r"\end{tabular}",
         "",
@@ -79,12 +68,21 @@ def latex(summary: Summary) -> str:
         r"\toprule",
         rf"{' & '.join(map(_escaped, titles))} \\",
         r"\midrule",
-        *(rf"{' & '.join(row)} \\" for row in rows),
+        *(rf"{' & '.join(row)} \\" for row in cluster_rows(table)),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def cluster_rows(table: ClusterUncertainty) -> list[list[str]]:
+    """Number, size, similarity within, and how often it is found as it is and nearly so."""
+    shares = (table.within, table.unchanged, table.similar)
+    return [
+        [str(k), f"{table.size[k]:,}", *(f"{share[k]:.2f}" for share in shares)]
+        for k in range(len(table))
+    ]
 
 
 def methods(summary: Summary) -> str:

@@ -12,11 +12,12 @@ from partita._own_files import JSON_KEY
 if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
     from partita.diagnostics.result import Diagnostics
-    from partita.rivals.result import Representatives
     from partita.search.curve_result import ClustersCurve
     from partita.search.path_result import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
+
+_RIVALS = ("labels", "weights", "distance", "expected_loss", "radius", "chains", "chain_names")
 
 
 def plain_summary(summary: Summary) -> dict[str, Any]:
@@ -45,27 +46,22 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "n_clusters_posterior": _columns(summary.counts),
         "sizes_posterior": _columns(summary.sizes),
         "diagnostics": _diagnostics(summary.diagnostics),
-        "rivals": None if summary.rivals is None else _rivals(summary.rivals),
+        "rivals": None if summary.rivals is None else fields_of(summary.rivals, *_RIVALS),
         "path": None if summary.path is None else _path(summary.path),
         "curve": None if summary.curve is None else _curve(summary.curve),
         "options": dict(summary.options),
         "versions": dict(summary.versions),
         "seconds": summary.seconds,
     }
-    plain: dict[str, Any] = _plain(found)
-    return plain
+    shown: dict[str, Any] = plain(found)
+    return shown
 
 
 def _estimate(found: PointEstimate) -> dict[str, Any]:
+    names = ("labels", "n_clusters", "expected_loss", "lower_bound", "gap", "method", "ties")
     return {
         "loss": repr(found.loss),
-        "labels": found.labels,
-        "n_clusters": found.n_clusters,
-        "expected_loss": found.expected_loss,
-        "lower_bound": found.lower_bound,
-        "gap": found.gap,
-        "method": found.method,
-        "ties": found.ties,
+        **fields_of(found, *names),
         "n_starts": len(found.search.starts),
         "starts_agreed": found.search.agreed,
         "limits": found.search.limits,
@@ -76,10 +72,7 @@ def _estimate(found: PointEstimate) -> dict[str, Any]:
 def _ball(ball: CredibleBall) -> dict[str, Any]:
     return {
         "loss": repr(ball.loss),
-        "prob": ball.prob,
-        "radius": ball.radius,
-        "radius_mcse": ball.radius_mcse,
-        "coverage": ball.coverage,
+        **fields_of(ball, "prob", "radius", "radius_mcse", "coverage"),
         "n_inside": int(ball.inside.sum()),
         **{name: _columns(bound, without=("kind",)) for name, bound in ball.bounds.items()},
     }
@@ -88,18 +81,6 @@ def _ball(ball: CredibleBall) -> dict[str, Any]:
 def _diagnostics(found: Diagnostics) -> dict[str, Any]:
     agreement = None if found.agreement is None else _columns(found.agreement)
     return {**_columns(found, without=("agreement",)), "agreement": agreement, "ok": found.ok}
-
-
-def _rivals(found: Representatives) -> dict[str, Any]:
-    return {
-        "labels": found.labels,
-        "weights": found.weights,
-        "distance": found.distance,
-        "expected_loss": found.expected_loss,
-        "radius": found.radius,
-        "chains": found.chains,
-        "chain_names": found.chain_names,
-    }
 
 
 def _path(path: PricePath) -> dict[str, Any]:
@@ -113,20 +94,24 @@ def _curve(curve: ClustersCurve) -> dict[str, Any]:
 
 
 def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    return {
-        name: getattr(table, name) for name in table.__dataclass_fields__ if name not in without
-    }
+    return fields_of(table, *(name for name in table.__dataclass_fields__ if name not in without))
 
 
-def _plain(value: Any) -> Any:
+def fields_of(source: Any, *names: str) -> dict[str, Any]:
+    """Some attributes by name."""
+    return {name: getattr(source, name) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """The same as lists, numbers and strings; None for what is not finite."""
     if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from partita._vocabulary import words
-from partita._wording import counted, counts, of_sizes, percent, roughly, span
+from partita._wording import brief, counted, counts, in_unit, of_sizes, percent, roughly, span
 
 if TYPE_CHECKING:
     from partita.search.result import PointEstimate
@@ -68,12 +68,12 @@ def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> lis
 def sentence(summary: Summary) -> str:
     """The statement that the credible ball supports."""
     ball = summary.ball
-    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     said = words(summary.draws.kind)
     inside = span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
     return (
         f"{said.lies.format(percent(ball.prob))} within "
-        f"{_radius(ball.radius)}{unit} of the estimate of {counted(summary.n_clusters, 'cluster')} "
+        f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of "
+        f"{counted(summary.n_clusters, 'cluster')} "
         f"({_sizes(summary.estimate)}), measured by {ball.loss.title}; "
         f"the {said.draws} inside this ball have {inside}."
     )
@@ -99,12 +99,12 @@ def _head(summary: Summary, width: int) -> list[Line]:
 
 def _estimate(summary: Summary, width: int) -> list[Line]:
     found = summary.estimate
-    unit = f" {found.loss.unit}" if found.loss.unit else ""
     lines = _wrapped(
         "Estimate: ", f"{counted(found.n_clusters, 'cluster')} of {_sizes(found)}", width
     )
     said = words(found.kind)
-    text = f"{said.expected} {found.loss.title} {found.expected_loss:#.4g}{unit}, {_proof(found)}"
+    loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
+    text = f"{said.expected} {found.loss.title} {loss}, {_proof(found)}"
     if len(found.search.starts) > 1:
         text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
     if len(found.ties):
@@ -146,13 +146,12 @@ def _proof(found: PointEstimate) -> str:
 
 def _ball(summary: Summary, width: int) -> list[Line]:
     ball = summary.ball
-    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
     inside = int(ball.inside.sum())
     said = words(summary.draws.kind)
     lines = _wrapped(
         f"{percent(ball.prob)} {said.ball}: ",
-        f"radius {_radius(ball.radius)}{error}{unit} ({ball.loss.title}), "
+        f"radius {in_unit(brief(ball.radius) + error, ball.loss.unit)} ({ball.loss.title}), "
         f"{counted(inside, said.draw)} inside, coverage {ball.coverage:.4g}",
         width,
     )
@@ -162,7 +161,7 @@ def _ball(summary: Summary, width: int) -> list[Line]:
     for name, bound in ball.bounds.items():
         clusters = counts(bound.n_clusters[:_SHOWN].tolist(), "cluster")
         ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
-        text = f"{clusters} at {_radius(bound.distance)}{ties}"
+        text = f"{clusters} at {brief(bound.distance)}{ties}"
         lines += _wrapped(f"  {name:<11}", text, width)
     low, high = summary.counts.interval(ball.prob)
     top = float(summary.counts.probabilities.max())
@@ -290,11 +289,6 @@ def _wrapped(lead: str, text: str, width: int) -> list[Line]:
         return [Line(line, "warning") for line in lines]
     said = 0 if lead.startswith(" ") else len(lead.rstrip())
     return [Line(line, lead=said if number == 0 else 0) for number, line in enumerate(lines)]
-
-
-def _radius(value: float) -> str:
-    """Two decimals where that says enough, else three digits."""
-    return f"{value:.2f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
 
 
 def _sizes(estimate: PointEstimate) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
+from partita.partitions.labels import Labels
+from partita.summary.plain import fields_of
 from partita.summary.result import Summary
 
 _PATH = ("n_clusters", "breakpoints", "splitting", "merging", "low", "high", "seconds")
@@ -27,27 +29,16 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         "kind": summary.draws.kind,
         "partita_version": summary.versions["partita"],
     }
-    estimate = {
-        "n_clusters": found.n_clusters,
-        "expected_loss": found.expected_loss,
-        "lower_bound": found.lower_bound,
-        "gap": found.gap,
-        "method": found.method,
-    }
+    estimate = fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap", "method")
     bounds = {
-        name: {
-            "labels": bound.labels,
-            "n_clusters": bound.n_clusters,
-            "distance": bound.distance,
-            "mass": bound.mass,
-        }
+        name: fields_of(bound, "labels", "n_clusters", "distance", "mass")
         for name, bound in ball.bounds.items()
     }
     found_out: dict[str, Any] = {}
     if summary.path is not None:
-        found_out["price_path"] = _columns(summary.path, _PATH)
+        found_out["price_path"] = fields_of(summary.path, *_PATH)
     if summary.curve is not None:
-        found_out["clusters_curve"] = _columns(summary.curve, _CURVE)
+        found_out["clusters_curve"] = fields_of(summary.curve, *_CURVE)
     if checks.names:
         found_out["diagnostics"] = {
             "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
@@ -59,9 +50,7 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         "estimate": _without_none(estimate),
         "ball": {
             "loss": repr(ball.loss),
-            "prob": ball.prob,
-            "radius": ball.radius,
-            "coverage": ball.coverage,
+            **fields_of(ball, "prob", "radius", "coverage"),
             **bounds,
         },
         "sentence": summary.sentence,
@@ -71,46 +60,39 @@ def uns_of(summary: Summary) -> dict[str, Any]:
 def keep_core(adata: Any, summary: Summary, column: str) -> None:
     """The core as a column of ``obs``, missing outside of it."""
     core = summary.core
-    if core is None:
-        if column in adata.obs:  # of other draws than those now summarised under the key
-            del adata.obs[column]
-        return
-    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
-    names = [str(label) for label in range(core.n_clusters)]
-    adata.obs[column] = pandas.Categorical.from_codes(core.labels, categories=names)
+    keep(adata.obs, column, None if core is None else categorical(core.labels, core.n_clusters))
 
 
 def keep_path(adata: Any, summary: Summary, name: str) -> None:
     """The partitions of the price path as an entry of ``obsm``."""
-    if summary.path is not None:
-        adata.obsm[name] = np.array(summary.path.labels.T)
-    elif name in adata.obsm:  # of other draws than those now summarised under the key
-        del adata.obsm[name]
+    keep(adata.obsm, name, None if summary.path is None else np.array(summary.path.labels.T))
 
 
 def keep_rivals(adata: Any, summary: Summary, key: str) -> None:
     """Rival answers as columns of ``obs``, and their masses."""
-    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
-    old = [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]
-    for column in old:  # of other draws than those now summarised under the key
-        del adata.obs[column]
+    for column in [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]:
+        keep(adata.obs, column, None)
     rivals = summary.rivals
     if rivals is None:
         return
     for number, labels in enumerate(rivals.labels):
-        names = [str(label) for label in range(int(labels.max()) + 1)]
-        column = pandas.Categorical.from_codes(labels, categories=names)
-        adata.obs[f"{key}_rival_{number}"] = column
-    adata.uns[key]["rivals"] = {
-        "weights": rivals.weights,
-        "distance": rivals.distance,
-        "chains": rivals.chains,
-    }
+        adata.obs[f"{key}_rival_{number}"] = categorical(labels, int(labels.max()) + 1)
+    adata.uns[key]["rivals"] = fields_of(rivals, "weights", "distance", "chains")
+
+
+def categorical(labels: Labels, n_clusters: int) -> Any:
+    """Clusters as a column of categories, "0", "1", …; −1 is missing."""
+    pandas = require("pandas", extra="anndata", purpose="partita.anndata")
+    return pandas.Categorical.from_codes(labels, categories=list(map(str, range(n_clusters))))
+
+
+def keep(entries: Any, name: str, value: Any) -> None:
+    """Set an entry; without a value, remove the one of draws that were summarised before."""
+    if value is not None:
+        entries[name] = value
+    elif name in entries:
+        del entries[name]
 
 
 def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entries.items() if value is not None}
-
-
-def _columns(source: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(source, name) for name in names}
