@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._wording import counted, percent
+from partita._wording import brief, counted, in_unit, percent
 from partita.credible.ball_result import CredibleBall
 from partita.partitions.labels import Labels
 from partita.partitions.types import DataLike
@@ -119,22 +119,18 @@ def prepare_ball(found: CredibleBall) -> tuple[Panel, ...]:
         "Upper vertical bound": found.upper,
         "Lower vertical bound": found.lower,
     }
-    unit = f" {found.loss.unit}" if found.loss.unit else ""
     partitions = [found.center, *(bound.labels[0] for bound in bounds.values())]
     indices = colour_indices(partitions)
     titles = [
         f"Estimate: {counted(int(found.center.max()) + 1, 'cluster')}\n"
-        f"{percent(found.prob)} ball of radius {_number(found.radius)}{unit}"
+        f"{percent(found.prob)} ball of radius {in_unit(brief(found.radius), found.loss.unit)}"
     ]
     for name, bound in bounds.items():
         clusters = counted(int(bound.n_clusters[0]), "cluster")
         ties = f" (first of {len(bound):,})" if len(bound) > 1 else ""
-        titles.append(f"{name}{ties}\n{clusters} at {_number(bound.distance)}{unit}")
+        far = in_unit(brief(bound.distance), found.loss.unit)
+        titles.append(f"{name}{ties}\n{clusters} at {far}")
     return tuple(
         Panel(title, labels, index)
         for title, labels, index in zip(titles, partitions, indices, strict=True)
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"

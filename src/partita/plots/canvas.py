@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.errors import InvalidInputError
-from partita.plots.palette import Shape, colour, shape, similarity_colours
+from partita.plots.palette import SHAPES, colour, shape, similarity_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,15 +31,7 @@ NORMAL = 9.5
 INK = "#262626"
 GREY = "#6E6E6E"
 
-_MARKERS: dict[Shape, str] = {
-    "circle": "o",
-    "square": "s",
-    "triangle": "^",
-    "diamond": "D",
-    "inverted_triangle": "v",
-    "hex": "h",
-    "plus": "P",
-}
+_MARKERS = dict(zip(SHAPES, "os^DvhP", strict=True))
 
 
 def library(name: str) -> Any:
@@ -113,16 +105,23 @@ def headline(ax: Axes, title: str, note: str = "") -> None:
     lines = note.count("\n") + 1 if note else 0
     ax.set_title(title, loc="left", fontsize=NORMAL, color=INK, pad=6.0 + 11.0 * lines)
     if note:
-        ax.annotate(
-            note,
-            (0.0, 1.0),
-            (0.0, 4.0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=SMALL,
-            color=GREY,
-            va="bottom",
-        )
+        remark(ax, note, (0.0, 1.0), (0.0, 4.0), xycoords="axes fraction", va="bottom")
+
+
+def remark(
+    ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **layout: Any
+) -> None:
+    """Small print so many points beside a place."""
+    style: dict[str, Any] = {"fontsize": SMALL, "color": GREY, "textcoords": "offset points"}
+    ax.annotate(text, at, offset, **style | layout)
+
+
+def points_with_errors(ax: Axes, x: Any, y: Any, error: Any, ringed: Any, **layout: Any) -> None:
+    """A line through points with their error bars; some of them have a ring."""
+    line: dict[str, Any] = {"color": colour(0), "markersize": 4.5, "linewidth": 1.4, "capsize": 2.5}
+    ring: dict[str, Any] = {"linestyle": "none", "markersize": 11.0, "markerfacecolor": "none"}
+    ax.errorbar(x, y, error, marker="o", **line | layout)
+    ax.plot(x[ringed], y[ringed], marker="o", markeredgecolor=INK, **ring)
 
 
 def plain(ax: Axes) -> None:
@@ -206,8 +205,3 @@ def shorten(text: str, length: int) -> str:
 def similarity_scale() -> Any:
     """Colour map of similarities."""
     return library("colors").ListedColormap(similarity_colours(), name="similarity")
-
-
-def with_unit(name: str, unit: str) -> str:
-    """As in "variation of information (bits)"."""
-    return f"{name} ({unit})" if unit else name

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._vocabulary import words
-from partita.errors import InvalidInputError
-from partita.plots.canvas import INK, headline, library, one_axes, plain, whole_ticks, with_unit
-from partita.plots.palette import OTHER, colour
+from partita._wording import with_unit
+from partita.plots.canvas import headline, library, one_axes, plain, points_with_errors, whole_ticks
+from partita.plots.inputs import of_kind
+from partita.plots.palette import OTHER
 from partita.search.curve_result import ClustersCurve
 
 if TYPE_CHECKING:
@@ -41,36 +42,14 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     '2 to 3 clusters are as good within Monte Carlo error'
     """
     library("figure")
-    if not isinstance(source, ClustersCurve):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected a ClustersCurve. "
-            "partita.clusters_curve(draws) makes one.",
-            argument="source",
-        )
+    of_kind(source, ClustersCurve, "a ClustersCurve. partita.clusters_curve(draws) makes one.")
     axes = one_axes(ax, width=5.6, height=3.4)
     plateau = source.plateau
     for k in plateau.tolist():
         axes.axvspan(k - 0.5, k + 0.5, color=OTHER, alpha=0.35, linewidth=0.0)
-    axes.errorbar(
-        source.k,
-        source.expected_loss,
-        yerr=np.nan_to_num(source.standard_error),
-        color=colour(0),
-        marker="o",
-        markersize=4.5,
-        linewidth=1.4,
-        capsize=2.5,
-    )
     best = np.flatnonzero(source.k == int(source.estimate.max()) + 1)
-    axes.plot(
-        source.k[best],
-        source.expected_loss[best],
-        marker="o",
-        markersize=11.0,
-        markerfacecolor="none",
-        markeredgecolor=INK,
-        linestyle="none",
-    )
+    error = np.nan_to_num(source.standard_error)
+    points_with_errors(axes, source.k, source.expected_loss, error, best)
     axes.set_xlim(float(source.k[0]) - 0.6, float(source.k[-1]) + 0.6)
     said = words(source.kind)
     axes.set_xlabel("clusters")

@@ -14,13 +14,13 @@ from partita.errors import InvalidInputError
 from partita.plots.canvas import (
     GREY,
     INK,
-    SMALL,
     cluster_legend,
     headline,
     library,
     many_axes,
     marker,
     plain,
+    remark,
     whole_ticks,
 )
 from partita.plots.inputs import observations_of
@@ -89,14 +89,8 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
     ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     ax.plot([found.size], [found.probability], "o", color=INK, markersize=5)
-    ax.annotate(
-        f"{found.size:,} items\n{said.holding.format(f'{found.probability:.3f}')}",
-        (found.size, found.probability),
-        (6.0, 6.0),
-        textcoords="offset points",
-        fontsize=SMALL,
-        color=INK,
-    )
+    reached = f"{found.size:,} items\n{said.holding.format(f'{found.probability:.3f}')}"
+    remark(ax, reached, (found.size, found.probability), (6.0, 6.0), color=INK)
     if found.upper_bound < found.draws.n_items and not found.is_proven:
         ax.axvline(found.upper_bound, color=GREY, linewidth=0.8)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import words
-from partita._wording import percent
+from partita._wording import in_unit, percent, with_unit
 from partita.credible.ball_result import CredibleBall
-from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain, with_unit
+from partita.plots.canvas import GREY, INK, headline, library, one_axes, plain, remark
 from partita.plots.inputs import ball_of
 from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary
@@ -91,27 +91,26 @@ def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes
     low, high = axes.get_xlim()
     late = found.radius > (low + high) / 2
     axes.set_ylim(0.0, 1.15 * float((found.inside + found.outside).max()))  # room for the radius
-    axes.annotate(
+    remark(
+        axes,
         f"{percent(ball.prob)} radius {found.radius:.3g}",
         (found.radius, 1.0),
         (-4.0 if late else 4.0, -1.0),
         xycoords=("data", "axes fraction"),
-        textcoords="offset points",
         ha="right" if late else "left",
         va="top",
-        fontsize=SMALL,
         color=INK,
     )
     axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
     said = words(ball.draws.kind)
     axes.set_ylabel(said.posterior_probability)
     plain(axes)
-    unit = f" {ball.loss.unit}" if ball.loss.unit else ""
     headline(
         axes,
         f"Distance of the {said.draws} from the estimate",
         f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} "
-        f"{said.draws} inside; mean distance {found.mean:.3g}{unit}",
+        f"{said.draws} inside; mean distance "
+        f"{in_unit(f'{found.mean:.3g}', ball.loss.unit)}",
     )
     axes.spines["left"].set_color(GREY)
     return axes

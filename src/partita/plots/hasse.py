@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted, percent
+from partita._wording import counted, percent, with_unit
 from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
@@ -220,8 +220,7 @@ def _draw_scale(axes: Axes, diagram: HasseDiagram, measure: Loss) -> None:
         heights = np.array(step.tick_values(0.0, float(heights[-1])))
         heights = heights[heights <= diagram.heights.max() + 1e-9]
     axes.set_yticks(-heights, [f"{height:.3g}" for height in heights.tolist()])
-    unit = f" ({measure.unit})" if measure.unit else ""
-    axes.set_ylabel(f"distance from one cluster{unit}")
+    axes.set_ylabel(with_unit("distance from one cluster", measure.unit))
 
 
 def _draw_key(axes: Axes, colours: LatticeColours, ball: CredibleBall | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from partita.credible.ball_result import CredibleBall
 from partita.errors import InvalidInputError
 from partita.losses.posterior import Posterior, as_posterior
@@ -11,6 +13,8 @@ from partita.samplers.fit import Fit
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import Summary
 
+T = TypeVar("T")
+
 
 def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
     """The posterior of a summary, with what it has computed already, or a new one."""
@@ -19,15 +23,20 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
 
 def ball_of(source: object, argument: str = "source") -> CredibleBall:
     """The credible ball of a summary, or the one given."""
-    if isinstance(source, Summary):
-        return source.ball
-    if isinstance(source, CredibleBall):
-        return source
-    raise InvalidInputError(
-        f"got {type(source).__name__}; expected a Summary or a CredibleBall. "
-        "partita.credible_ball(draws, estimate) makes one.",
-        argument=argument,
-    )
+    expected = "a Summary or a CredibleBall. partita.credible_ball(draws, estimate) makes one."
+    found = source.ball if isinstance(source, Summary) else source
+    return of_kind(found, CredibleBall, expected, argument)
+
+
+def of_kind(
+    source: object, kind: type[T] | tuple[type[T], ...], expected: str, argument: str = "source"
+) -> T:
+    """The result, if it is of the kind that a figure shows."""
+    if not isinstance(source, kind):
+        raise InvalidInputError(
+            f"got {type(source).__name__}; expected {expected}", argument=argument
+        )
+    return source
 
 
 def estimate_for(source: object, estimate: LabelsLike | None, n_items: int) -> Labels | None:

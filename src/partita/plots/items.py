@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from partita._validate import whole
 from partita._vocabulary import words
 from partita.credible.items import ItemUncertainty
-from partita.errors import InvalidInputError
 from partita.plots.canvas import SMALL, cluster_legend, headline, library, one_axes, plain, shorten
 from partita.plots.colours import colour_indices
+from partita.plots.inputs import of_kind
 from partita.plots.palette import colour
 from partita.summary.result import Summary
 
@@ -87,13 +87,9 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     ['2', '3', '0', '1']
     """
     library("figure")
+    expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
     table = source.items if isinstance(source, Summary) else source
-    if not isinstance(table, ItemUncertainty):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected a Summary or the result of "
-            "partita.item_uncertainty(draws, estimate).",
-            argument="source",
-        )
+    of_kind(table, ItemUncertainty, expected)
     found = prepare_items(table, whole(n, "n", least=1))
     count, total = found.items.size, table.labels.size
     axes = one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))

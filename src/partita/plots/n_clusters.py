@@ -43,7 +43,9 @@ def n_clusters(
     [0.25, 0.5, 0.25]
     """
     library("figure")
-    counts = _counts(source)
+    counts = source.counts if isinstance(source, Summary) else source
+    if not isinstance(counts, ClusterCounts):
+        counts = n_clusters_posterior(counts)
     low, high = counts.interval(prob)
     axes = one_axes(ax, width=5.6, height=3.4)
     within = (counts.values >= low) & (counts.values <= high)
@@ -63,9 +65,3 @@ def n_clusters(
         note += f"; the estimate has {source.n_clusters}"
     headline(axes, "Number of clusters", note)
     return axes
-
-
-def _counts(source: DrawsLike | ClusterCounts) -> ClusterCounts:
-    if isinstance(source, ClusterCounts):
-        return source
-    return source.counts if isinstance(source, Summary) else n_clusters_posterior(source)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError
 from partita.plots.canvas import library, many_axes
 from partita.plots.distances import distances
 from partita.plots.estimate import estimate
+from partita.plots.inputs import of_kind
 from partita.plots.items import items
 from partita.plots.n_clusters import n_clusters
 from partita.plots.similarity import similarity
@@ -57,12 +57,7 @@ def overview(
     4
     """
     library("figure")
-    if not isinstance(summary, Summary):
-        raise InvalidInputError(
-            f"got {type(summary).__name__}; expected a Summary. "
-            "partita.summarize(draws) makes one.",
-            argument="summary",
-        )
+    of_kind(summary, Summary, "a Summary. partita.summarize(draws) makes one.", "summary")
     panels = many_axes(axes, 4, columns=2, width=5.2, height=4.2)
     if summary.data is not None:
         estimate(summary, fit=fit, n_jobs=n_jobs, ax=panels[0])

@@ -6,7 +6,7 @@ Needs NumPy only, so that everything which shows clusters can use it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -24,15 +24,7 @@ pair as seen with normal, protanopic, deuteranopic or tritanopic vision. No pair
 red-green blindness than the closest pair of the first eight.
 """
 
-SHAPES: tuple[Shape, ...] = (
-    "circle",
-    "square",
-    "triangle",
-    "diamond",
-    "inverted_triangle",
-    "hex",
-    "plus",
-)
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 """One per eight colours, so that clusters of similar colours differ in shape."""
 
 _PER_SHAPE = 8
@@ -54,10 +46,15 @@ def similarity_colours() -> list[str]:
 
 def mixed_colours(scale: Sequence[str], n: int) -> list[str]:
     """So many colours, as ``#RRGGBB``, evenly along a scale."""
-    stops = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in scale])
+    stops = np.array([channels(c) for c in scale])
     at = np.linspace(0.0, len(scale) - 1.0, max(n, 2))[:n]
     mixed = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]
     return ["#{:02X}{:02X}{:02X}".format(*row) for row in np.rint(mixed).astype(int).T.tolist()]
+
+
+def channels(text: str) -> list[int]:
+    """Red, green and blue of ``#RRGGBB``, from 0 to 255."""
+    return [int(text[i : i + 2], 16) for i in (1, 3, 5)]
 
 
 def colour(index: int) -> str:
@@ -79,8 +76,8 @@ def shape(index: int) -> Shape:
 
 def is_dark(text: str) -> bool:
     """Whether writing on a colour must be white to be legible."""
-    channels = np.array([int(text[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    seen = np.array(channels(text)) / 255.0
+    linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
     # Where contrast with white and with black, as WCAG 2 defines it, are equal.
     return luminance < 0.179

@@ -8,8 +8,8 @@ import numpy as np
 
 from partita._vocabulary import words
 from partita._wording import counted
-from partita.errors import InvalidInputError
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
+from partita.plots.inputs import of_kind
 from partita.plots.palette import colour
 from partita.rivals.modes import STANDS_OUT
 from partita.rivals.modes_result import Modes
@@ -46,11 +46,7 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     'rate'
     """
     library("figure")
-    if not isinstance(source, Modes):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected Modes. partita.modes(draws) makes them.",
-            argument="source",
-        )
+    of_kind(source, Modes, "Modes. partita.modes(draws) makes them.")
     axes = one_axes(ax, width=5.0, height=3.4)
     shift = 0.02 * np.log(source.rates[-1] / source.rates[0])
     for rate, peaks, modes in zip(source.rates, source.peaks, source.stands_out, strict=True):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._validate import whole
 from partita._vocabulary import words
-from partita._wording import percent
+from partita._wording import percent, with_unit
 from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
@@ -255,9 +255,8 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
         markerscale=0.8,
     )
     axes.set_aspect("equal", adjustable="datalim")
-    unit = f" ({ball.loss.unit})" if ball.loss.unit else ""
-    axes.set_xlabel(f"first coordinate{unit}")
-    axes.set_ylabel(f"second coordinate{unit}")
+    axes.set_xlabel(with_unit("first coordinate", ball.loss.unit))
+    axes.set_ylabel(with_unit("second coordinate", ball.loss.unit))
     plain(axes)
     of = f" of {ball.draws.n_draws:,}" if found.n_draws < ball.draws.n_draws else ""
     note = f"{found.n_draws:,}{of} {said.draws}, faint outside the {percent(ball.prob)} ball\n"

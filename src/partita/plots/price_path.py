@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._wording import counted
-from partita.errors import InvalidInputError
 from partita.partitions.labels import as_labels
 from partita.partitions.types import LabelsLike
-from partita.plots.canvas import GREY, INK, SMALL, headline, library, one_axes, plain
+from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
 from partita.plots.colours import colour_indices
+from partita.plots.inputs import of_kind
 from partita.plots.palette import OTHER, colour
 from partita.search.path_result import PricePath
 
@@ -85,10 +85,9 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
     edges = np.concatenate(([path.low], path.breakpoints, [path.high]))
     gaps = np.minimum(_GAP * (path.high - path.low), 0.6 * np.diff(edges))
     half = np.concatenate(([0.0], np.minimum(gaps[:-1], gaps[1:]) / 2, [0.0]))
-    place = np.empty(labels.shape[1], np.int64)
-    place[np.lexsort(labels)] = np.arange(place.size)
+    place = np.argsort(np.lexsort(labels))
     indices = _colours(path)
-    columns, ribbons, stacks = [], [], []
+    columns, ribbons = [], []
     for j, row in enumerate(labels):
         sizes = np.bincount(row)
         order = np.argsort(np.bincount(row, place) / sizes, kind="stable")
@@ -100,9 +99,8 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
         )
         left, right = float(edges[j] + half[j]), float(edges[j + 1] - half[j + 1])
         columns.append(Column(left, right, bottoms, sizes.astype(np.float64), chosen))
-        stacks.append(row)
         if j:
-            ribbons += _ribbons(columns[-2], columns[-1], stacks[-2], row)
+            ribbons += _ribbons(columns[-2], columns[-1], labels[j - 1], row)
     return columns, ribbons
 
 
@@ -166,12 +164,7 @@ def price_path(
     'How many clusters? 2, for prices from 0.67 to 1.54'
     """
     library("figure")
-    if not isinstance(source, PricePath):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected a PricePath. "
-            "partita.price_path(draws) makes one.",
-            argument="source",
-        )
+    of_kind(source, PricePath, "a PricePath. partita.price_path(draws) makes one.")
     columns, ribbons = prepare_price_path(source)
     axes = one_axes(ax, width=7.2, height=4.2)
     _draw_bands(axes, columns, ribbons)
@@ -179,15 +172,8 @@ def price_path(
     span = source.high - source.low
     for corner in source:
         if corner.high - corner.low >= _LABELLED * span:
-            axes.annotate(
-                str(corner.n_clusters),
-                ((corner.low + corner.high) / 2, n_items),
-                (0.0, 2.0),
-                textcoords="offset points",
-                ha="center",
-                fontsize=SMALL,
-                color=INK,
-            )
+            top = ((corner.low + corner.high) / 2, n_items)
+            remark(axes, str(corner.n_clusters), top, (0.0, 2.0), ha="center", color=INK)
     axes.set_xlim(source.low, source.high)
     axes.set_ylim(-0.09 * n_items, 1.06 * n_items)
     axes.set_yticks([])
@@ -253,15 +239,8 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
         return f"How many clusters? The estimate's {k:,} are optimal at no price{lost}"
     middle = (path.low + path.high) / 2
     late = (stable.low + stable.high) / 2 > middle
-    axes.annotate(
-        f"the estimate, a = {price:g}" if inside else "the estimate",
-        (stable.low if late else stable.high, y),
-        (-5.0 if late else 5.0, 0.0),
-        textcoords="offset points",
-        ha="right" if late else "left",
-        va="center",
-        fontsize=SMALL,
-        color=GREY,
-    )
+    said = f"the estimate, a = {price:g}" if inside else "the estimate"
+    end, offset = (stable.low if late else stable.high, y), (-5.0 if late else 5.0, 0.0)
+    remark(axes, said, end, offset, ha="right" if late else "left", va="center")
     prices = f"{stable.low:.2f} to {stable.high:.2f}"
     return f"How many clusters? {k:,}, for prices from {prices}"

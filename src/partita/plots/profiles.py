@@ -51,22 +51,23 @@ def profiles(source: Any, *, axes: Any = None) -> NDArray[Any]:
             f"got {type(source).__name__}; expected Profiles or a Summary made with data.",
             argument="source",
         )
-    names = list(dict.fromkeys(zip(table.column, table.parameter, strict=True)))
-    shown = sorted(names, key=lambda name: name[1] == "sd")[:_MOST_PANELS]
+    shown = panels_of(table, _MOST_PANELS)
     panels = many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
-    rows = {name: r for r, name in enumerate(names)}
-    for ax, name in zip(panels, shown, strict=True):
-        _panel(ax, table, rows[name], len(names))
-        headline(ax, shorten(f"{name[0]}: {name[1]}", 30))
-    panels[0].set_title("")
-    headline(
-        panels[0], shorten(f"{shown[0][0]}: {shown[0][1]}", 30), f"{percent(table.prob)} intervals"
-    )
+    for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
+        _panel(ax, table, rows)
+        note = f"{percent(table.prob)} intervals" if ax is panels[0] else ""
+        headline(ax, shorten(f"{column}: {parameter}", 30), note)
     return panels
 
 
-def _panel(ax: Any, table: Profiles, first: int, step: int) -> None:
-    at = np.arange(first, len(table), step)
+def panels_of(table: Profiles, most: int) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """Columns with a parameter each, deviations last, and their rows in the table, by cluster."""
+    names = list(dict.fromkeys(zip(table.column, table.parameter, strict=True)))
+    order = sorted(range(len(names)), key=lambda j: names[j][1] == "sd")
+    return {names[j]: np.arange(j, len(table), len(names)) for j in order[:most]}
+
+
+def _panel(ax: Any, table: Profiles, at: NDArray[np.int64]) -> None:
     for k, r in enumerate(at.tolist()):
         low, high = table.given_low[r], table.given_high[r]
         if np.isfinite(low) and np.isfinite(high):

@@ -66,13 +66,12 @@ def ranks(
     library("figure")
     bins = whole(bins, "bins", least=2)
     found = prepare_functionals(source, estimate, names, n_jobs)
-    pieces = max(len(found[0].chains), 1)
-    rows = 4 if pieces == 1 and found[0].chains.shape[1] >= 4 else pieces
-    height = 1.3 + 0.28 * min(rows, 12)
+    pieces = [_pieces(functional.chains) for functional in found]
+    quarters = len(pieces[0]) > len(found[0].chains)
+    height = 1.3 + 0.28 * min(len(pieces[0]), 12)
     drawn = many_axes(axes, len(found), columns=3, width=3.1, height=height)
-    for ax, functional in zip(drawn, found, strict=True):
-        counts = rank_counts(_pieces(functional.chains), bins)
-        _draw(ax, counts, quarters=pieces == 1 and rows == 4)
+    for ax, functional, piece in zip(drawn, found, pieces, strict=True):
+        _draw(ax, rank_counts(piece, bins), quarters=quarters)
         title = functional.title.replace(", ", "\n", 1)
         ax.set_title(title, loc="left", fontsize=NORMAL, color=INK)
     return drawn

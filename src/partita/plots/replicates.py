@@ -86,20 +86,19 @@ def _column(
     ax: Axes, data: NDArray[np.float64], made: NDArray[np.float64], *, discrete: bool
 ) -> None:
     data = data[np.isfinite(data)]
+    everything = np.concatenate([data, made.ravel()])
     if discrete:
-        values = np.unique(np.concatenate([data, made.ravel()]))
-        for rows in made:
-            ax.plot(values, _shares(rows, values), color=_GREY, linewidth=0.6, alpha=0.6)
-        ax.plot(values, _shares(data, values), color=INK, linewidth=1.4, marker="o", markersize=3)
-        ax.set_ylabel("share")
-        return
-    low, high = np.quantile(np.concatenate([data, made.ravel()]), [0.002, 0.998])
-    edges = np.linspace(min(low, data.min()), max(high, data.max()), 31)
-    middles = (edges[1:] + edges[:-1]) / 2
+        x = places = np.unique(everything)
+    else:
+        low, high = np.quantile(everything, [0.002, 0.998])
+        places = np.linspace(min(low, data.min()), max(high, data.max()), 31)
+        x = (places[1:] + places[:-1]) / 2
+    height = _shares if discrete else _density
     for rows in made:
-        ax.plot(middles, _density(rows, edges), color=_GREY, linewidth=0.6, alpha=0.6)
-    ax.plot(middles, _density(data, edges), color=INK, linewidth=1.4)
-    ax.set_ylabel("density")
+        ax.plot(x, height(rows, places), color=_GREY, linewidth=0.6, alpha=0.6)
+    marker = "o" if discrete else None
+    ax.plot(x, height(data, places), color=INK, linewidth=1.4, marker=marker, markersize=3)
+    ax.set_ylabel("share" if discrete else "density")
 
 
 def _shares(rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

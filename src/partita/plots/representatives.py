@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._wording import counted
-from partita.errors import InvalidInputError
+from partita._wording import counted, in_unit
 from partita.partitions.types import DataLike
 from partita.plots.canvas import (
     GREY,
@@ -23,7 +22,7 @@ from partita.plots.canvas import (
     similarity_scale,
 )
 from partita.plots.colours import colour_indices
-from partita.plots.inputs import fit_for, observations_of
+from partita.plots.inputs import fit_for, observations_of, of_kind
 from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
 from partita.plots.palette import colour
 from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
@@ -81,12 +80,9 @@ def representatives(
     2 clusters
     """
     library("figure")
-    if not isinstance(source, (Representatives, Modes)):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected Representatives or Modes. "
-            "partita.representatives(draws) makes them.",
-            argument="source",
-        )
+    expected = "Representatives or Modes. partita.representatives(draws) makes them."
+    kinds: tuple[type, ...] = (Representatives, Modes)
+    of_kind(source, kinds, expected)
     n_items = source.labels.shape[1]
     model = fit_for(fit, n_items)
     observations = observations_of(source, data, model, n_items)
@@ -130,8 +126,8 @@ def _title(source: Representatives | Modes, r: int) -> str:
     lines = f"{r}: mass {100 * source.weights[r]:.3g}%\n"
     lines += counted(int(source.n_clusters[r]), "cluster")
     if r:
-        unit = f" {source.loss.unit}" if source.loss.unit else ""
-        lines += f", {source.explain(r).distance:.2g}{unit} from 0"
+        far = in_unit(f"{source.explain(r).distance:.2g}", source.loss.unit)
+        lines += f", {far} from 0"
     return lines
 
 
@@ -180,9 +176,7 @@ def _draw_blocks(
                     linewidth=1.6,
                 )
             )
-        place = np.empty(n, np.int64)
-        place[order] = np.arange(n)
-        moved = place[moved_items(source, r)]
+        moved = np.argsort(order)[moved_items(source, r)]
         ax.plot(moved, np.full(moved.size, n - 0.5 + 0.03 * n), "^", color=INK, markersize=3.0)
         ax.set_xlim(-0.5, n - 0.5)
         ax.set_ylim(n - 0.5 + 0.06 * n, -0.5)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partita._vocabulary import words
+from partita._wording import with_unit
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
     GREY,
-    INK,
     SMALL,
     headline,
     library,
     one_axes,
     plain,
+    points_with_errors,
+    remark,
     whole_ticks,
-    with_unit,
 )
-from partita.plots.palette import colour
 from partita.rivals.result import Representatives
 
 if TYPE_CHECKING:
@@ -59,38 +59,11 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     best = int(curve.held_out.argmin())
     limit = curve.held_out[best] + curve.error[best]
     axes.axhline(limit, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    axes.annotate(
-        "best + one standard error",
-        (1.0, limit),
-        (-2.0, 3.0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        fontsize=SMALL,
-        color=GREY,
-        ha="right",
-    )
+    across = {"xycoords": ("axes fraction", "data"), "ha": "right"}
+    remark(axes, "best + one standard error", (1.0, limit), (-2.0, 3.0), **across)
     axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
-    axes.errorbar(
-        curve.n,
-        curve.held_out,
-        yerr=curve.error,
-        color=colour(0),
-        marker="o",
-        markersize=4.5,
-        linewidth=1.4,
-        capsize=2.5,
-        label=f"held-out {own}",
-    )
-    chosen = curve.chosen
-    axes.plot(
-        [chosen],
-        [curve.held_out[chosen - 1]],
-        marker="o",
-        markersize=11.0,
-        markerfacecolor="none",
-        markeredgecolor=INK,
-        linestyle="none",
-    )
+    chosen, shown = curve.chosen, [curve.chosen - 1]
+    points_with_errors(axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}")
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
     axes.set_xlabel("representatives")
     axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))

@@ -167,8 +167,7 @@ def _within(draws: Draws, members: Positions, n_jobs: int | None) -> Positions:
     part = draws.select_items(members)
     together = similarity(part, rows=chosen, n_jobs=n_jobs, dtype=np.float32)
     leaves = _leaves(together[:, chosen].astype(np.float64))
-    place = np.empty(leaves.size, np.int64)
-    place[leaves] = np.arange(leaves.size)
+    place = np.argsort(leaves)
     leader = together.argmax(axis=0)
     leader[chosen] = np.arange(chosen.size)  # an item that is always with another leads itself
     found: Positions = members[np.argsort(place[leader], kind="stable")]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels
 from partita.partitions.types import DrawsLike
-from partita.plots.palette import similarity_colours
+from partita.plots.palette import channels, similarity_colours
 from partita.plots.similarity_map import prepare_similarity
 
 _CELLS = 120
@@ -27,7 +27,7 @@ def thumbnail(source: DrawsLike, labels: Labels, n_labels: int) -> str | None:
     if n_labels > _MOST_LABELS:
         return None
     values = prepare_similarity(source, labels, most_cells=_CELLS).values
-    scale = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in similarity_colours()])
+    scale = np.array([channels(text) for text in similarity_colours()])
     pixels = scale[np.rint(values * 255).astype(int)].astype(np.uint8)
     return f"data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"
 

@@ -87,10 +87,6 @@ def extremes(
     if n <= most:
         return np.arange(n), values
     runs = np.array_split(np.arange(n), most // 2)
-    kept = {int(run[0] + at) for run in runs for at in _ends(values[run])}
-    places = np.array(sorted(kept), np.int64)
+    ends = [run[0] + np.array([values[run].argmin(), values[run].argmax()]) for run in runs]
+    places = np.unique(ends)
     return places, values[places]
-
-
-def _ends(run: NDArray[np.float64]) -> tuple[int, int]:
-    return int(run.argmin()), int(run.argmax())
