@@ -8,6 +8,7 @@ radius) is filled in by that script, so that it is written once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from partita._optional import require
 from partita._vocabulary import Words
 from partita.plots.palette import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
-from partita.report.assets_of import asset
 from partita.report.item_positions import ItemPositions
 from partita.report.prepare import Content, Trace
 
@@ -29,6 +29,11 @@ MOST_BRACKETS = 120
 _INK = "#222222"
 _QUIET = "#767676"
 _TOOLS = "pan,wheel_zoom,reset,save"
+
+
+def asset(name: str) -> str:
+    """The text of one of the files that the page is made of: style, scripts, template."""
+    return (files("partita.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _bokeh(module: str) -> Any:
@@ -67,31 +72,27 @@ def _figure(tools: str, height: int, **options: Any) -> Any:
     plot.toolbar.active_scroll = None  # the wheel scrolls the page
     models = _bokeh("models")
     plot.toolbar.stylesheets = [models.InlineStyleSheet(css=asset("toolbar.css"))]
-    for axis in plot.axis:
-        axis.axis_label_text_font_style = "normal"
-        axis.axis_label_text_color = _INK
-        axis.major_label_text_color = _INK
-        axis.axis_line_color = _QUIET
-        axis.major_tick_line_color = _QUIET
-        axis.minor_tick_line_color = None
-    for grid in plot.grid:
-        grid.grid_line_color = "#EBEBEB"
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.axis.axis_label_text_color = plot.axis.major_label_text_color = _INK
+    plot.axis.axis_line_color = plot.axis.major_tick_line_color = _QUIET
+    plot.axis.minor_tick_line_color = None
+    plot.grid.grid_line_color = "#EBEBEB"
     return plot
 
 
-def _label(axis: Any, text: str) -> None:
-    """Set a title as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
-    axis.axis_label = _bokeh("models").PlainText(text=text)
+def _label(plot: Any, x: str, y: str = "") -> None:
+    """Set titles as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
+    for axis, text in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
+        if text:
+            axis.axis_label = _bokeh("models").PlainText(text=text)
 
 
 def _items_source(content: Content) -> Any:
     """One row per item, shared by the pictures whose points are items."""
     order, _ = content.heat_items
     n = order.size
-    position = np.empty(n, np.int32)
-    position[order] = np.arange(n, dtype=np.int32)
     columns = {
-        "position": position,
+        "position": np.argsort(order).astype(np.int32),
         "probability": content.item_columns["probability"],
         "colour": [OTHER] * n,
         "shape": ["circle"] * n,
@@ -144,8 +145,7 @@ def _data(place: ItemPositions, source: Any, said: Words) -> Any:
     if place.curve is not None:
         plot.line(*place.curve, color=_QUIET, line_width=1.5)
     _points(plot, source, "x", "y", place.x.size, said)
-    _label(plot.xaxis[0], place.x_title)
-    _label(plot.yaxis[0], place.y_title)
+    _label(plot, place.x_title, place.y_title)
     return plot
 
 
@@ -154,8 +154,7 @@ def _probability(content: Content, source: Any) -> Any:
     plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
     plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
     _points(plot, source, "position", "probability", n, said)
-    _label(plot.xaxis[0], "items in the order of the heat map")
-    _label(plot.yaxis[0], said.probability)
+    _label(plot, "items in the order of the heat map", said.probability)
     return plot
 
 
@@ -195,15 +194,8 @@ def _brackets(plot: Any, heat: SimilarityMap) -> None:
     # A cluster may begin within a cell that holds several items.
     begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
     low, high = begins[:-1], begins[1:]
-    plot.quad(
-        left=low,
-        right=high,
-        top=low,
-        bottom=high,
-        fill_color=None,
-        line_color=COLOURS[0],
-        line_width=1.5,
-    )
+    look = {"fill_color": None, "line_color": COLOURS[0], "line_width": 1.5}
+    plot.quad(left=low, right=high, top=low, bottom=high, **look)
 
 
 def _shades(plot: Any) -> None:
@@ -247,8 +239,7 @@ def _counts(content: Content) -> Any:
     few, most = float(content.count_values[0]), float(content.count_values[-1])
     plot.x_range = models.Range1d(few - 1.5, most + 1.5)
     plot.xaxis[0].ticker = models.BasicTicker(min_interval=1, num_minor_ticks=0)
-    _label(plot.xaxis[0], "number of clusters")
-    _label(plot.yaxis[0], content.said.probability)
+    _label(plot, "number of clusters", content.said.probability)
     return plot
 
 
@@ -256,14 +247,8 @@ def _distances(content: Content) -> Any:
     models = _bokeh("models")
     plot = _figure("", 260)
     edges = content.distance_edges
-    plot.quad(
-        left=edges[:-1],
-        right=edges[1:],
-        top=content.distance_masses,
-        bottom=0,
-        fill_color="#9AA5B1",
-        line_color="white",
-    )
+    look = {"fill_color": "#9AA5B1", "line_color": "white"}
+    plot.quad(left=edges[:-1], right=edges[1:], top=content.distance_masses, bottom=0, **look)
     plot.add_layout(
         models.BoxAnnotation(name="radius_box", right=0, fill_color=COLOURS[0], fill_alpha=0.12)
     )
@@ -276,8 +261,7 @@ def _distances(content: Content) -> Any:
     margin = 0.05 * float(edges[-1] - edges[0])
     start = max(0.0, float(edges[0]) - margin)
     plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
-    _label(plot.xaxis[0], content.distance_title)
-    _label(plot.yaxis[0], f"share of {content.said.draws}")
+    _label(plot, content.distance_title, f"share of {content.said.draws}")
     return plot
 
 
@@ -293,5 +277,5 @@ def _trace(trace: Trace) -> Any:
             line_width=0.7,
             line_alpha=0.8,
         )
-    _label(plot.xaxis[0], "draw")
+    _label(plot, "draw")
     return plot

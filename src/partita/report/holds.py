@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._vocabulary import words
 from partita._wording import counted
 from partita.plots.palette import colour
+from partita.plots.profiles import panels_of
 from partita.report.tables import ReportTable
 
 if TYPE_CHECKING:
@@ -134,13 +135,10 @@ def profile_table(profiles: Profiles) -> ReportTable:
 
 def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:
     """Small multiples, one per column and parameter."""
-    names = list(dict.fromkeys(zip(profiles.column, profiles.parameter, strict=True)))
-    order = sorted(range(len(names)), key=lambda j: names[j][1] == "sd")
-    return tuple(_panel(profiles, names[j], j, len(names)) for j in order[:_PANELS])
+    return tuple(_panel(profiles, *panel) for panel in panels_of(profiles, _PANELS).items())
 
 
-def _panel(profiles: Profiles, name: tuple[str, str], first: int, step: int) -> Panel:
-    at = np.arange(first, len(profiles), step)
+def _panel(profiles: Profiles, name: tuple[str, str], at: NDArray[np.int64]) -> Panel:
     low, high = profiles.averaged_low[at], profiles.averaged_high[at]
     everything = np.concatenate([low, high, profiles.given[at], profiles.averaged[at]])
     finite = everything[np.isfinite(everything)]
@@ -148,9 +146,8 @@ def _panel(profiles: Profiles, name: tuple[str, str], first: int, step: int) -> 
     span = most - least or 1.0
 
     def place(value: float) -> float:
-        return (
-            round(8.0 + (WIDTH - 16.0) * (value - least) / span, 1) if np.isfinite(value) else 0.0
-        )
+        at_value = 8.0 + (WIDTH - 16.0) * (value - least) / span
+        return round(at_value, 1) if np.isfinite(value) else 0.0
 
     marks = tuple(
         Mark(

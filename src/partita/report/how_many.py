@@ -138,7 +138,7 @@ def _path(summary: Summary, path: PricePath, shown: Shown) -> PathShown:
         indices = shown.colours[partition_of[f"price{j}"]]
         bands = tuple(
             Band(
-                _box(left, y(bottom + height), right - left, depth * height / n),
+                _quad(left, right, y(bottom), y(bottom), depth * height / n),
                 OTHER if height == 1 else colour(int(index)),
             )
             for bottom, height, index in zip(column.bottoms, column.heights, indices, strict=True)
@@ -178,11 +178,6 @@ def _stability(summary: Summary, path: PricePath, n_drawn: int) -> str:
     hidden = len(path) - n_drawn
     left = f" {counted(hidden, 'sliver')} too narrow to be seen left out." if hidden else ""
     return f"{said}; {counted(len(path), 'clustering')} optimal at some price.{left}"
-
-
-def _box(x: float, y: float, width: float, height: float) -> str:
-    right, bottom = x + width, y + height
-    return f"{x:.2f},{y:.2f} {right:.2f},{y:.2f} {right:.2f},{bottom:.2f} {x:.2f},{bottom:.2f}"
 
 
 def _quad(left: float, right: float, start: float, stop: float, height: float) -> str:

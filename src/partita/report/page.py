@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.plots.palette import COLOURS, SHAPES, shape
-from partita.report.assets_of import asset
-from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, figures
+from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, asset, figures
 from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
 from partita.report.how_many import HEIGHT as HIGH
 from partita.report.how_many import WIDTH as WIDE
@@ -110,7 +109,10 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
             for choice in shown.choices
         },
         "bounds": {kind: title for kind, (title, _) in BOUNDS.items()},
-        "levels": [_level(level) for level in shown.levels],
+        "levels": [
+            {**vars(level), "bounds": {kind: vars(b) for kind, b in level.bounds.items()}}
+            for level in shown.levels
+        ],
         "start": shown.start,
         "cores": [] if content.holds is None else _cores(content.holds),
         "columns": {name: _packed(values) for name, values in content.item_columns.items()},
@@ -126,10 +128,6 @@ def _cores(holds: Holds) -> list[dict[str, Any]]:
         {"percent": one.percent, "prob": prob, "text": one.text, "items": _packed(one.items)}
         for prob, one in zip(LEVELS, holds.levels, strict=True)
     ]
-
-
-def _level(level: Any) -> dict[str, Any]:
-    return {**vars(level), "bounds": {kind: vars(b) for kind, b in level.bounds.items()}}
 
 
 def _packed(values: NDArray[Any]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import Words
 from partita._vocabulary import words as vocabulary
+from partita._wording import with_unit
 from partita.diagnostics.functionals import functionals
 from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items
@@ -136,7 +137,7 @@ def prepare(summary: Summary) -> Content:
         count_text=words.cluster_counts(counts, found.n_clusters, ball.prob),
         distance_edges=edges,
         distance_masses=masses,
-        distance_title=f"{ball.loss.title}{f' ({ball.loss.unit})' if ball.loss.unit else ''}",
+        distance_title=with_unit(ball.loss.title, ball.loss.unit),
         traces=traces,
         trace_note=trace_note,
         comparison=tables.comparison_table(summary),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._vocabulary import words
-from partita._wording import counted, of_sizes, percent, roughly, span
+from partita._wording import brief, counted, in_unit, of_sizes, percent, roughly, span
 from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _SIZES = 12
 
 def amount(value: float, loss: Loss) -> str:
     """A loss or distance with its unit."""
-    text = f"{value:.3f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
-    return f"{text} {loss.unit}".strip()
+    return in_unit(brief(value, 3), loss.unit)
 
 
 def clusters(labels: Labels) -> str:
