@@ -112,7 +112,7 @@ def test_quick_has_no_meaning_with_given_draws(tmp_path):
 
 
 def test_a_better_search_is_said_and_both_are_shown():
-    from partita.reproduce.checked_page import checked_page, search_table
+    from partita.reproduce.paper_draws import checked_page, search_table
 
     class Found:
         def __init__(self, labels, gap=None):

@@ -83,6 +83,20 @@ def galaxy_data() -> Data:
     return Data(galaxies(), None, None)
 
 
+def sampled(data: Data, plan: Plan, *key: int) -> Fit:
+    """Draws for the data, from the random stream that the key names."""
+    return sample(
+        data.values,
+        kernel=data.kernel,
+        draws=plan.draws,
+        burn_in=plan.burn_in,
+        chains=plan.chains,
+        rng=np.random.default_rng(plan.stream(*key)),
+        n_jobs=plan.n_jobs,
+        progress=False,
+    )
+
+
 def run(
     data: Data,
     plan: Plan,
@@ -95,25 +109,10 @@ def run(
 
     ``key`` names the random stream; ``prove`` adds lower bounds to the estimates.
     """
-    fit = sample(
-        data.values,
-        kernel=data.kernel,
-        draws=plan.draws,
-        burn_in=plan.burn_in,
-        chains=plan.chains,
-        rng=np.random.default_rng(plan.stream(2, *key)),
-        n_jobs=plan.n_jobs,
-        progress=False,
-    )
+    fit = sampled(data, plan, 2, *key)
+    bound: Literal["fast"] | None = "fast" if prove else None
     estimates: dict[Kind, PointEstimate] = {
-        kind: estimate(
-            fit.draws,
-            loss=OBJECTIVES[kind],
-            bound="fast" if prove else None,
-            rng=plan.seed,
-            n_jobs=plan.n_jobs,
-            progress=False,
-        )
+        kind: estimate(fit.draws, loss=OBJECTIVES[kind], bound=bound, **plan.search)
         for kind in kinds
     }
     metrics: dict[Kind, str] = {"binder": "binder", "vi": "vi"} if with_balls else {}
@@ -132,8 +131,6 @@ def paper_search(experiment: Experiment, kind: Kind, plan: Plan) -> dict[str, fl
         method="hasse",
         n_starts=plan.starts,
         bound=None,
-        rng=plan.seed,
-        n_jobs=plan.n_jobs,
-        progress=False,
+        **plan.search,
     )
     return measure_estimate(found.labels, experiment.draws, experiment.data.truth, plan.n_jobs)

@@ -21,9 +21,17 @@ from partita.reproduce.measures import truth_table
 from partita.reproduce.pages import Page, PageTable, Section
 from partita.reproduce.paper import LossName
 from partita.reproduce.plan import Plan
-from partita.reproduce.tables import KIND_TITLES, cross_table_pair, layout_table, values_of
 from partita.reproduce.unbalanced import run_unbalanced, unbalanced_table
-from partita.reproduce.values import Spread, Value, spreads, value_table
+from partita.reproduce.values import (
+    KIND_TITLES,
+    Spread,
+    Value,
+    cross_table_pair,
+    layout_table,
+    spreads,
+    value_table,
+    values_of,
+)
 
 Say = Callable[[str], None]
 _LOSSES: tuple[LossName, ...] = ("binder", "vi")
@@ -84,7 +92,7 @@ def sections(plan: Plan, folder: Path, say: Say) -> Iterator[Section]:
             "The paper reports, without numbers, that with clusters of very different size "
             "Binder's loss overestimates their number, the more so the more they overlap.",
         ),
-        (unbalanced_table(outcomes),),
+        (unbalanced_table(outcomes, plan.repeats_unbalanced),),
     )
 
 
@@ -172,7 +180,7 @@ def _compared(
 ) -> list[Value]:
     return [
         value
-        for loss in _LOSSES
+        for loss in printed
         for value in values_of(
             f"{title}, {paper.LOSS_TITLES[loss]}",
             loss,
@@ -238,16 +246,8 @@ def _bounds_section(examples: dict[int, Study], plan: Plan, folder: Path) -> Sec
 def _galaxy_section(galaxy: Study, plan: Plan, folder: Path) -> Section:
     rows = _layout_rows(galaxy, paper.GALAXY_ESTIMATES, "")
     values = _compared("Galaxies", galaxy, paper.GALAXY_ESTIMATES, paper.GALAXY_COLUMNS)
-    bound_values = values_of(
-        "Galaxies, VI",
-        "vi",
-        paper.BOUND_COLUMNS,
-        galaxy.rows["vi"],
-        paper.GALAXY_BOUNDS,
-        "Monte Carlo",
-        galaxy.spread["vi"],
-        galaxy.errors["vi"],
-    )
+    bounds: dict[LossName, paper.Row] = {"vi": paper.GALAXY_BOUNDS}
+    bound_values = _compared("Galaxies", galaxy, bounds, paper.BOUND_COLUMNS)
     distinct = galaxy.main.draws.unique().n_draws
     return Section(
         "Tables 4 and 5: the galaxies",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,11 @@ class Plan:
     """Items up to which the paper's greedy search is repeated."""
     seed: int = 0
     n_jobs: int | None = None
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """How estimates are searched."""
+        return {"rng": self.seed, "n_jobs": self.n_jobs, "progress": False}
 
     def stream(self, *key: int) -> np.random.SeedSequence:
         """The random stream of one piece of work, whatever else is computed."""

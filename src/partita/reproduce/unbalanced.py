@@ -7,15 +7,13 @@ put uncertain items into new small clusters, the more the clusters overlap.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from partita.reproduce.experiments import Data, paper_kernel
+from partita.reproduce.experiments import Data, paper_kernel, sampled
 from partita.reproduce.measures import measure_estimate
 from partita.reproduce.pages import PageTable
 from partita.reproduce.plan import Plan
-from partita.samplers.sample import sample
 from partita.search.estimate import estimate
 
 LOSSES = {
@@ -36,17 +34,8 @@ OFFSETS = (3.0, 2.5, 2.0, 1.5)
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Means over data sets, of one loss at one overlap."""
-
-    offset: float
-    loss: str
-    k: float
-    misclassified: float
-    vi_to_truth: float
-    binder_to_truth: float
-    repeats: int
+Outcome = tuple[float, str, dict[str, float]]
+"""Overlap, loss, and means over data sets of the columns of Table 1."""
 
 
 def unbalanced_data(offset: float, rng: np.random.Generator) -> Data:
@@ -58,7 +47,7 @@ def unbalanced_data(offset: float, rng: np.random.Generator) -> Data:
 
 def run_unbalanced(plan: Plan, say: Callable[[str], None]) -> list[Outcome]:
     """Estimates under every loss, for every overlap, averaged over data sets."""
-    outcomes = []
+    outcomes: list[Outcome] = []
     for position, offset in enumerate(OFFSETS):
         rows: dict[str, list[dict[str, float]]] = {loss: [] for loss in LOSSES}
         for repeat in range(plan.repeats_unbalanced):
@@ -69,56 +58,32 @@ def run_unbalanced(plan: Plan, say: Callable[[str], None]) -> list[Outcome]:
                 rows[loss].append(row)
         for loss, found in rows.items():
             mean = {name: float(np.mean([row[name] for row in found])) for name in found[0]}
-            outcomes.append(
-                Outcome(
-                    offset=offset,
-                    loss=loss,
-                    k=mean["k"],
-                    misclassified=mean["misclassified"],
-                    vi_to_truth=mean["vi_to_truth"],
-                    binder_to_truth=mean["binder_to_truth"],
-                    repeats=plan.repeats_unbalanced,
-                )
-            )
+            outcomes.append((offset, loss, mean))
     return outcomes
 
 
 def _run_once(offset: float, plan: Plan, key: tuple[int, ...]) -> dict[str, dict[str, float]]:
     data = unbalanced_data(offset, np.random.default_rng(plan.stream(*key, 0)))
-    draws = sample(
-        data.values,
-        kernel=data.kernel,
-        draws=plan.draws,
-        burn_in=plan.burn_in,
-        chains=plan.chains,
-        rng=np.random.default_rng(plan.stream(*key, 1)),
-        n_jobs=plan.n_jobs,
-        progress=False,
-    ).draws
+    draws = sampled(data, plan, *key, 1).draws
     found = {}
     for loss in LOSSES:
-        best = estimate(
-            draws, loss=loss, bound=None, rng=plan.seed, n_jobs=plan.n_jobs, progress=False
-        )
+        best = estimate(draws, loss=loss, bound=None, **plan.search)
         found[loss] = measure_estimate(best.labels, draws, data.truth, plan.n_jobs)
     return found
 
 
-def unbalanced_table(outcomes: list[Outcome]) -> PageTable:
+def unbalanced_table(outcomes: list[Outcome], repeats: int) -> PageTable:
     """One row per overlap and loss."""
-    repeats = outcomes[0].repeats
     sizes = ", ".join(str(n) for n in SIZES[:-1]) + f" and {SIZES[-1]}"
     header = ("centres", "loss", "k", "N_I", "VI to truth", "B̃ to truth")
     rows = tuple(
         (
-            f"±{o.offset}",
-            LOSSES[o.loss],
-            f"{o.k:.1f}",
-            f"{o.misclassified:.1f}",
-            f"{o.vi_to_truth:.3f}",
-            f"{o.binder_to_truth:.3f}",
+            f"±{offset}",
+            LOSSES[loss],
+            *(f"{mean[name]:.1f}" for name in ("k", "misclassified")),
+            *(f"{mean[name]:.3f}" for name in ("vi_to_truth", "binder_to_truth")),
         )
-        for o in outcomes
+        for offset, loss, mean in outcomes
     )
     over = "one data set" if repeats == 1 else f"means over {repeats} data sets"
     title = f"Four clusters of {sizes} items: {over}"
