@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from partita.cli.options import F, all_of, whole_option
 from partita.errors import ClusterError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = 10
 """How long to wait for a scheduler."""
@@ -21,18 +20,17 @@ _BACK = "300 s"
 
 def cluster_options(function: F) -> F:
     """``--scheduler ADDRESS`` and ``--workers N``."""
-    scheduler = click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
+    return all_of(
+        function,
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
+        ),
+        whole_option(
+            "--workers", help="Work in N processes of this machine, a Dask cluster of its own."
+        ),
     )
-    workers = click.option(
-        "--workers",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Work in N processes of this machine, a Dask cluster of its own.",
-    )
-    return scheduler(workers(function))
 
 
 @contextmanager

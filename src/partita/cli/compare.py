@@ -1,13 +1,13 @@
-"""``partita compare``: two clusterings side by side."""
+"""``partita compare``: two clusterings side by side, or one against the draws of a posterior."""
 
 from __future__ import annotations
 
-import json
-import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita._vocabulary import Words, words
 from partita._wording import counted
 from partita.cli.directories import check_file
 from partita.cli.options import (
@@ -19,12 +19,13 @@ from partita.cli.options import (
     read_options,
     weights_option,
 )
-from partita.cli.outputs import write_table
-from partita.cli.show import say, show, width
+from partita.cli.outputs import write_table_to
+from partita.cli.show import say, show_either, width, wrapped
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
+
 
 _UNLIMITED = 1_000_000
 
@@ -111,17 +112,12 @@ def command(
         say(f"items of {b} were put in the order of {a}, by name")
     found = _compared(first, second, losses, names)
     if out is not None:
-        from partita._files import atomic_path
-
         items = range(first.size) if names is None else names
         columns = (first.tolist(), second.tolist(), found["meet"]["labels"])
-        with atomic_path(out, overwrite=force) as temporary:
-            write_table(temporary, ("item", "a", "b", "meet"), zip(items, *columns, strict=True))
-        say(f"wrote {out}")
-    if as_json:
-        click.echo(json.dumps({"a": a, "b": b, **found}, indent=1, ensure_ascii=False))
-    else:
-        show(_text(a, b, found, width(elsewhere=_UNLIMITED)))
+        rows = zip(items, *columns, strict=True)
+        write_table_to(out, ("item", "a", "b", "meet"), rows, force=force)
+    text = _text(a, b, found, width(elsewhere=_UNLIMITED))
+    show_either(text, {"a": a, "b": b, **found}, as_json=as_json)
 
 
 def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
@@ -137,14 +133,9 @@ def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
 
 
 def _test(draws: Draws, source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
-    from partita.cli.hypothesis import labels_for, tested, text
-
-    found = tested(draws, labels_for(draws, source, path), losses)
-    if as_json:
-        found = {"draws": source, "against": path, **found}
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
-    else:
-        show(text(source, path, found, width()))
+    found = _tested(draws, _labels_for(draws, source, path), losses)
+    document = {"draws": source, "against": path, **found}
+    show_either(_verdict(source, path, found, width()), document, as_json=as_json)
 
 
 def _compared(
@@ -175,31 +166,22 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     from partita.losses.registry import as_loss
 
     k_a, k_b = found["n_clusters"]
-    lines = _wrapped(
+    measures = {as_loss(name): value for name, value in found["distances"].items()}
+    title = max(len(loss.title) for loss in measures)
+    return wrapped(
         columns,
         f"A: {a}, {counted(k_a, 'cluster')}",
         f"B: {b}, {counted(k_b, 'cluster')}",
         f"Items: {found['n_items']:,}",
         f"Relation: {_relation(found)}",
         "Distances:",
+        *(f"  {loss.title:<{title}}  {value:.6g} {loss.unit}" for loss, value in measures.items()),
+        f"From A to B: {found['from_a_to_b']}",
+        "Items in clusters of A (rows) and B (columns):",
+        *_table(found["cross_table"], columns),
+        f"Meet: {_sizes(found['meet'])}",
+        f"Join: {_sizes(found['join'])}",
     )
-    measures = {as_loss(name): value for name, value in found["distances"].items()}
-    title = max(len(loss.title) for loss in measures)
-    for loss, value in measures.items():
-        lines += _wrapped(columns, f"  {loss.title:<{title}}  {value:.6g} {loss.unit}".rstrip())
-    lines += _wrapped(columns, f"From A to B: {found['from_a_to_b']}")
-    lines += _wrapped(columns, "Items in clusters of A (rows) and B (columns):")
-    lines += _table(found["cross_table"], columns)
-    lines += _wrapped(columns, f"Meet: {_sizes(found['meet'])}", f"Join: {_sizes(found['join'])}")
-    return "\n".join(lines)
-
-
-def _wrapped(columns: int, *lines: str) -> list[str]:
-    return [
-        part
-        for line in lines
-        for part in textwrap.wrap(line, columns, subsequent_indent="  ", break_on_hyphens=False)
-    ]
 
 
 def _relation(found: dict[str, Any]) -> str:
@@ -223,15 +205,83 @@ def _table(counts: list[list[int]], columns: int) -> list[str]:
         cells = "".join(f"{n:>{size},}" if n else f"{'·':>{size}}" for n in row[:shown])
         lines.append(f"{i:>7} {cells}")
     if shown < len(counts[0]):
-        more = f"  … and {len(counts[0]) - shown} more columns; --json has all of them"
-        lines += _wrapped(columns, more)
+        lines.append(f"  … and {len(counts[0]) - shown} more columns; --json has all of them")
     return lines
 
 
 def _sizes(partition: dict[str, Any]) -> str:
-    counts = [0] * partition["n_clusters"]
-    for label in partition["labels"]:
-        counts[label] += 1
-    sizes = sorted(counts, reverse=True)
+    sizes = sorted(Counter(partition["labels"]).values(), reverse=True)
     listed = ", ".join(map(str, sizes[:10])) + (", …" if len(sizes) > 10 else "")
     return f"{counted(len(sizes), 'cluster')} of sizes {listed}"
+
+
+def _labels_for(draws: Draws, source: str, path: str) -> Labels:
+    """Labels of a file in the order of the draws' items, by name where both have names."""
+    from partita.cli.reading import Partition, aligned, read_partition
+    from partita.partitions.labels import as_labels
+
+    given = read_partition(path)
+    items = Partition(source, as_labels(draws[0]), draws.item_names)
+    return aligned(items, given)[1]
+
+
+def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
+    """p-value, credible level, and what turns the estimate into the hypothesis."""
+    from partita.credible.ball import credible_ball
+    from partita.losses.explain import explain
+    from partita.losses.registry import as_loss
+    from partita.rivals.conformal import p_value
+    from partita.search.estimate import estimate
+
+    name = next((name for name in losses if as_loss(name).is_metric), "vi")
+    loss = as_loss(name)
+    best = estimate(draws, loss=loss, bound=None)
+    ball = credible_ball(draws, best, loss=loss)
+    p = p_value(draws, labels, loss=loss)
+    level = ball.credible_level(labels)
+    told = explain(best, labels, loss=loss, item_names=draws.item_names)
+    return {
+        "loss": name,
+        "kind": draws.kind,
+        "n_items": draws.n_items,
+        "p_value": float(p),
+        "p_values": p.values.tolist(),
+        "rates": p.rates.tolist(),
+        "rate": p.rate,
+        "p_value_in_words": str(p),
+        "credible_level": level if level < float("inf") else None,
+        "credible_level_in_words": _level_in_words(level, words(draws.kind)),
+        "distance_to_estimate": told.distance,
+        "from_the_estimate": told.in_words(),
+    }
+
+
+def _level_in_words(level: float, said: Words) -> str:
+    if level == float("inf"):
+        return (
+            f"no {said.ball} contains it: it is farther from the estimate than every {said.draw}. "
+            "The ball asks how far it is from the one estimate."
+        )
+    return (
+        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: so much "
+        f"of the {said.source} is at least as near to the estimate."
+    )
+
+
+def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str:
+    """The answer as one reads it, p-value and credible level side by side."""
+    said = words(found["kind"])
+    ball = f"{said.ball.removesuffix('ball')}level"
+    level = found["credible_level"]
+    shown = "beyond 100%" if level is None else f"{100 * level:.3g}%"
+    return wrapped(
+        columns,
+        f"Hypothesis: {path}, against the {said.draws} of {source}",
+        f"p-value: {found['p_value']:.3g}    {ball}: {shown}",
+        f"p-value: {found['p_value_in_words']}",
+        f"{ball.capitalize()}: {found['credible_level_in_words']}",
+        f"Both: a small p-value, or a level near 100%, says that the {said.source} hardly supports "
+        f"it. They differ where the {said.source} has several pieces: the p-value asks how close "
+        f"it is to any {said.draws}, the level how close to the estimate.",
+        f"From the estimate: {found['from_the_estimate']}",
+    )

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.options import value_option
+from partita.cli.options import value_option, whole_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
-    from partita.credible.core_result import CredibleCore
     from partita.partitions.draws import Draws
+
+_FIELDS = (
+    *("items", "labels", "probability", "probability_mcse", "cluster_probability"),
+    *("upper_bound", "is_proven", "curve", "auchips", "n_starts", "rounds"),
+)
 
 
 @click.command(
@@ -33,13 +37,7 @@ Examples:
     metavar="P",
     help="Probability with which the grouping holds.",
 )
-@click.option(
-    "--starts",
-    "n_starts",
-    type=click.IntRange(1),
-    metavar="N",
-    help="First items to try. Default: every one.",
-)
+@whole_option("--starts", "n_starts", help="First items to try. Default: every one.")
 def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """The largest set of items that is grouped in one way with probability P.
 
@@ -48,6 +46,7 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """
     from partita.cli.outputs import item_names, numbered
     from partita.credible.core import credible_core
+    from partita.summary.plain import fields_of
 
     found = credible_core(draws, **wishes)
     columns = (
@@ -57,27 +56,12 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     )
     return Answer(
         text=found.screen(one_based=one_based),
-        plain=_plain(found),
+        plain={
+            "prob": found.prob,
+            "size": found.size,
+            "n_items": draws.n_items,
+            **fields_of(found, *_FIELDS),
+        },
         header=("item", "core", "probability_with_item"),
         rows=zip(*columns, strict=True),
     )
-
-
-def _plain(found: CredibleCore) -> dict[str, Any]:
-    error = found.probability_mcse
-    return {
-        "prob": found.prob,
-        "size": found.size,
-        "n_items": found.draws.n_items,
-        "items": found.items.tolist(),
-        "labels": found.labels.tolist(),
-        "probability": found.probability,
-        "probability_mcse": error if error == error else None,
-        "cluster_probability": found.cluster_probability.tolist(),
-        "upper_bound": found.upper_bound,
-        "is_proven": found.is_proven,
-        "curve": found.curve.tolist(),
-        "auchips": found.auchips,
-        "n_starts": found.n_starts,
-        "rounds": found.rounds,
-    }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita.cli.options import F, all_of, value_option
 from partita.cli.reading import names_from, read_table
 from partita.errors import InvalidInputError
 
@@ -19,49 +20,40 @@ _READING = ("sep", "decimal", "na", "header", "dates", "categories")
 """Options that say how the table is to be read."""
 
 
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def data_options(function: F) -> F:
     """Options of a table of data."""
-    for option in reversed(
-        (
-            click.option(
-                "--columns",
-                multiple=True,
-                metavar="A,B,…",
-                help="Columns to cluster by. Default: all but the names.",
-            ),
-            click.option("--names", metavar="COLUMN", help="The column that names the items."),
-            click.option(
-                "--categories",
-                multiple=True,
-                metavar="A,B,…",
-                help="Columns of numbers that are codes of categories.",
-            ),
-            click.option(
-                "--dates",
-                multiple=True,
-                metavar="A,B,…",
-                help="Columns of dates, to be taken as numbers of days.",
-            ),
-            click.option(
-                "--na", multiple=True, metavar="TEXT", help="Another spelling of a missing value."
-            ),
-            click.option("--sep", metavar="C", help="What separates columns. Default: , or tab."),
-            click.option(
-                "--decimal",
-                default=".",
-                show_default=True,
-                metavar="C",
-                help="The decimal point of numbers.",
-            ),
-            click.option(
-                "--header/--no-header",
-                default=None,
-                help="The first line names the columns, or is a row. Default: by its cells.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+    return all_of(
+        function,
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns to cluster by. Default: all but the names.",
+        ),
+        click.option("--names", metavar="COLUMN", help="The column that names the items."),
+        click.option(
+            "--categories",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns of numbers that are codes of categories.",
+        ),
+        click.option(
+            "--dates",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns of dates, to be taken as numbers of days.",
+        ),
+        click.option(
+            "--na", multiple=True, metavar="TEXT", help="Another spelling of a missing value."
+        ),
+        click.option("--sep", metavar="C", help="What separates columns. Default: , or tab."),
+        value_option("--decimal", default=".", metavar="C", help="The decimal point of numbers."),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="The first line names the columns, or is a row. Default: by its cells.",
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,7 @@ class Understood:
         lines += [(name, role, "", "", "") for name, role in self.others]
         for position, name in enumerate(self.table.names):
             part, column = _part(kernel, position)
-            missing = _missing(self.table.columns[position])
+            missing = sum(_missing(self.table.columns[position]))
             role = role_of(part, self.table.columns[position])
             lines.append((name, role, part.kind, prior_of(part, column), str(missing or "")))
         widths = [max(len(line[c]) for line in lines) for c in range(5)]
@@ -127,17 +119,14 @@ def understand(
     others += [(name, f"left out: {why}") for name, why in empty.items()]
     positions = [p for p in positions if table.names[p] not in empty]
     if not positions:
-        raise InvalidInputError(f"{source} has no column to cluster by: {_reasons(others)}.")
+        reasons = ", ".join(f"{name!r} is {role}" for name, role in others)
+        raise InvalidInputError(f"{source} has no column to cluster by: {reasons}.")
     chosen = table.select(positions)
     return Understood(chosen, item_names, tuple(others), wide_scales(chosen))
 
 
 def _listed(groups: Iterable[str]) -> list[str]:
     return [name.strip() for group in groups for name in group.split(",") if name.strip()]
-
-
-def _reasons(others: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{name!r} is {role}" for name, role in others)
 
 
 def _position(table: Table, name: str, source: str) -> int:
@@ -158,17 +147,16 @@ def _retyped(table: Table, source: str, categories: list[str], dates: list[str])
     columns = list(table.columns)
     for name in categories:
         p = _position(table, name, source)
-        missing = [value is None or value != value for value in columns[p].tolist()]
-        texts = [None if gone else t for t, gone in zip(names_from(table, p), missing, strict=True)]
-        columns[p] = np.array(texts, object)
+        columns[p] = np.array(names_from(table, p), object)
+        columns[p][_missing(table.columns[p])] = None
     for name in dates:
         p = _position(table, name, source)
         columns[p] = days(columns[p], name)
     return replace(table, columns=tuple(columns))
 
 
-def _missing(column: Any) -> int:
-    return sum(value is None or value != value for value in column.tolist())
+def _missing(column: Any) -> list[bool]:
+    return [value is None or value != value for value in column.tolist()]
 
 
 def _part(kernel: Kernel, position: int) -> tuple[Kernel, int]:

@@ -11,10 +11,16 @@ import click
 
 from partita._wording import counted
 from partita.cli.directories import check_directory, new_directory
-from partita.cli.figures import check_figures, write_figures
 from partita.cli.fit import sample_named
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
-from partita.cli.outputs import write_fit, write_report, write_summary, write_table
+from partita.cli.outputs import (
+    check_libraries,
+    write_figures,
+    write_fit,
+    write_report,
+    write_summary,
+    write_table,
+)
 from partita.cli.precompile import compiled_ahead
 from partita.cli.show import say, show, show_summary
 from partita.errors import MissingDependencyError
@@ -69,7 +75,7 @@ def command(name: str, out: str, force: bool, seed: int, jobs: int | None) -> No
         write_summary(summary, directory, None)
         write_report(summary, directory / "report.html")
         try:
-            check_figures("pdf")
+            check_libraries(None, "pdf")
             write_figures(summary, fit, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")

@@ -1,8 +1,14 @@
-"""Errors in the words of the command line: one paragraph, and an exit code."""
+"""Errors in the words of the command line, one paragraph and an exit code; and Ctrl-C."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
 
 import click
 
@@ -10,41 +16,16 @@ from partita.cli.show import say
 
 FAILED, INTERRUPTED = 1, 130
 
-_FLAGS = {
-    "overwrite": "--force",
-    "transpose": "--transpose",
-    "strings": "--strings",
-    "header": "--header",
-}
-_VALUES = {
-    "format": "--format",
-    "sep": "--sep",
-    "var_name": "--var-name",
-    "weights": "--weights",
-    "loss": "--loss",
-    "method": "--method",
-    "prob": "--prob",
-    "bound": "--bound",
-    "time_limit": "--time-limit",
-    "max_clusters": "--max-clusters",
-    "n_clusters": "--n-clusters",
-    "min_size": "--min-size",
-    "low": "--low",
-    "high": "--high",
-    "n_jobs": "--jobs",
-    "rng": "--seed",
-    "draws": "--draws",
-    "burn_in": "--burn-in",
-    "thin": "--thin",
-    "chains": "--chains",
-    "checkpoint": "--checkpoint",
-    "resume": "--resume",
-    "concentration": "--concentration",
-    "discount": "--discount",
-    "mean_components": "--mean-components",
-    "weight": "--weight",
-}
-"""Arguments of the library and the options that stand for them."""
+_FLAGS = ("overwrite", "transpose", "strings", "header")
+_VALUES = (
+    *("format", "sep", "var_name", "weights", "loss", "method", "prob", "bound", "time_limit"),
+    *("max_clusters", "n_clusters", "min_size", "low", "high", "n_jobs", "rng", "draws"),
+    *("burn_in", "thin", "chains", "checkpoint", "resume", "concentration", "discount"),
+    *("mean_components", "weight"),
+)
+"""Arguments of the library that options stand for."""
+_RENAMED = {"overwrite": "force", "n_jobs": "jobs", "rng": "seed"}
+"""Those whose option has another name."""
 
 
 def in_options(message: str) -> str:
@@ -61,15 +42,15 @@ def _word_in_options(word: str) -> str:
     before = word[: len(word) - len(bare)]
     if name == "similarity" and value.startswith("..."):  # one command takes it
         return f"{before}partita summarize --similarity FILE{value[3:]}"
-    if not equals or (name not in _FLAGS and name not in _VALUES):
+    if not equals or name not in (*_FLAGS, *_VALUES):
         return word
+    option = "--" + _RENAMED.get(name, name).replace("_", "-")
     if name in _FLAGS:
-        turned_off = value.startswith("False")
-        flag = _FLAGS[name].replace("--", "--no-") if turned_off else _FLAGS[name]
+        flag = option.replace("--", "--no-") if value.startswith("False") else option
         return before + flag + value.removeprefix("False").removeprefix("True").removeprefix("...")
     if value.startswith("..."):
-        return before + _VALUES[name] + value[3:]
-    return f"{before}{_VALUES[name]} {value}".rstrip()
+        return before + option + value[3:]
+    return f"{before}{option} {value}".rstrip()
 
 
 def report_failure(error: Exception, *, debug: bool) -> int:
@@ -103,3 +84,29 @@ def _paragraph(error: Exception) -> str:
         f"unexpected {type(error).__name__}: {text or 'no message'}. This is a fault of partita; "
         "run again with --debug for the traceback and report it."
     )
+
+
+@dataclass
+class Interrupts:
+    """Whether Ctrl-C was pressed; searches and samplers return what they have after it."""
+
+    came: bool = False
+
+
+@contextmanager
+def watch_interrupts() -> Iterator[Interrupts]:
+    """Note every Ctrl-C in the block, which still raises KeyboardInterrupt."""
+    seen = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield seen  # handlers can be set in the main thread only
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.came = True
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -12,11 +12,9 @@ import click
 from partita._wording import counted
 from partita.cli.cluster import cluster_of, cluster_options
 from partita.cli.data import Understood, data_options, understand
-from partita.cli.directories import check_directory, check_file, new_directory
-from partita.cli.failures import INTERRUPTED
-from partita.cli.figures import check_figures, write_figures
-from partita.cli.interrupts import watch_interrupts
-from partita.cli.model import KERNELS, PRIORS, make_kernel, make_prior
+from partita.cli.directories import new_directory
+from partita.cli.failures import INTERRUPTED, watch_interrupts
+from partita.cli.model import KERNELS, PRIOR_OPTIONS, PRIORS, make_kernel, make_prior
 from partita.cli.options import (
     debug_option,
     jobs_option,
@@ -24,8 +22,9 @@ from partita.cli.options import (
     seed_option,
     summary_options,
     value_option,
+    whole_option,
 )
-from partita.cli.outputs import check_report, write_fit, write_report, write_summary
+from partita.cli.outputs import check_outputs, write_figures, write_fit, write_report, write_summary
 from partita.cli.show import say
 from partita.cli.summarize import make_summary, print_summary
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from partita.samplers.partition_prior import PartitionPrior
     from partita.summary.result import Summary
 
-_PRIOR_OPTIONS = ("concentration", "discount", "mean_components", "components", "weight", "dynamic")
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
 
 
@@ -82,9 +80,7 @@ Examples:
 @click.option(
     "--mean-components", type=float, metavar="M", help="Of mfm: expected components. Default: 5."
 )
-@click.option(
-    "--components", type=click.IntRange(1), metavar="K", help="Of mfm: exactly K components."
-)
+@whole_option("--components", metavar="K", help="Of mfm: exactly K components.")
 @click.option(
     "--weight",
     metavar="W|S,R|F",
@@ -93,24 +89,12 @@ Examples:
 @click.option(
     "--dynamic", is_flag=True, help="Of mfm: the weight is divided by the number of components."
 )
-@value_option(
-    "--draws",
-    type=click.IntRange(1),
-    default=2_000,
-    metavar="N",
-    help="Draws to keep from each chain.",
+@whole_option("--draws", help="Draws to keep from each chain.", default=2_000)
+@whole_option(
+    "--burn-in", help="Iterations of each chain before the first draw.", least=0, default=1_000
 )
-@value_option(
-    "--burn-in",
-    type=click.IntRange(0),
-    default=1_000,
-    metavar="N",
-    help="Iterations of each chain before the first draw.",
-)
-@value_option("--chains", type=click.IntRange(1), default=4, metavar="N", help="Chains.")
-@value_option(
-    "--thin", type=click.IntRange(1), default=1, metavar="N", help="Keep every N-th iteration."
-)
+@whole_option("--chains", help="Chains.", default=4)
+@whole_option("--thin", help="Keep every N-th iteration.", default=1)
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False),
@@ -174,12 +158,8 @@ def command(
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
-    check_file(report, force=force, kind="report")
-    check_report(report)
-    check_figures(figures)
-    if not dry_run:
-        check_directory(out, force=force)
-    chosen_prior = make_prior(prior, {name: choices.pop(name) for name in _PRIOR_OPTIONS})
+    check_outputs(None if dry_run else out, report, figures, force=force)
+    chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KERNELS = ("auto", "normal", "hierarchical", "wishart", "bernoulli", "categorical", "poisson")
 PRIORS = ("dp", "py", "mfm")
-_BELONGS = {
+PRIOR_OPTIONS = {
     "concentration": ("dp", "py"),
     "discount": ("py",),
     "mean_components": ("mfm",),
@@ -50,10 +50,7 @@ def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | 
 
 def _parse(setting: str) -> tuple[str, Any]:
     key, equals, text = setting.partition("=")
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
+    numbers = _numbers_in(text)
     if not equals or not numbers:
         raise click.UsageError(
             f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per column."
@@ -85,55 +82,47 @@ def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
     from partita.samplers.finite_mixture import FiniteMixture
     from partita.samplers.priors import DirichletProcess, PitmanYor
 
-    for option, priors in _BELONGS.items():
+    for option, priors in PRIOR_OPTIONS.items():
         if options[option] not in (None, False) and name not in priors:
             shown = option.replace("_", "-")
             raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
     if name == "mfm":
-        weight, dynamic = _weight(options["weight"] or "1"), options["dynamic"]
+        weight, dynamic = _number_or_law("weight", options["weight"] or "1"), options["dynamic"]
         if options["components"] is not None:
             return FiniteMixture.exactly(options["components"], weight=weight, dynamic=dynamic)
         mean = options["mean_components"] or 5.0
         return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
-    concentration = _concentration(options["concentration"] or "1,1")
+    concentration: Any = _number_or_law("concentration", options["concentration"] or "1,1")
     if name == "py":
         discount = options["discount"]
         return PitmanYor(concentration, 0.25 if discount is None else discount)
     return DirichletProcess(concentration)
 
 
-def _concentration(text: str) -> float | Gamma:
-    found = _number_or_gamma(text)
-    if found is None:
-        raise click.UsageError(
-            f"--concentration {text}: expected a number, or SHAPE,RATE of a gamma prior."
-        )
-    return found
+_LAWS = {
+    "concentration": "a number, or SHAPE,RATE of a gamma prior",
+    "weight": "a number, SHAPE,RATE of a gamma prior, or F for F(6, 3)",
+}
+"""What options of priors may be."""
 
 
-def _weight(text: str) -> float | Gamma | F:
-    from partita.samplers.hyperpriors import F
+def _number_or_law(option: str, text: str) -> float | Gamma | F:
+    from partita.samplers.hyperpriors import F, Gamma
 
-    if text.strip().lower() == "f":
+    if option == "weight" and text.strip().lower() == "f":
         return F(6, 3)
-    found = _number_or_gamma(text)
-    if found is None:
-        raise click.UsageError(
-            f"--weight {text}: expected a number, SHAPE,RATE of a gamma prior, or F for F(6, 3)."
-        )
-    return found
+    numbers = _numbers_in(text)
+    if len(numbers) not in (1, 2):
+        raise click.UsageError(f"--{option} {text}: expected {_LAWS[option]}.")
+    return numbers[0] if len(numbers) == 1 else Gamma(*numbers)
 
 
-def _number_or_gamma(text: str) -> float | Gamma | None:
-    from partita.samplers.hyperpriors import Gamma
-
+def _numbers_in(text: str) -> tuple[float, ...]:
+    """Numbers between commas; none where one is no number."""
     try:
-        numbers = [float(part) for part in text.split(",")]
+        return tuple(float(part) for part in text.split(","))
     except ValueError:
-        return None
-    if len(numbers) == 2:
-        return Gamma(*numbers)
-    return numbers[0] if len(numbers) == 1 else None
+        return ()
 
 
 def role_of(kernel: Kernel, column: NDArray[Any]) -> str:

@@ -53,6 +53,15 @@ def value_option(*names: str, **facts: Any) -> Callable[[F], F]:
     return click.option(*names, show_default=True, **facts)
 
 
+def whole_option(
+    *names: str, help: str, metavar: str = "N", least: int = 1, default: int | None = None
+) -> Callable[[F], F]:
+    """A whole number of at least ``least``, whose default is shown."""
+    return value_option(
+        *names, type=click.IntRange(least), metavar=metavar, default=default, help=help
+    )
+
+
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -180,19 +189,9 @@ def summary_options(function: F) -> F:
             help="How the estimate is searched.",
         ),
         bound_option("How hard to prove that nothing better exists."),
-        click.option(
-            "--max-clusters", type=click.IntRange(1), metavar="K", help="Most clusters. No default."
-        ),
-        click.option(
-            "--n-clusters", type=click.IntRange(1), metavar="K", help="Exactly so many clusters."
-        ),
-        value_option(
-            "--min-size",
-            type=click.IntRange(1),
-            default=1,
-            metavar="S",
-            help="No cluster with fewer items.",
-        ),
+        whole_option("--max-clusters", metavar="K", help="Most clusters. No default."),
+        whole_option("--n-clusters", metavar="K", help="Exactly so many clusters."),
+        whole_option("--min-size", metavar="S", help="No cluster with fewer items.", default=1),
         click.option(
             "--path", is_flag=True, help="Say which numbers of clusters are as good. Takes longer."
         ),
@@ -202,9 +201,7 @@ def summary_options(function: F) -> F:
 
 def seed_option(what: str) -> Callable[[F], F]:
     """The seed of whatever is random."""
-    return value_option(
-        "--seed", type=click.IntRange(0), default=0, metavar="N", help=f"Seed of the {what}."
-    )
+    return whole_option("--seed", help=f"Seed of the {what}.", least=0, default=0)
 
 
 def result_options(function: F) -> F:

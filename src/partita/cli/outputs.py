@@ -1,16 +1,18 @@
-"""What commands write: tables, the summary, the fit, the report."""
+"""What commands write: tables, the summary, the fit, the report, the figures."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita._files import atomic_path
 from partita._optional import require
+from partita.cli.directories import check_directory, check_file
 from partita.cli.show import say
 from partita.errors import MissingDependencyError
 
@@ -27,6 +29,21 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that a spreadsheet would run."""
 
 
+def check_outputs(out: str | None, report: str | None, figures: str | None, *, force: bool) -> None:
+    """Refuse early what could not be written at the end."""
+    check_file(report, force=force, kind="report")
+    check_libraries(report, figures)
+    check_directory(out, force=force)
+
+
+def check_libraries(report: str | None, figures: str | None) -> None:
+    """Refuse a report or figures where their library is missing."""
+    if report is not None and find_spec("bokeh") is None:
+        require("bokeh", extra="report", purpose="a report")
+    if figures is not None and find_spec("matplotlib") is None:
+        require("matplotlib", extra="plot", purpose="figures")
+
+
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A csv file; numbers with all their digits.
 
@@ -39,6 +56,15 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         writer = csv.writer(stream, lineterminator="\n")
         for row in chain([header], rows):
             writer.writerow([_guarded(cell) for cell in row] if guard else row)
+
+
+def write_table_to(
+    out: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, force: bool
+) -> None:
+    """The only file of a command, whole or not at all."""
+    with atomic_path(out, overwrite=force) as temporary:
+        write_table(temporary, header, rows)
+    say(f"wrote {out}")
 
 
 def _guarded(cell: Any) -> Any:
@@ -110,13 +136,7 @@ def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_b
     ]
     placement = [f"placement.{k + one_based}" for k in range(items.placement.shape[1] - 1)]
     header = ("item", "cluster", *fields[1:], *placement, "placement.none")
-    rows = (
-        (name, *row, *probabilities)
-        for name, row, probabilities in zip(
-            names, zip(*columns, strict=True), items.placement.tolist(), strict=True
-        )
-    )
-    write_table(path, header, rows)
+    write_table(path, header, zip(names, *columns, *items.placement.T.tolist(), strict=True))
 
 
 def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
@@ -151,15 +171,50 @@ def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> N
     write_table(path, ("item", *map(str, names)), rows)
 
 
-def check_report(path: str | None) -> None:
-    """Refuse a report early where its libraries are missing."""
-    if path is not None and find_spec("bokeh") is None:
-        require("bokeh", extra="report", purpose="a report")
-
-
 def write_report(summary: Summary, path: Path) -> None:
     """The report where it can be made; else say what it needs."""
     try:
         summary.to_html(path)
     except MissingDependencyError as error:
         say(f"no report: {error}")
+
+
+def write_figures(
+    summary: Summary, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
+) -> None:
+    """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
+    from partita import plots
+    from partita.plots.canvas import close_figure
+
+    place = directory / "figures"
+    place.mkdir()
+    for name, draw in _figures(summary, fit, n_jobs).items():
+        axes = draw(plots)
+        first = axes if hasattr(axes, "figure") else axes.flat[0]
+        first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
+        close_figure(first.figure)
+
+
+def _figures(
+    summary: Summary, fit: Fit | None, n_jobs: int | None
+) -> dict[str, Callable[[Any], Any]]:
+    """By name of the file; each takes ``partita.plots`` and returns its axes."""
+    figures: dict[str, Callable[[Any], Any]] = {
+        "similarity": lambda plots: plots.similarity(summary, n_jobs=n_jobs),
+        "ball": lambda plots: plots.ball(summary, fit=fit, n_jobs=n_jobs),
+        "distances": lambda plots: plots.distances(summary),
+        "n_clusters": lambda plots: plots.n_clusters(summary),
+        "items": lambda plots: plots.items(summary),
+        f"{summary.draws.kind}_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
+    }
+    if summary.draws.kind == "posterior":
+        figures["traces"] = lambda plots: plots.traces(
+            summary if fit is None else fit, estimate=summary.estimate, n_jobs=n_jobs
+        )
+    if summary.core is not None:
+        figures["core"] = lambda plots: plots.core(summary)
+    if summary.profiles is not None:
+        figures["profiles"] = lambda plots: plots.profiles(summary)
+    if summary.data is not None:
+        figures["estimate"] = lambda plots: plots.estimate(summary, fit=fit, n_jobs=n_jobs)
+    return figures

@@ -11,7 +11,11 @@ from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
-    from partita.search.path_result import PricePath
+
+_FIELDS = (
+    *("low", "high", "breakpoints", "n_clusters", "splitting", "merging"),
+    *("labels", "item_names", "is_proven", "gap", "interrupted", "seconds"),
+)
 
 
 @click.command(
@@ -45,33 +49,16 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """
     from partita.cli.outputs import item_names, numbered
     from partita.search.price_path import price_path
+    from partita.summary.plain import fields_of
 
     found = price_path(draws, **wishes)
     names = map(str, item_names(draws, one_based))
     return Answer(
         text=str(found),
-        plain=_plain(found),
+        plain={"loss": repr(found.loss), **fields_of(found, *_FIELDS)},
         header=("low", "high", "n_clusters", "is_proven", *names),
         rows=[
             (c.low, c.high, c.n_clusters, c.is_proven, *numbered(c.labels, one_based))
             for c in found
         ],
     )
-
-
-def _plain(found: PricePath) -> dict[str, Any]:
-    return {
-        "loss": repr(found.loss),
-        "low": found.low,
-        "high": found.high,
-        "breakpoints": found.breakpoints.tolist(),
-        "n_clusters": found.n_clusters.tolist(),
-        "splitting": found.splitting.tolist(),
-        "merging": found.merging.tolist(),
-        "labels": found.labels.tolist(),
-        "item_names": found.item_names,
-        "is_proven": found.is_proven.tolist(),
-        "gap": found.gap,
-        "interrupted": found.interrupted,
-        "seconds": found.seconds,
-    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -24,7 +23,8 @@ from partita.cli.options import (
     time_limit_option,
     weights_option,
 )
-from partita.cli.show import say, show
+from partita.cli.outputs import write_table_to
+from partita.cli.show import show_either
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Answer:
     ----------
     text : str
     plain : dict
-        For ``--json``.
+        For ``--json``; arrays may stand in it.
     header, rows
         For the table of ``--out``.
     """
@@ -96,11 +96,8 @@ def question(
                 **wishes,
             )
             if out is not None:
-                _write(answer, out, force=force)
-            if as_json:
-                click.echo(json.dumps(answer.plain, indent=1, ensure_ascii=False))
-            else:
-                show(answer.text)
+                write_table_to(out, answer.header, answer.rows, force=force)
+            show_either(answer.text, answer.plain, as_json=as_json)
 
         command.__click_params__ = []  # type: ignore[attr-defined]
         all_of(
@@ -121,12 +118,3 @@ def question(
         return click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")(command)
 
     return asked
-
-
-def _write(answer: Answer, out: str, *, force: bool) -> None:
-    from partita._files import atomic_path
-    from partita.cli.outputs import write_table
-
-    with atomic_path(out, overwrite=force) as temporary:
-        write_table(temporary, answer.header, answer.rows)
-    say(f"wrote {out}")

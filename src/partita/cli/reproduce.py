@@ -10,8 +10,7 @@ import click
 
 from partita._files import FileMissingError
 from partita.cli.directories import check_directory, new_directory
-from partita.cli.failures import FAILED, INTERRUPTED
-from partita.cli.interrupts import watch_interrupts
+from partita.cli.failures import FAILED, INTERRUPTED, watch_interrupts
 from partita.cli.options import debug_option, force_option, jobs_option, seed_option
 from partita.cli.show import say
 
@@ -134,9 +133,13 @@ def _write(page: Page, folder: Path) -> None:
 
 def _check_digits(directory: str, out: str | None, seed: int, jobs: int | None) -> int:
     from partita._progress import Status
-    from partita.reproduce.checked_page import checked_page, search_table
     from partita.reproduce.pages import table_text
-    from partita.reproduce.paper_draws import check_paper_draws, compare_searches
+    from partita.reproduce.paper_draws import (
+        check_paper_draws,
+        checked_page,
+        compare_searches,
+        search_table,
+    )
 
     checks = []
     for check in check_paper_draws(directory, seed=seed, n_jobs=jobs):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.options import LossName, value_option
+from partita.cli.options import LossName, value_option, whole_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
-    from partita.rivals.result import Representatives
 
 METRICS = ("vi", "binder", "nvi", "id", "nid")
+_FIELDS = ("n", "labels", "weights", "distance", "lower_bound", "gap", "expected_loss", "radius")
 
 
 @click.command(
@@ -29,12 +29,7 @@ Examples:
     stopped="the best so far",
     out="one column per representative",
 )
-@click.option(
-    "--n",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of representatives. Default: chosen on held-out draws.",
-)
+@whole_option("--n", help="Number of representatives. Default: chosen on held-out draws.")
 @value_option(
     "--loss",
     type=LossName(METRICS, case_sensitive=False),
@@ -53,35 +48,22 @@ def command(draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes
     from partita.cli.outputs import item_names, numbered
     from partita.rivals.modes import modes
     from partita.rivals.representatives import representatives
+    from partita.summary.plain import fields_of
 
     found = representatives(draws, loss=loss, **wishes)
-    text, plain = str(found), _plain(found)
+    text = str(found)
+    plain = fields_of(found, *_FIELDS) | {
+        "chains": dict(zip(found.chain_names, found.chains, strict=True)),
+        "differences": [found.explain(r).in_words() for r in range(1, found.n)],
+        "limits": found.limits,
+    }
     if with_modes:
         peaks = modes(draws, loss=loss, n_jobs=wishes["n_jobs"])
         text = f"{text}\n\n{peaks}"
-        plain["modes"] = {"labels": peaks.labels.tolist(), "weights": peaks.weights.tolist()}
+        plain["modes"] = fields_of(peaks, "labels", "weights")
     return Answer(
         text=text,
         plain=plain,
         header=("item", *(f"representative.{r}" for r in range(found.n))),
         rows=zip(item_names(draws, one_based), *numbered(found.labels, one_based), strict=True),
     )
-
-
-def _plain(found: Representatives) -> dict[str, Any]:
-    return {
-        "n": found.n,
-        "labels": found.labels.tolist(),
-        "weights": found.weights.tolist(),
-        "distance": found.distance,
-        "lower_bound": found.lower_bound,
-        "gap": found.gap,
-        "expected_loss": found.expected_loss.tolist(),
-        "radius": found.radius.tolist(),
-        "chains": {
-            str(name): shares.tolist()
-            for name, shares in zip(found.chain_names, found.chains, strict=True)
-        },
-        "differences": [found.explain(r).in_words() for r in range(1, found.n)],
-        "limits": list(found.limits),
-    }

@@ -5,6 +5,7 @@ Coloured on a terminal that can, plain everywhere else.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -59,6 +60,25 @@ def coloured() -> bool:
 def show(text: str) -> None:
     """Print a result."""
     click.echo(escaped(text))
+
+
+def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
+    """Print a result as text, or as JSON."""
+    if not as_json:
+        show(text)
+        return
+    from partita.summary.plain import plain
+
+    click.echo(json.dumps(plain(document), indent=1, ensure_ascii=False))
+
+
+def wrapped(columns: int, *lines: str) -> str:
+    """Lines broken where the terminal ends, their continuations indented."""
+    return "\n".join(
+        part
+        for line in lines
+        for part in textwrap.wrap(line, columns, subsequent_indent="  ", break_on_hyphens=False)
+    )
 
 
 def show_summary(summary: Summary, *, first: int = 0) -> None:

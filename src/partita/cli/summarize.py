@@ -1,4 +1,4 @@
-"""``partita summarize``: from draws to everything that can be said about them."""
+"""``partita summarize``: from draws, or a similarity matrix alone, to all that can be said."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita.cli.cluster import cluster_of, cluster_options
-from partita.cli.directories import check_directory, check_file, new_directory
-from partita.cli.failures import INTERRUPTED
-from partita.cli.figures import check_figures, write_figures
-from partita.cli.interrupts import watch_interrupts
-from partita.cli.matrix import summarize_matrix
+from partita.cli.directories import check_directory, new_directory
+from partita.cli.failures import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
     debug_option,
     jobs_option,
@@ -22,8 +19,8 @@ from partita.cli.options import (
     summary_options,
     weights_option,
 )
-from partita.cli.outputs import check_report, write_summary
-from partita.cli.show import say, show, show_summary
+from partita.cli.outputs import check_outputs, write_figures, write_summary, write_table
+from partita.cli.show import say, show, show_either, show_summary
 
 if TYPE_CHECKING:
     from partita.summary.observations import Observations
@@ -33,6 +30,9 @@ SUMMARY = (
     *("loss", "prob", "method", "bound"),
     *("max_clusters", "n_clusters", "min_size", "path", "time_limit"),
 )
+
+_FROM_A_MATRIX = ("binder", "vi_lb", "ompear")
+_WISHES = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
 
 
 @click.command(
@@ -103,10 +103,7 @@ def command(
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
-    check_file(report, force=force, kind="report")
-    check_report(report)
-    check_figures(figures)
-    check_directory(out, force=force)
+    check_outputs(out, report, figures, force=force)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*sources, data, weights)
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
@@ -161,3 +158,55 @@ def print_summary(summary: Summary, *, as_json: bool, one_based: bool) -> None:
         if (profiles := summary.profiles) is not None:
             shown = replace(profiles, cluster=profiles.cluster + int(one_based))
             show(f"\nProfiles: what each cluster is like\n{shown}")
+
+
+def summarize_matrix(
+    path: str, sources: tuple[str, ...], others: object, out: str | None, force: bool
+) -> None:
+    """Print the estimate and write labels.csv; a ball needs draws, which a matrix has lost."""
+    if sources or others:
+        raise click.UsageError(
+            "--similarity FILE stands in place of draws: leave out DRAWS, --data, --weights, "
+            "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
+        )
+    check_directory(out, force=force)
+    from partita.io.similarity_files import read_similarity
+    from partita.partitions.numbering import from_one, items_from_one
+    from partita.search.estimate import estimate
+    from partita.summary.plain import fields_of
+
+    params = click.get_current_context().params
+    matrix, names = read_similarity(path)
+    found = estimate(
+        similarity=matrix,
+        loss=_loss(params),
+        bound=None if params["bound"] == "none" else params["bound"],
+        rng=params["seed"],
+        n_jobs=params["jobs"],
+        **{name: params[name] for name in _WISHES},
+    )
+    labels = found.labels.tolist()
+    document = {"loss": repr(found.loss), "labels": labels, "item_names": names}
+    document |= fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap")
+    show_either(str(found), document, as_json=params["as_json"])
+    if out is not None:
+        with new_directory(out) as directory:
+            one = params["one_based"]
+            items = items_from_one(names, len(labels), one)
+            rows = zip(items, from_one(found.labels, one).tolist(), strict=True)
+            write_table(directory / "labels.csv", ("item", "cluster"), rows)
+        say(f"wrote {out}")
+
+
+def _loss(params: dict[str, Any]) -> str:
+    """The loss asked for; without a wish the one closest to VI that a matrix gives."""
+    source = click.get_current_context().get_parameter_source("loss")
+    if source is not None and source.name == "DEFAULT":
+        say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
+        return "vi_lb"
+    if params["loss"] not in _FROM_A_MATRIX:
+        raise click.UsageError(
+            f"--loss {params['loss']} needs draws; from a matrix there are "
+            f"{', '.join(_FROM_A_MATRIX)}."
+        )
+    return str(params["loss"])
