@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -28,14 +28,9 @@ class SummaryEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         numbers = check_random_state(self.random_state).randint(_SEEDS, size=4)
         return np.random.SeedSequence(numbers.tolist())
 
-    def _keep(self, summary: Summary) -> Any:
+    def _keep(self, summary: Summary) -> Self:
         self.summary_ = summary
         self.credible_ball_ = summary.ball
         self.labels_ = summary.labels.copy()
         self.n_clusters_ = summary.n_clusters
         return self
-
-
-def is_table(X: Any) -> bool:
-    """Whether X has columns with types of their own, as a pandas or polars DataFrame has."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")

@@ -215,7 +215,7 @@ class PartitionConsensus(SummaryEstimator):
         return consensus._fit_draws(draws if sampled else clean)
 
     def _fit_draws(self, draws: DrawsLike) -> PartitionConsensus:
-        found: PartitionConsensus = self._keep(
+        return self._keep(
             summarize(
                 draws,
                 loss=self.loss,
@@ -230,7 +230,6 @@ class PartitionConsensus(SummaryEstimator):
                 progress=False,
             )
         )
-        return found
 
 
 ConsensusClustering = PartitionConsensus

@@ -16,7 +16,7 @@ from partita.samplers.kernel import Kernel
 from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.product import Product
 from partita.samplers.sample import sample
-from partita.sklearn.base import SummaryEstimator, is_table
+from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize
 
 
@@ -149,7 +149,7 @@ class BayesianMixture(SummaryEstimator):
             n_jobs=self.n_jobs,
             progress=self.verbose,
         )
-        found: BayesianMixture = self._keep(
+        return self._keep(
             summarize(
                 self.fit_,
                 loss=self.loss,
@@ -160,7 +160,6 @@ class BayesianMixture(SummaryEstimator):
                 progress=None if self.verbose else False,
             )
         )
-        return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         r"""Probabilities of the clusters of ``labels_``, and of a new one, for new rows.
@@ -230,7 +229,8 @@ class BayesianMixture(SummaryEstimator):
         return isinstance(self.kernel, (DirichletCategorical, Product))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        if is_table(X):  # checked column by column by the sampler, since they differ in type
+        # The sampler checks a DataFrame column by column, since they differ in type.
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):
             if not len(X):
                 raise InvalidDataError("X is a DataFrame without rows; expected one per item.")
             validate_data(self, X, reset=reset, skip_check_array=True)
