@@ -136,7 +136,7 @@ NO_THRESHOLD = {
         "plots.canvas.SMALL",
         "plots.distances._MOST_BINS",
         "plots.on_data._GRID",
-        "plots.palette._PER_SHAPE",
+        "plots.colours._PER_SHAPE",
         "plots.persistence.MOST_PEAKS",
         "plots.price_path._EDGED",
         "plots.profiles._MOST_PANELS",

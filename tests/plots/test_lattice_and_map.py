@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, UnknownNameError
+from partita.plots.colours import is_dark, mixed_colours
 from partita.plots.embedding import _classical, _majorise, embed
 from partita.plots.hasse import _SCALE, prepare_lattice
-from partita.plots.palette import is_dark, mixed_colours
 from partita.plots.posterior_map import prepare_map
 
 CENTER = pt.canonical([0, 0, 1, 1])

@@ -12,10 +12,9 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.plots.ball import prepare_ball
-from partita.plots.colours import colour_indices
+from partita.plots.colours import colour, colour_indices
 from partita.plots.inputs import observations_of
 from partita.plots.on_data import packed_rows, prepare_curve, prepare_shapes, prepare_view
-from partita.plots.palette import colour
 
 
 @pytest.fixture(scope="module")

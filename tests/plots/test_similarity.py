@@ -12,8 +12,7 @@ import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.plots import similarity_map
-from partita.plots.colours import colour_indices
-from partita.plots.palette import colour
+from partita.plots.colours import colour, colour_indices
 from partita.plots.similarity_map import mean_similarity, prepare_similarity
 
 

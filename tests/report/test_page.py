@@ -11,7 +11,7 @@ import pytest
 
 from partita._files import FileMissingError, FileOverwriteError
 from partita.errors import MissingDependencyError
-from partita.report import write
+from partita.report import page as writing
 from partita.report.figures import figures
 from partita.report.prepare import prepare
 from report.conftest import NASTY
@@ -88,7 +88,7 @@ def test_200_items_with_10_000_draws_are_small(typical_file):
 def test_an_existing_file_is_refused_before_the_work(summary, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("mine")
-    monkeypatch.setattr(write, "prepare", lambda _: pytest.fail("work was done"))
+    monkeypatch.setattr(writing, "prepare", lambda _: pytest.fail("work was done"))
     with pytest.raises(FileOverwriteError, match="overwrite=True"):
         summary.to_html(path)
     with pytest.raises(FileMissingError, match="does not exist"):
@@ -99,7 +99,7 @@ def test_an_existing_file_is_refused_before_the_work(summary, tmp_path, monkeypa
 def test_a_failure_leaves_the_old_file(summary, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("mine")
-    monkeypatch.setattr(write, "page", lambda _: 1 / 0)
+    monkeypatch.setattr(writing, "page", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         summary.to_html(path, overwrite=True)
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

@@ -51,22 +51,19 @@ def draws_from_named(
 def _groups(tree: Any) -> tuple[str, Any, Any]:
     """The group of the posterior, its Dataset, and that of the sample statistics."""
     names = list(tree.children) if hasattr(tree, "children") else list(tree.groups())
-    found = [
-        _dataset(tree[name]) if name in names else None for name in ("posterior", "sample_stats")
-    ]
-    if found[0] is None:
+    posterior, stats = (
+        getattr(tree[name], "dataset", tree[name]) if name in names else None
+        for name in ("posterior", "sample_stats")
+    )
+    if posterior is None:
         root = getattr(tree, "dataset", None)
         if root is None or not len(root.data_vars):
             raise InvalidInputError(
                 f"there is no group 'posterior'; the groups are {', '.join(names) or 'none'}. "
                 "Pass the Dataset that holds the labels."
             )
-        return "", root, found[1]
-    return "posterior", found[0], found[1]
-
-
-def _dataset(group: Any) -> Any:
-    return group.dataset if hasattr(group, "dataset") else group
+        return "", root, stats
+    return "posterior", posterior, stats
 
 
 def _dims(array: Any) -> tuple[str | None, str, str]:

@@ -18,10 +18,9 @@ from partita._validate import unexpected
 from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError
 from partita.io.collect import Collector
 from partita.io.columns import CHAIN, WEIGHT
-from partita.io.frames import warn_of_items_in_rows
+from partita.io.frames import draws_from_long, warn_of_items_in_rows
 from partita.io.header import MISSING, Cell
 from partita.io.ids import clean_ids
-from partita.io.long_format import draws_from_long
 from partita.io.registry import ReadOptions
 from partita.io.source import Source, line_blocks, name_of, open_bytes
 from partita.io.text_layout import find_layout, read_head

@@ -5,8 +5,8 @@ into a new figure, and returns the axes: ``ax.figure.savefig("figure.pdf")``.
 Notebooks show it; where pyplot is in use it is pyplot's current figure. What
 is drawn is prepared apart from the drawing.
 
-Imports what is below; matplotlib is loaded when a figure is drawn. ``palette``,
-``colours``, ``similarity_map`` and ``embedding`` need none of it.
+Imports what is below; matplotlib is loaded when a figure is drawn. ``colours``,
+``similarity_map`` and ``embedding`` need none of it.
 """
 
 from partita.plots.ball import ball

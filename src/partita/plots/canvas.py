@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.errors import InvalidInputError
-from partita.plots.palette import SHAPES, colour, shape, similarity_colours
+from partita.plots.colours import SHAPES, colour, shape, similarity_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 from partita._vocabulary import words
 from partita._wording import with_unit
 from partita.plots.canvas import headline, library, one_axes, plain, points_with_errors, whole_ticks
+from partita.plots.colours import OTHER
 from partita.plots.inputs import of_kind
-from partita.plots.palette import OTHER
 from partita.search.curve_result import ClustersCurve
 
 if TYPE_CHECKING:

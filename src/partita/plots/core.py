@@ -23,9 +23,9 @@ from partita.plots.canvas import (
     remark,
     whole_ticks,
 )
+from partita.plots.colours import OTHER, colour
 from partita.plots.inputs import observations_of
 from partita.plots.on_data import prepare_view
-from partita.plots.palette import OTHER, colour
 from partita.summary.observations import Observations
 from partita.summary.result import Summary
 

@@ -12,8 +12,8 @@ from partita._vocabulary import words
 from partita._wording import in_unit, percent, with_unit
 from partita.credible.ball_result import CredibleBall
 from partita.plots.canvas import GREY, INK, headline, library, one_axes, plain, remark
+from partita.plots.colours import OTHER, colour
 from partita.plots.inputs import ball_of
-from partita.plots.palette import OTHER, colour
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

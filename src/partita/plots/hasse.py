@@ -19,8 +19,8 @@ from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
+from partita.plots.colours import is_dark, mixed_colours
 from partita.plots.inputs import ball_of
-from partita.plots.palette import is_dark, mixed_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,8 @@ from partita._validate import whole
 from partita._vocabulary import words
 from partita.credible.items import ItemUncertainty
 from partita.plots.canvas import SMALL, cluster_legend, headline, library, one_axes, plain, shorten
-from partita.plots.colours import colour_indices
+from partita.plots.colours import colour, colour_indices
 from partita.plots.inputs import of_kind
-from partita.plots.palette import colour
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from partita._wording import percent
 from partita.credible.counts import ClusterCounts, n_clusters_posterior
 from partita.partitions.types import DrawsLike
 from partita.plots.canvas import headline, library, one_axes, plain, whole_ticks
-from partita.plots.palette import OTHER, colour
+from partita.plots.colours import OTHER, colour
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

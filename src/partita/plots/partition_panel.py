@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels, cross_table
 from partita.plots.canvas import INK, library, marker, plain, shorten, whole_ticks
+from partita.plots.colours import colour
 from partita.plots.on_data import ClusterShapes, Curve, View, packed_rows
-from partita.plots.palette import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

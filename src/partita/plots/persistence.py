@@ -9,8 +9,8 @@ import numpy as np
 from partita._vocabulary import words
 from partita._wording import counted
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
+from partita.plots.colours import colour
 from partita.plots.inputs import of_kind
-from partita.plots.palette import colour
 from partita.rivals.modes import STANDS_OUT
 from partita.rivals.modes_result import Modes
 

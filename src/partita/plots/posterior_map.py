@@ -20,9 +20,9 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, library, one_axes, plain, shorten
+from partita.plots.colours import colour
 from partita.plots.embedding import Embedding, embed
 from partita.plots.inputs import ball_of
-from partita.plots.palette import colour
 from partita.rivals.modes_result import Modes
 from partita.rivals.result import Representatives
 from partita.summary.result import Summary

@@ -12,9 +12,8 @@ from partita._wording import counted
 from partita.partitions.labels import as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
-from partita.plots.colours import colour_indices
+from partita.plots.colours import OTHER, colour, colour_indices
 from partita.plots.inputs import of_kind
-from partita.plots.palette import OTHER, colour
 from partita.search.path_result import PricePath
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from partita._wording import percent
 from partita.errors import InvalidInputError
 from partita.partitions.profile_table import Profiles
 from partita.plots.canvas import GREY, headline, library, many_axes, plain, shorten
-from partita.plots.palette import colour
+from partita.plots.colours import colour
 from partita.summary.result import Summary
 
 _MOST_PANELS = 12

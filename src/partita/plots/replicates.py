@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partita._validate import Rng
 from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
+from partita.plots.colours import colour
 from partita.plots.inputs import as_fit
-from partita.plots.palette import colour
 from partita.samplers.fit import Fit
 from partita.samplers.product import Product
 

@@ -10,9 +10,8 @@ from partita._wording import counted
 from partita.partitions.draws import Draws
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, shorten, similarity_scale
-from partita.plots.colours import colour_indices
+from partita.plots.colours import colour, colour_indices, is_dark
 from partita.plots.inputs import estimate_for, posterior_of
-from partita.plots.palette import colour, is_dark
 from partita.plots.similarity_map import MOST_CELLS, SimilarityMap, prepare_similarity
 
 if TYPE_CHECKING:

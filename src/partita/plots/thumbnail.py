@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita.partitions.labels import Labels
 from partita.partitions.types import DrawsLike
-from partita.plots.palette import channels, similarity_colours
+from partita.plots.colours import channels, similarity_colours
 from partita.plots.similarity_map import prepare_similarity
 
 _CELLS = 120

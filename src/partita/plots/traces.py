@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from partita._wording import counted
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
+from partita.plots.colours import colour
 from partita.plots.functional_table import prepare_functionals
-from partita.plots.palette import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,6 +4,6 @@ Imports what is below, of ``plots`` only what is prepared for drawing: no
 matplotlib is needed. Bokeh and Jinja are loaded when a report is written.
 """
 
-from partita.report.write import write_report
+from partita.report.page import write_report
 
 __all__ = ["write_report"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from partita._optional import require
 from partita._vocabulary import Words
-from partita.plots.palette import COLOURS, OTHER, similarity_colours
+from partita.plots.colours import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
 from partita.report.item_positions import ItemPositions
 from partita.report.prepare import Content, Trace

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita._wording import counted
-from partita.plots.palette import colour
+from partita.plots.colours import colour
 from partita.plots.profiles import panels_of
 from partita.report.tables import ReportTable
 

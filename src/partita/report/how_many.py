@@ -10,7 +10,7 @@ import numpy as np
 
 from partita._vocabulary import words
 from partita._wording import counted, of_sizes
-from partita.plots.palette import OTHER, colour
+from partita.plots.colours import OTHER, colour
 from partita.plots.price_path import prepare_price_path
 from partita.report.partitions import Shown, wide_corners
 from partita.report.wording import amount

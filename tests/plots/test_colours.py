@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.plots.colours import colour_indices, match_clusters
-from partita.plots.palette import COLOURS, colour, is_dark, shape
+from partita.plots.colours import COLOURS, colour, colour_indices, is_dark, match_clusters, shape
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 VISION = {
@@ -136,9 +135,9 @@ def test_large_clusters_get_the_first_colours():
     assert colour_indices([[0, 1, 1, 2, 2, 2]])[0].tolist() == [2, 1, 0]
 
 
-def test_neither_needs_matplotlib():
+def test_they_need_no_matplotlib():
     code = (
-        "import sys, partita.plots.palette, partita.plots.colours\n"
+        "import sys, partita.plots.colours\n"
         "assert not [m for m in sys.modules if m.partition('.')[0] == 'matplotlib']"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
