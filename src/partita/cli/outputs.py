@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -186,35 +187,27 @@ def write_figures(
     from partita import plots
     from partita.plots.canvas import close_figure
 
+    figures: dict[str, Callable[[], Any]] = {
+        "similarity": partial(plots.similarity, summary, n_jobs=n_jobs),
+        "ball": partial(plots.ball, summary, fit=fit, n_jobs=n_jobs),
+        "distances": partial(plots.distances, summary),
+        "n_clusters": partial(plots.n_clusters, summary),
+        "items": partial(plots.items, summary),
+        f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
+    }
+    if summary.draws.kind == "posterior":
+        source = summary if fit is None else fit
+        figures["traces"] = partial(plots.traces, source, estimate=summary.estimate, n_jobs=n_jobs)
+    if summary.core is not None:
+        figures["core"] = partial(plots.core, summary)
+    if summary.profiles is not None:
+        figures["profiles"] = partial(plots.profiles, summary)
+    if summary.data is not None:
+        figures["estimate"] = partial(plots.estimate, summary, fit=fit, n_jobs=n_jobs)
     place = directory / "figures"
     place.mkdir()
-    for name, draw in _figures(summary, fit, n_jobs).items():
-        axes = draw(plots)
+    for name, draw in figures.items():
+        axes = draw()
         first = axes if hasattr(axes, "figure") else axes.flat[0]
         first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
         close_figure(first.figure)
-
-
-def _figures(
-    summary: Summary, fit: Fit | None, n_jobs: int | None
-) -> dict[str, Callable[[Any], Any]]:
-    """By name of the file; each takes ``partita.plots`` and returns its axes."""
-    figures: dict[str, Callable[[Any], Any]] = {
-        "similarity": lambda plots: plots.similarity(summary, n_jobs=n_jobs),
-        "ball": lambda plots: plots.ball(summary, fit=fit, n_jobs=n_jobs),
-        "distances": lambda plots: plots.distances(summary),
-        "n_clusters": lambda plots: plots.n_clusters(summary),
-        "items": lambda plots: plots.items(summary),
-        f"{summary.draws.kind}_map": lambda plots: plots.posterior_map(summary, n_jobs=n_jobs),
-    }
-    if summary.draws.kind == "posterior":
-        figures["traces"] = lambda plots: plots.traces(
-            summary if fit is None else fit, estimate=summary.estimate, n_jobs=n_jobs
-        )
-    if summary.core is not None:
-        figures["core"] = lambda plots: plots.core(summary)
-    if summary.profiles is not None:
-        figures["profiles"] = lambda plots: plots.profiles(summary)
-    if summary.data is not None:
-        figures["estimate"] = lambda plots: plots.estimate(summary, fit=fit, n_jobs=n_jobs)
-    return figures

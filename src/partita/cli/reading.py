@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita.cli.show import say
 from partita.errors import (
     FractionalLabelsError,
     InvalidInputError,
@@ -85,23 +86,24 @@ def read_table(path: str, options: TextOptions | None = None) -> Table:
         return as_table(copy, options)
 
 
-def observations(table: Table) -> tuple[Observations | None, tuple[str, ...]]:
-    """The columns of numbers, or None when there are none; and the names of those left out."""
+def read_observations(path: str) -> Observations | None:
+    """The columns of numbers, or None when there are none; says which are left out."""
     import numpy as np
 
     from partita.summary.observations import Observations
 
+    table = read_table(path)
     fits = [
         c.dtype.kind in "fb" and bool(np.isfinite(c.astype(np.float64)).all())
         for c in table.columns
     ]
-    chosen = [position for position, fit in enumerate(fits) if fit]
-    left = tuple(name for name, fit in zip(table.names, fits, strict=True) if not fit)
-    if not chosen:
-        return None, left
-    part = table.select(chosen)
+    if left := [name for name, fit in zip(table.names, fits, strict=True) if not fit]:
+        say(f"{path}: columns left out, as they are text or have missing values: {', '.join(left)}")
+    if not any(fits):
+        return None
+    part = table.select([position for position, fit in enumerate(fits) if fit])
     values = np.column_stack([column.astype(np.float64) for column in part.columns])
-    return Observations(values, part.names), left
+    return Observations(values, part.names)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from partita.cli.outputs import check_outputs, write_figures, write_summary, wri
 from partita.cli.show import say, show, show_either, show_summary
 
 if TYPE_CHECKING:
-    from partita.summary.observations import Observations
     from partita.summary.result import Summary
 
 SUMMARY = (
@@ -93,7 +92,7 @@ def command(
     The summary is printed. Ctrl-C ends the search and summarizes with the best so far; the exit
     code is then 130.
     """
-    from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
+    from partita.cli.reading import read_draws_of, read_observations, refuse_two_readers_of_stdin
 
     if similarity not in (None, "csv", "npy"):
         summarize_matrix(str(similarity), sources, data or weights or report or figures, out, force)
@@ -108,7 +107,7 @@ def command(
     refuse_two_readers_of_stdin(*sources, data, weights)
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
         draws = read_draws_of(sources, weights=weights, engine=client, **choices)
-        observed = None if data is None else _read_observations(data)
+        observed = None if data is None else read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:
             if out is not None:
@@ -124,15 +123,6 @@ def command(
         say(f"wrote {written}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _read_observations(path: str) -> Observations | None:
-    from partita.cli.reading import observations, read_table
-
-    values, left = observations(read_table(path))
-    if left:
-        say(f"{path}: columns left out, as they are text or have missing values: {', '.join(left)}")
-    return values
 
 
 def make_summary(
