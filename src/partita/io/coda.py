@@ -28,7 +28,7 @@ def index_of(path: Path) -> Path | None:
     return next((each for each in candidates if each.is_file() and each != path), None)
 
 
-def read(path: Path, options: ReadOptions) -> Draws:
+def read_coda(path: Path, options: ReadOptions) -> Draws:
     """Draws of one variable of a chain, as JAGS, OpenBUGS and coda's ``write.coda`` keep them."""
     if options.transpose:
         raise InvalidInputError(

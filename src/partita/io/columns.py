@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from partita._vocabulary import Kind
 from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.partitions.draws import Draws
 
 CHAIN, WEIGHT, RUN = ".chain", ".weight", ".run"
 _CHAINS = frozenset({CHAIN, "chain", "chain__", "chain_id"})
@@ -43,6 +47,13 @@ class Columns:
 def placeholder_names(n_items: int) -> list[str]:
     """The column names that stand for items without names."""
     return [f".item{i}" for i in range(1, n_items + 1)]
+
+
+def columns_beside(draws: Draws) -> dict[str, NDArray[Any]]:
+    """What tables hold beside the labels, by heading: chain, number of the run and weight."""
+    runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
+    columns = {CHAIN: draws.chain, RUN: runs, WEIGHT: draws.weights}
+    return {name: values for name, values in columns.items() if values is not None}
 
 
 def long_columns(names: Sequence[str]) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.io.collect import rows_per_block
-from partita.io.columns import CHAIN, RUN, WEIGHT, placeholder_names
+from partita.io.columns import columns_beside, placeholder_names
 from partita.io.frames import (
     ForeignTable,
     arrow_values,
@@ -24,7 +24,7 @@ from partita.io.source import damage
 from partita.partitions.draws import Draws
 
 
-def read(path: Path, options: ReadOptions) -> Draws:
+def read_parquet(path: Path, options: ReadOptions) -> Draws:
     """Draws from a parquet file, in blocks of rows."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
     arrow = require("pyarrow", extra="parquet")
@@ -64,18 +64,12 @@ def read_columns(path: Path) -> tuple[list[str], list[list[Any]]]:
         return (["", *table.names], [rows, *columns]) if rows else (table.names, columns)
 
 
-def write(draws: Draws, path: Path) -> None:
+def write_parquet(draws: Draws, path: Path) -> None:
     """Write one column per item, in row groups."""
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing .parquet files")
     arrow = require("pyarrow", extra="parquet")
     names = draws.item_names or placeholder_names(draws.n_items)
-    extra = {
-        name: values
-        for name, values in ((CHAIN, draws.chain), (WEIGHT, draws.weights))
-        if values is not None
-    }
-    if draws.kind == "ensemble":
-        extra[RUN] = np.arange(1, draws.n_draws + 1)
+    extra = columns_beside(draws)
 
     def table(rows: slice) -> Any:
         columns = [values[rows] for values in extra.values()]

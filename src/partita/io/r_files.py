@@ -40,9 +40,12 @@ _STANFIT = "stanfit"
 """Class of a whole fit of rstan."""
 
 
-def read(path: Path, options: ReadOptions) -> Draws:
+def read_rds(path: Path, options: ReadOptions) -> Draws:
     """Draws from an object of the file, chosen by ``var_name`` if there are several."""
     return _draws(_load(path), options, str(path))
+
+
+read_rdata = read_rds
 
 
 def only_matrix(path: Path) -> RVector:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from partita._files import PathLike
 from partita._validate import path as clean_path
 from partita._validate import unexpected
 from partita.errors import UnknownNameError, about
+from partita.io.zarr_stores import is_ours
 
 
 @dataclass(frozen=True)
@@ -35,42 +36,44 @@ class ReadOptions:
 class Format:
     """One way to keep draws in a file.
 
-    ``read`` and ``write`` name functions as ``"module:function"`` below
-    ``partita.io``; they are imported when a file of this format is met.
-    A format that is a ``directory`` names in ``ours`` a function that tells the
-    stores it wrote from other directories. ``holds`` says which parts of Draws
+    ``module`` below ``partita.io`` has the functions ``read_NAME`` and, where the format is
+    ``writable``, ``write_NAME``; it is imported when a file of this format is met. A format that
+    is a ``directory`` is a zarr store. ``holds`` says which parts of Draws
     besides the labels survive; in a ``table`` items are columns with headings.
     A ``one_based`` format counts labels from 1.
     """
 
     name: str
     suffixes: tuple[str, ...]
-    read: str
-    write: str | None
+    module: str
+    writable: bool = True
     text: bool = False
     table: bool = False
     directory: bool = False
-    ours: str | None = None
     one_based: bool = False
     holds: frozenset[str] = frozenset({"weights", "chain", "item_names", "kind"})
 
     def reader(self) -> Callable[..., Any]:
         """The function that reads this format."""
-        return _load(self.read)
+        return self._function(f"read_{self.name}")
 
     def replaceable(self) -> Callable[[Path], bool] | None:
-        """Of a directory: whether it is a store that ``write`` made, and nothing else."""
-        return _load(self.ours) if self.ours else None
+        """Of a directory: whether it is a store that partita wrote, and nothing else."""
+        return is_ours if self.directory else None
 
     @about("format")
     def writer(self) -> Callable[..., Any]:
         """The function that writes this format."""
-        if self.write is None:
+        if not self.writable:
             raise UnknownNameError(
                 f"format {self.name!r} can be read, not written. "
-                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.write)}."
+                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.writable)}."
             )
-        return _load(self.write)
+        return self._function(f"write_{self.name}")
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(f"partita.io.{self.module}"), name)
+        return found
 
 
 _PACKED = ("", ".gz", ".xz", ".bz2")
@@ -81,37 +84,19 @@ def _packable(*suffixes: str) -> tuple[str, ...]:
 
 
 _FORMATS = (
-    Format(
-        "csv", _packable(".csv"), "text:read_csv", "text_write:write_csv", text=True, table=True
-    ),
-    Format(
-        "tsv", _packable(".tsv"), "text:read_tsv", "text_write:write_tsv", text=True, table=True
-    ),
-    Format("txt", _packable(".txt", ".dat"), "text:read_txt", None, text=True),
-    Format("coda", (), "coda:read", None),
-    Format("cmdstan", (), "text:read_cmdstan", None, text=True),
-    Format("npy", (".npy",), "numpy_files:read_npy", "numpy_files:write_npy", holds=frozenset()),
-    Format("npz", (".npz",), "numpy_files:read_npz", "numpy_files:write_npz"),
-    Format("parquet", (".parquet", ".pq"), "parquet:read", "parquet:write", table=True),
-    Format("feather", (".feather", ".arrow", ".ipc"), "parquet:read_feather", None),
-    Format("netcdf", (".nc", ".nc4"), "arviz_files:read_netcdf", "arviz_files:write_netcdf"),
-    Format(
-        "zarr",
-        (".zarr",),
-        "arviz_files:read_zarr",
-        "arviz_files:write_zarr",
-        directory=True,
-        ours="zarr_stores:is_ours",
-    ),
-    Format("rds", (".rds",), "r_files:read", "r_files:write_rds", table=True, one_based=True),
-    Format(
-        "rdata",
-        (".rdata", ".rda"),
-        "r_files:read",
-        "r_files:write_rdata",
-        table=True,
-        one_based=True,
-    ),
+    Format("csv", _packable(".csv"), "text", text=True, table=True),
+    Format("tsv", _packable(".tsv"), "text", text=True, table=True),
+    Format("txt", _packable(".txt", ".dat"), "text", writable=False, text=True),
+    Format("coda", (), "coda", writable=False),
+    Format("cmdstan", (), "text", writable=False, text=True),
+    Format("npy", (".npy",), "numpy_files", holds=frozenset()),
+    Format("npz", (".npz",), "numpy_files"),
+    Format("parquet", (".parquet", ".pq"), "parquet", table=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "parquet", writable=False),
+    Format("netcdf", (".nc", ".nc4"), "arviz_files"),
+    Format("zarr", (".zarr",), "arviz_files", directory=True),
+    Format("rds", (".rds",), "r_files", table=True, one_based=True),
+    Format("rdata", (".rdata", ".rda"), "r_files", table=True, one_based=True),
 )
 
 
@@ -147,12 +132,6 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
         f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
         f"Name the format with format=..., one of {_listed(format_names())}."
     )
-
-
-def _load(place: str) -> Callable[..., Any]:
-    module, _, function = place.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(f"partita.io.{module}"), function)
-    return loaded
 
 
 def _listed(names: Any) -> str:

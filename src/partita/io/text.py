@@ -1,13 +1,18 @@
-"""Comma-, tab- and blank-separated text, CmdStan's included: what a file holds."""
+"""Comma-, tab- and blank-separated text, CmdStan's included: what a file holds, and writing it."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain as chained
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -16,8 +21,8 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._validate import unexpected
 from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError
-from partita.io.collect import Collector
-from partita.io.columns import CHAIN, WEIGHT
+from partita.io.collect import Collector, rows_per_block
+from partita.io.columns import CHAIN, WEIGHT, columns_beside, placeholder_names
 from partita.io.frames import draws_from_long, warn_of_items_in_rows
 from partita.io.header import MISSING, Cell
 from partita.io.ids import clean_ids
@@ -188,3 +193,54 @@ def _without_warmup(draws: Draws, comments: bytes, name: str) -> Draws:
         stacklevel=2,
     )
     return draws[n_warmup:]
+
+
+def write(draws: Draws, target: Path | IO[Any], *, sep: str) -> None:
+    """Write draws separated by a character, under a header."""
+    with Status("writing draws") as status:
+        lines = _lines(draws, sep, status)
+        if not isinstance(target, Path):
+            target.writelines(lines)
+        else:
+            with target.open("wb") as raw, _packed(raw, target.suffix.lower()) as stream:
+                stream.writelines(lines)
+
+
+write_csv = partial(write, sep=",")
+write_tsv = partial(write, sep="\t")
+
+
+def _packed(raw: IO[bytes], suffix: str) -> Any:
+    if suffix == ".gz":  # no time stamp and no name inside: equal draws give equal files
+        return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw, "wb")
+    return bz2.BZ2File(raw, "wb") if suffix == ".bz2" else nullcontext(raw)
+
+
+def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
+    from partita.kernels.io.text import format_rows
+
+    beside = columns_beside(draws)
+    names = placeholder_names(draws.n_items)
+    if draws.item_names is not None:  # in quotes, so that 1, 2, 3 are not taken for labels
+        names = [_cell(name) for name in draws.item_names]
+    yield (sep.join([*beside, *names]) + "\n").encode()
+    rows = rows_per_block(draws.n_items)
+    room = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
+    for block in draws.blocks(rows):
+        status.say(f"{block.start:,} of {draws.n_draws:,}")
+        ends = np.empty(block.stop - block.start, np.int64)
+        used = format_rows(draws.rows(block.start, block.stop), ord(sep), room, ends)
+        text = room[:used].tobytes()
+        if not beside:
+            yield text
+            continue
+        cells = [map(_cell, values[block].tolist()) for values in beside.values()]
+        starts = [0, *ends[:-1].tolist()]
+        for *before, start, end in zip(*cells, starts, ends.tolist(), strict=True):
+            yield (sep.join(before) + sep).encode() + text[start:end]
+
+
+def _cell(value: str | float) -> str:
+    return '"' + value.replace('"', '""') + '"' if isinstance(value, str) else repr(value)
