@@ -177,14 +177,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     if source == "dimension":
         return with_fields(draws, weights=weights)
     chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
-    return Draws._from_canonical(
-        draws.stored,
-        draws.n_clusters,
-        weights=weights,
-        chain=chain,
-        item_names=draws.item_names,
-        kind=kind,
-    )
+    return draws._with(weights=weights, chain=chain, kind=kind)
 
 
 def _statistic(stats: Any, name: str, check: Any) -> NDArray[Any]:
