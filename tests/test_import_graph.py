@@ -78,7 +78,7 @@ KERNEL_LIBRARIES = {
     "itertools",
     "math",
 }
-KERNEL_LIBRARIES |= {"warnings"}  # of a cache that cannot be kept
+KERNEL_LIBRARIES |= {"warnings", "gc"}  # of a cache that cannot be kept; while Numba compiles
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,16 +24,32 @@ _OWN = "partita."
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]
-    """Tells the listeners when Numba begins to compile what no cache has."""
+    """Tells the listeners when Numba begins to compile what no cache has.
+
+    Garbage is not looked for meanwhile: what Numba makes stays, and to walk through it again
+    and again takes a fifteenth of the time. Numba holds its lock, so that nobody else is in here.
+    """
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._collects = False
 
     def on_start(self, event: Any) -> None:
         """Tell everyone; whoever leaves meanwhile is not missed."""
         del event
+        if self._inside == 0:
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._inside += 1
         for listener in tuple(listeners):
             listener()
 
     def on_end(self, event: Any) -> None:
-        """Nothing to tell."""
+        """Collect again, if that was wanted before."""
+        del event
+        self._inside -= 1
+        if self._inside == 0 and self._collects:
+            gc.enable()
 
 
 event.register("numba:compile", _Announcer())
@@ -124,7 +141,16 @@ def _compile(function: Callable[P, R], *, kept: bool = True, **options: Any) -> 
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile with IEEE arithmetic: sums run in the order written, on every machine."""
+    """Compile with IEEE arithmetic: sums run in the order written, on every machine.
+
+    Arrays are written to, never made: without counts of who uses them a kernel compiles a tenth
+    faster.
+    """
+    return _compile(function, _nrt=False)
+
+
+def array_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile as a kernel that makes, copies or returns arrays."""
     return _compile(function)
 
 
@@ -132,9 +158,9 @@ def fast_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile with reordered sums, which lets them vectorise.
 
     For searches whose result is evaluated again by a strict kernel; never for
-    a number that is reported.
+    a number that is reported. Makes no arrays.
     """
-    return _compile(function, fastmath={"reassoc", "contract", "nsz"})
+    return _compile(function, _nrt=False, fastmath={"reassoc", "contract", "nsz"})
 
 
 def part_of_kernel(function: Callable[P, R]) -> Callable[P, R]:

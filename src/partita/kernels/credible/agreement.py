@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel, kernel
 from partita.kernels.bits import count_bits
 
 
@@ -64,7 +64,7 @@ def _meet_without(
         out[word] = a[word] & b[word] & ~c[word]
 
 
-@kernel
+@array_kernel
 def _compatible(
     bits: NDArray[np.uint64],
     item: NDArray[np.int64],
@@ -98,7 +98,7 @@ def _compatible(
             joined[j, i] = fits
 
 
-@kernel
+@array_kernel
 def colour_classes(
     joined: NDArray[np.bool_], n: int, order: NDArray[np.int64], colour: NDArray[np.int64]
 ) -> int:
@@ -182,7 +182,7 @@ def _extend(
     return n
 
 
-@kernel
+@array_kernel
 def branch_and_bound(
     together: NDArray[np.uint64],
     everyone: NDArray[np.uint64],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 
 
-@kernel
+@array_kernel
 def assign_rows(
     table: NDArray[np.int64],
     column_of: NDArray[np.int64],
@@ -72,7 +72,7 @@ def assign_rows(
             entered = before
 
 
-@kernel
+@array_kernel
 def _swap_in(
     table: NDArray[np.int64],
     row: int,
@@ -132,7 +132,7 @@ def _swap_in(
     return True
 
 
-@kernel
+@array_kernel
 def _settle_ties(
     table: NDArray[np.int64],
     column_of: NDArray[np.int64],
@@ -161,7 +161,7 @@ def _settle_ties(
                 break
 
 
-@kernel
+@array_kernel
 def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int64]) -> None:
     """The cluster of the estimate each cluster of a draw is matched to; −1 for none.
 
@@ -203,7 +203,7 @@ def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int6
             match[t] = k
 
 
-@kernel
+@array_kernel
 def align_rows(
     reference: NDArray[np.int32],
     k_reference: int,

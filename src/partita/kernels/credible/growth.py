@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 
 _FEW = 8
 """Clusters a table of agreeing weights begins with; it doubles as they appear."""
@@ -20,7 +20,7 @@ def count_labels(partial: NDArray[np.int32]) -> int:
     return k
 
 
-@kernel
+@array_kernel
 def agreeing(rows: NDArray[np.int32], partial: NDArray[np.int32], out: NDArray[np.bool_]) -> None:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
     n = rows.shape[1]
@@ -112,7 +112,7 @@ def _take_in(
     return total
 
 
-@kernel
+@array_kernel
 def grow(
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],

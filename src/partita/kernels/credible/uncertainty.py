@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, part_of_kernel
 from partita.kernels.credible.assignment import match_clusters
 
 _BATCH, _CELLS = 16, 1 << 18
@@ -48,7 +48,7 @@ def add_row(
             sums[i] += adds[np.uint32(row[i])]
 
 
-@kernel
+@array_kernel
 def compare_with_estimate(
     estimate: NDArray[np.int32],
     sizes: NDArray[np.int64],
@@ -139,7 +139,7 @@ def compare_with_estimate(
                 )
 
 
-@kernel
+@array_kernel
 def shapes(
     rows: NDArray[np.int32],
     k_rows: NDArray[np.int64],
@@ -173,7 +173,7 @@ def shapes(
                 ranked[r, k] = count[count.size - 1 - k] if k < count.size else 0
 
 
-@kernel
+@array_kernel
 def count_together(
     columns: NDArray[np.unsignedinteger[Any]],
     first: NDArray[np.int64],

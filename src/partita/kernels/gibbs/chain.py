@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel, kernel
 from partita.kernels.gibbs.components import (
     draw_components,
     fill_tables,
@@ -44,7 +44,7 @@ def _capacity(k: Index) -> Index:
     return 8 * (2 * (k // 8) + 3)
 
 
-@kernel
+@array_kernel
 def _with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
     """Empty clusters, with room for more than k."""
     capacity = _capacity(k)
@@ -58,7 +58,7 @@ def _with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
     )
 
 
-@kernel
+@array_kernel
 def _widened(old: Clusters) -> Clusters:
     """The same clusters at the same positions, and room for more after them."""
     wider = _with_room(old.names, old.store.shape[0], old.work.shape[0], old.store.shape[1])
@@ -152,7 +152,7 @@ def _record(
         out[3] += log_gamma(values[r], rates.shape[r], rates.rate[r])
 
 
-@kernel
+@array_kernel
 def run_chain(
     model: Likelihood,
     prior: Prior,

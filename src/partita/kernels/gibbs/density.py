@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 from partita.kernels.gibbs.components import fill_tables, telescopes
 from partita.kernels.gibbs.family import fill_alone, fill_store, log_weights
 from partita.kernels.gibbs.jit import Index
@@ -17,7 +17,7 @@ from partita.kernels.gibbs.rates import set_rates
 from partita.kernels.gibbs.types import Floats, Ints, Likelihood, Prior, Rates
 
 
-@kernel
+@array_kernel
 def join_weights(
     points: Likelihood,
     model: Likelihood,
@@ -45,7 +45,7 @@ def join_weights(
     return store[1, :k].copy(), out
 
 
-@kernel
+@array_kernel
 def predictive_densities(
     points: Likelihood,
     log_base: Floats,

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 from partita.kernels.gibbs import calls, categorical, normal, poisson, wishart
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import LANES
@@ -211,7 +211,7 @@ def fill_alone(
         out[i] = weights[0]
 
 
-@kernel
+@array_kernel
 def prior_predictive(model: Likelihood, prior: Prior, n_rows: Index, n_work: Index) -> Floats:
     """Log density of each row of the data as a cluster of its own: under the kernel's prior."""
     densities = np.empty(model.data.shape[0])

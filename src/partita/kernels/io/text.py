@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel, kernel
 
 SKIP = -1
 """Target of a column that is passed over; targets below it are kept as spans of bytes."""
@@ -182,7 +182,7 @@ def parse_rows(
     return rows, i, WHOLE, 0
 
 
-@kernel
+@array_kernel
 def format_rows(
     rows: NDArray[np.int32], sep: int, out: NDArray[np.uint8], ends: NDArray[np.int64]
 ) -> int:

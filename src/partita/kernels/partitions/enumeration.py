@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 
 
-@kernel
+@array_kernel
 def fill_partitions(current: NDArray[np.int32], out: NDArray[np.int32]) -> int:
     """Write the partitions after ``current`` in lexicographic order; return how many.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel, kernel
 
 _DRAWS = 4096
 """Draws of one pass: a uint16 count cannot overflow, and 64 items of a tile stay in L2 cache."""
@@ -18,7 +18,7 @@ _COLUMNS = 64
 """Items of one tile of columns."""
 
 
-@kernel
+@array_kernel
 def count_together(
     items: NDArray[np.uint16],
     rows: NDArray[np.int64],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, part_of_kernel
 
 
 @part_of_kernel
@@ -79,7 +79,7 @@ def split_value(
     return float(finer[whole] if n > 1 else cover[whole])
 
 
-@kernel
+@array_kernel
 def groups_value(d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n: int) -> float:
     """Sum of the least costs of consecutive groups of ``size`` draws; the last may be smaller."""
     cover = np.empty(1 << size)
@@ -96,7 +96,7 @@ def groups_value(d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n
     return total
 
 
-@kernel
+@array_kernel
 def exchange(
     gain: NDArray[np.float64], group: NDArray[np.int64], n_groups: int, passes: int
 ) -> None:

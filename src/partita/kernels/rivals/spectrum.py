@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, part_of_kernel
 
 _HALVINGS = 60
 """Bisections of an interval that holds an eigenvalue: it ends at the spacing of floats."""
@@ -76,7 +76,7 @@ def count_below(
     return below
 
 
-@kernel
+@array_kernel
 def negative_sum(matrix: NDArray[np.float64], count: int) -> float:
     """Sum of the ``count`` lowest eigenvalues of a symmetric matrix, those above 0 left out.
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, part_of_kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -65,7 +65,7 @@ def largest_count(clusters: Ints) -> int:
     return most
 
 
-@kernel
+@array_kernel
 def side_masses(
     rows: NDArray[np.int32],
     clusters: Ints,
@@ -94,7 +94,7 @@ def side_masses(
     return mass
 
 
-@kernel
+@array_kernel
 def side_overlaps(
     rows: NDArray[np.int32],
     clusters: Ints,
@@ -175,7 +175,7 @@ def most_shared(
     return min(total, math.log2(plain))
 
 
-@kernel
+@array_kernel
 def gaining_compositions(
     prices: Floats,
     size_price: float,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, fast_kernel, kernel, part_of_kernel
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
@@ -134,7 +134,7 @@ def mean_gains(
     _add_gains(walk, rows, weights, terms, np.zeros((3, n), np.int32), np.empty(n - 1), out)
 
 
-@kernel
+@array_kernel
 def mean_cut_losses(
     walk: Walk,
     rows: NDArray[np.int32],
@@ -188,7 +188,7 @@ def _cross_sum(
     return total
 
 
-@kernel
+@array_kernel
 def similarity_gains(problem: Problem, walk: Walk) -> NDArray[np.float64]:
     """What each merge adds to Σ_i Σ_{j ∈ C_i} p_ij, or to the sum of the inner sums' log2.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 from partita.kernels.search.moves import put, score_moves, take
 from partita.kernels.search.types import Problem, Scratch, State
 
@@ -25,7 +25,7 @@ class Lowest(NamedTuple):
     best: NDArray[np.float64]  # (1,)
 
 
-@kernel
+@array_kernel
 def remove(problem: Problem, state: State, item: int) -> None:
     """Take the last item that was put; the slot it opened is free again."""
     slot = state.slot_of[item]
@@ -34,7 +34,7 @@ def remove(problem: Problem, state: State, item: int) -> None:
         state.k[0] -= 1
 
 
-@kernel
+@array_kernel
 def search_below(
     problem: Problem,
     state: State,
@@ -71,7 +71,7 @@ def search_below(
     return visited
 
 
-@kernel
+@array_kernel
 def _score_last(
     problem: Problem,
     state: State,
@@ -90,7 +90,7 @@ def _score_last(
     return int(slots - first)
 
 
-@kernel
+@array_kernel
 def _record(state: State, item: int, slot: int, loss: float, tie: float, lowest: Lowest) -> None:
     """Keep a partition that ties with the best, and drop those that no longer do."""
     best = lowest.best[0]

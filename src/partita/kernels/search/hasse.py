@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel, kernel
 from partita.kernels.search.moves import close_gap, own_sum, put, take
 from partita.kernels.search.types import Problem, State, columns, score_set, set_buffers
 
@@ -26,13 +26,13 @@ class Moves(NamedTuple):
     target: NDArray[np.int64]  # (n_moves,)
 
 
-@kernel
+@array_kernel
 def columns_of(state: State) -> NDArray[np.int32]:
     """The counts with a row for each slot."""
     return columns(state)
 
 
-@kernel
+@array_kernel
 def score_sets(
     problem: Problem,
     state: State,

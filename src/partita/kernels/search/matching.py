@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 from partita.kernels.losses.among import distances_in_blocks
 from partita.kernels.losses.forms import Form
 
@@ -188,7 +188,7 @@ def nearest_open_column(
     return sink
 
 
-@kernel
+@array_kernel
 def farthest_transport(
     far: NDArray[np.float64], mass: NDArray[np.float64], potential: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, fast_kernel, part_of_kernel
 from partita.kernels.losses.forms import combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
@@ -41,7 +41,7 @@ def _sum_over(row: NDArray[np.float64], members: NDArray[np.int32]) -> float:
     return total
 
 
-@kernel
+@array_kernel
 def losses_of(problem: Problem, rows: NDArray[np.int32], out: NDArray[np.float64]) -> None:
     """Expected loss of each row of labels; O(N + Σ n_k²) per row."""
     for r in range(rows.shape[0]):

@@ -7,10 +7,12 @@ index that cannot be negative is not checked for counting from the end.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import fast_kernel, part_of_kernel
+from partita.kernels._jit import fast_kernel, part_of_kernel, supplied_by_type
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.counts import DRAWS, add_rows
 from partita.kernels.search.types import LANES
@@ -28,32 +30,6 @@ def draws_at_once(cells: int, space: int) -> int:
     if DRAWS * cells > MOST_CELLS:
         return 1
     return max(1, space // (DRAWS * cells)) * DRAWS
-
-
-@part_of_kernel
-def add_narrow(
-    rows: NDArray[np.int32], gains: NDArray[np.float64], i: int, out: NDArray[np.float64]
-) -> None:
-    """As ``add_steps``, for eight slots: named sums stay in one vector register over all draws."""
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    for d in range(rows.shape[0]):
-        t = np.uint64(rows[d, i])
-        a0 += gains[d, t, 0]
-        a1 += gains[d, t, 1]
-        a2 += gains[d, t, 2]
-        a3 += gains[d, t, 3]
-        a4 += gains[d, t, 4]
-        a5 += gains[d, t, 5]
-        a6 += gains[d, t, 6]
-        a7 += gains[d, t, 7]
-    out[i, 0] += a0
-    out[i, 1] += a1
-    out[i, 2] += a2
-    out[i, 3] += a3
-    out[i, 4] += a4
-    out[i, 5] += a5
-    out[i, 6] += a6
-    out[i, 7] += a7
 
 
 @part_of_kernel
@@ -83,6 +59,53 @@ def add_steps(
             sums[k] += gains[d, rows[d, i], k]
 
 
+class Narrow(NamedTuple):
+    """Gains in eight slots: named sums stay in one vector register over all draws."""
+
+    gains: NDArray[np.float64]  # (n_draws, clusters, 8): what one more item adds to f(count)
+
+    def add_gains(self, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]) -> None:
+        """Add up what an item gains in each slot, over a few draws."""
+        gains = self.gains
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        for d in range(rows.shape[0]):
+            t = np.uint64(rows[d, i])
+            a0 += gains[d, t, 0]
+            a1 += gains[d, t, 1]
+            a2 += gains[d, t, 2]
+            a3 += gains[d, t, 3]
+            a4 += gains[d, t, 4]
+            a5 += gains[d, t, 5]
+            a6 += gains[d, t, 6]
+            a7 += gains[d, t, 7]
+        out[i, 0] += a0
+        out[i, 1] += a1
+        out[i, 2] += a2
+        out[i, 3] += a3
+        out[i, 4] += a4
+        out[i, 5] += a5
+        out[i, 6] += a6
+        out[i, 7] += a7
+
+
+class Wide(NamedTuple):
+    """Gains in more slots."""
+
+    gains: NDArray[np.float64]  # (n_draws, clusters, slots)
+
+    def add_gains(self, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]) -> None:
+        """As of eight slots."""
+        add_steps(rows, self.gains, i, out)
+
+
+@supplied_by_type
+def add_gains(
+    table: Narrow | Wide, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]
+) -> None:
+    """Add up what an item gains in each slot, over a few draws."""
+    table.add_gains(rows, i, out)
+
+
 @fast_kernel
 def _fill_steps(
     rows: NDArray[np.int32],
@@ -92,11 +115,12 @@ def _fill_steps(
     terms: NDArray[np.float64],
     steps: NDArray[np.float64],
     counts: NDArray[np.int32],
-    gains: NDArray[np.float64],
+    table: Narrow | Wide,
     without: NDArray[np.float64],
     steps_of: NDArray[np.float64],
 ) -> tuple[float, float]:
     n_draws, n = rows.shape
+    gains = table.gains
     at_once, width = gains.shape[0], gains.shape[2]
     joint = truth = 0.0
     for first in range(0, n_draws, at_once):
@@ -119,10 +143,7 @@ def _fill_steps(
                     without[d, t, k] = weight * (steps[fewer] - steps[count])
                 truth += weight * terms[size]
         for i in range(n):
-            if width == LANES:
-                add_narrow(some, gains, i, steps_of)
-            else:
-                add_steps(some, gains, i, steps_of)
+            add_gains(table, some, i, steps_of)
             home = np.uint64(slot_of[i])
             back = 0.0
             for d in range(some.shape[0]):
@@ -150,9 +171,18 @@ def joint_steps(
     at_once = draws_at_once(most * width, CELLS)
     steps_of = np.zeros((slot_of.size, width))
     counts, gains = np.empty((most, width), np.int32), np.empty((at_once, most, width))
-    without = np.empty_like(gains)
+    table = Narrow(gains) if width == LANES else Wide(gains)
     joint, truth = _fill_steps(
-        rows, clusters, weights, slot_of, terms, steps, counts, gains, without, steps_of
+        rows,
+        clusters,
+        weights,
+        slot_of,
+        terms,
+        steps,
+        counts,
+        table,
+        np.empty_like(gains),
+        steps_of,
     )
     return steps_of, joint, truth
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import kernel
+from partita.kernels._jit import array_kernel
 
 
-@kernel
+@array_kernel
 def violated_triangles(
     joined: NDArray[np.float64], threshold: float, most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
