@@ -86,11 +86,10 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
     allowed = {
         "partitions/passes.py": "the seam itself",
         "samplers/chains.py": "chains, which make draws",
-        "samplers/predictive.py": "points of a grid",
         "credible/core_search.py": "starts of a search",
         "diagnostics/convergence.py": "functionals, one number per draw",
+        "diagnostics/drift.py": "two questions, each with its own passes",
         "rivals/centres.py": "groups of draws, each searched",
-        "rivals/group_bound.py": "strata of pairs of draws",
         "rivals/quantise.py": "samples of draws, each explored",
     }
     users = set()
@@ -99,7 +98,27 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
             if isinstance(node, ast.ImportFrom) and node.module == "partita._parallel":
                 names = {alias.name for alias in node.names}
                 users |= {path.relative_to(SOURCE).as_posix()} if "run" in names else set()
-    assert users <= set(allowed)
+    assert users == set(allowed)
+
+
+def test_no_question_about_all_draws_cuts_them_by_itself():
+    """Blocks are cut in one place; who reads draws piece by piece here asks nothing of them all."""
+    allowed = {
+        "partitions/draws_arrays.py": "iteration",
+        "losses/evaluate.py": "candidates, for each of which the draws are passed over",
+        "search/problem.py": "tables of a search, in memory",
+        "search/methods/draws.py": "pairs of draws, each measured once",
+        "io/text.py": "writing",
+        "io/parquet.py": "writing",
+    }
+    users = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("blocks"):
+                owner = ast.unparse(node.func).rpartition(".")[0].rpartition(".")[2]
+                if owner in ("draws", "merged", "estimates", "self", "posterior"):
+                    users.add(path.relative_to(SOURCE).as_posix())
+    assert users == set(allowed)
 
 
 @pytest.mark.parametrize("n_draws", [1, 7, 31, 33, 64, 100, 5_000])

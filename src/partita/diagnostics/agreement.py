@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
+from partita.partitions.arrays import by_item
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import chains_of
@@ -152,6 +153,6 @@ def _counted(
     together = np.zeros((n_chains, first.size))
     here = number[block.start : block.start + block.n_clusters.size]
     for chain in np.unique(here).tolist():
-        columns = np.ascontiguousarray(block.labels[here == chain].T)
+        columns = by_item(block.labels[here == chain], block.labels.dtype.type)
         together[chain] = count_together(columns, first, second)
     return (together,)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._parallel import count_jobs, run
 from partita._validate import Rng, generator
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, together_in
 from partita.partitions.draws import Draws
@@ -53,18 +56,25 @@ def drift(
     for chain in range(names.size):
         rows = np.flatnonzero(number == chain)
         part[rows] = 4 * chain + 4 * np.arange(rows.size) // rows.size
-    average, largest = _of_pairs(draws, part, inflation, rng, n_jobs)
-    moved = 0.0
-    if draws.n_draws / inflation >= 4.0 * ENOUGH * draws.n_chains:
-        moved = _of_clusters(draws, part, rng)
-    return Drift(average, largest, moved)
+    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
+    items = np.arange(draws.n_items)
+    if draws.n_items > MATCHED_ITEMS:
+        items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
+    # Side by side: each has a kernel that takes as long as all the rest.
+    questions: list[Callable[[], tuple[float, ...]]] = [
+        partial(_of_pairs, draws, part, inflation, first, second, n_jobs),
+        partial(_of_clusters, draws, part, inflation, items),
+    ]
+    pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
+    return Drift(*pairs, *moved)
 
 
 def _of_pairs(
     draws: Draws,
     part: NDArray[np.int64],
     inflation: float,
-    rng: Rng | None,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
     n_jobs: int | None,
 ) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
@@ -74,7 +84,6 @@ def _of_pairs(
     sixteen times that is taken off, because it is the largest of many; from the average, as many
     times as pairs that move together can make it.
     """
-    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
     together, sizes = together_in(draws, part, first, second, n_jobs)
     average = largest = 0.0
     for chain, (quarters, length) in enumerate(
@@ -115,16 +124,17 @@ def _most_times(freedom: float) -> float:
     return float((1.0 - part + RARE * part**0.5) ** 3)
 
 
-def _of_clusters(draws: Draws, part: NDArray[np.int64], rng: Rng | None) -> float:
+def _of_clusters(
+    draws: Draws, part: NDArray[np.int64], inflation: float, items: NDArray[np.int64]
+) -> tuple[float]:
     """Share of the items that change clusters between two parts, beyond the share within them.
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
     it are counted. Of the chain and the two quarters or halves that differ most, and beyond what
     the same draws show when they are dealt to the parts at random, the most of many times.
     """
-    items = np.arange(draws.n_items)
-    if draws.n_items > MATCHED_ITEMS:
-        items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
+    if draws.n_draws / inflation < 4.0 * ENOUGH * draws.n_chains:
+        return (0.0,)
     largest = 0.0
     shuffle = np.random.default_rng(0)
     for quarter in range(0, int(part.max()) + 1, 4):
@@ -136,7 +146,7 @@ def _of_clusters(draws: Draws, part: NDArray[np.int64], rng: Rng | None) -> floa
             dealt = np.stack([parts, *(shuffle.permutation(parts) for _ in range(SHUFFLES))])
             beyond = _beyond(apart, dealt)
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
-    return largest
+    return (largest,)
 
 
 def _spread_out(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -272,8 +272,8 @@ def clean_price(a: float) -> float:
 
 def pairs_within(estimate: Labels, similarity: Floats) -> Floats:
     """Σ_j p_ij over the items j in the estimated cluster of i, for every item i."""
-    within = np.empty(estimate.size)
-    for k in range(int(estimate.max()) + 1):
+    within = similarity.diagonal().copy()  # of items that are alone
+    for k in np.flatnonzero(np.bincount(estimate) > 1).tolist():
         members = np.flatnonzero(estimate == k)
         within[members] = similarity[members[:, None], members].sum(axis=1)
     return within

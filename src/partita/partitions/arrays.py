@@ -16,6 +16,18 @@ Labels = NDArray[np.int32]
 """One partition: canonical labels, 0-based in order of first appearance."""
 
 
+_TILE = 512
+"""Draws that are turned together: their rows stay in cache."""
+
+
+def by_item(labels: NDArray[Any], dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """A copy with one row for each item."""
+    turned = np.empty(labels.shape[::-1], dtype)
+    for start in range(0, len(labels), _TILE):
+        turned[:, start : start + _TILE] = labels[start : start + _TILE].T
+    return turned
+
+
 def plain_array(obj: Any, what: str) -> NDArray[Any]:
     """An array in memory from nested sequences or anything NumPy can read; nothing is unmasked."""
     refuse_masked(obj, what)

@@ -13,6 +13,7 @@ from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import unexpected
 from partita.errors import about
+from partita.partitions.arrays import by_item
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, map_parts
@@ -183,8 +184,9 @@ def _short_labels(block: Block, *, rows: NDArray[np.int64] | None) -> ShortLabel
     """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
     labels = block.labels if rows is None else _renamed(block.labels, rows)
     # Counting runs along the draws of one item, weighing along the items of one draw.
-    short = (labels if block.is_weighted else labels.T).astype(np.uint16, order="C")
-    return short, block.probabilities if block.is_weighted else None
+    if block.is_weighted:
+        return labels.astype(np.uint16), block.probabilities
+    return by_item(labels, np.uint16), None
 
 
 def _together(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita._result import Result
 from partita._validate import between
 from partita.errors import InvalidDataError, about
 from partita.partitions.labels import Labels
+from partita.partitions.passes import Block, concatenated, map_blocks
 from partita.partitions.types import LabelsLike
 from partita.samplers.cells import Floats
 from partita.samplers.fitted import Fitted
@@ -67,37 +68,40 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Points:
+    """Where a density is asked for, and the model."""
+
     points: Floats
     log_base: Floats
     log_alone: Floats
     values: Floats
     arrays: Arrays
     prior: PriorTables
-    labels: Labels
-    parameters: Parameters
 
 
-def _densities(task: _Task) -> Floats:
+def _densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floats]:
+    """The density of each draw of a block at each point."""
     from partita.kernels.gibbs.density import predictive_densities
 
-    arrays = task.arrays
-    model = arrays.likelihood(task.values)
-    points = arrays.likelihood(task.points)._replace(hyper=model.hyper)
-    return predictive_densities(
+    arrays = at.arrays
+    model = arrays.likelihood(at.values)
+    points = arrays.likelihood(at.points)._replace(hyper=model.hyper)
+    mine = learned.rows(slice(block.start, block.start + block.n_clusters.size))
+    found = predictive_densities(
         points,
-        task.log_base,
-        task.log_alone.copy() if arrays.n_learned else task.log_alone,
+        at.log_base,
+        at.log_alone.copy() if arrays.n_learned else at.log_alone,
         model,
-        task.prior.own(),
+        at.prior.own(),
         arrays.n_rows,
         arrays.n_work,
-        task.labels,
-        task.parameters.prior,
-        task.parameters.components,
+        block.rows,
+        mine.prior,
+        mine.components,
         arrays.rates,
-        task.parameters.rates,
+        mine.rates,
     )
+    return (found,)
 
 
 class Predictions(Fitted):
@@ -135,20 +139,9 @@ class Predictions(Fitted):
         step = max(1, _CELLS // self.draws.n_draws)
         for start in range(0, encoded.shape[0], step):
             these = slice(start, start + step)
-            tasks = [
-                _Task(
-                    encoded[these],
-                    base[these],
-                    alone[these],
-                    self.values,
-                    arrays,
-                    tables,
-                    self.draws.rows(block.start, block.stop),
-                    parameters.rows(block),
-                )
-                for block in self.draws.blocks(_DRAWS)
-            ]
-            found = np.concatenate(run(_densities, tasks, n_jobs))
+            points = _Points(encoded[these], base[these], alone[these], self.values, arrays, tables)
+            look = partial(_densities, points, parameters)
+            (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
             band = np.quantile(found, [tail, 1 - tail], axis=0)
             parts.append(np.stack([found.mean(axis=0), band[0], band[1]]))
         mean, lower, upper = np.concatenate(parts, axis=1)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, by_size
 from partita.partitions.partial import PartialPartition
+from partita.partitions.passes import Block, concatenated, map_blocks
 from partita.partitions.similarity import similarity
 from partita.search.descent import Walker
 from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
@@ -66,14 +68,18 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:
     """The draws that agree and have the smallest expected loss, of the likeliest that agree."""
-    from partita.kernels.credible.growth import agreeing
-
     merged = draws.unique()
-    holds = np.empty(merged.n_draws, np.bool_)
-    for block in merged.blocks():
-        agreeing(merged.rows(block.start, block.stop), partial.labels, holds[block])
+    (holds,) = concatenated(map_blocks(lambda block: _agreeing(block, partial.labels), merged))
     mine = np.flatnonzero(holds)
     likely = mine[np.argsort(-merged.probabilities[mine], kind="stable")[:_COMPARED]]
     rows = [merged.rows(int(m), int(m) + 1)[0] for m in likely]
     values = [loss.expected(row, draws) for row in rows]
     return [rows[j] for j in np.argsort(values, kind="stable")[:_STARTS]]
+
+
+def _agreeing(block: Block, stated: Labels) -> tuple[NDArray[np.bool_]]:
+    from partita.kernels.credible.growth import agreeing
+
+    holds = np.empty(block.n_clusters.size, np.bool_)
+    agreeing(block.rows, stated, holds)
+    return (holds,)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 
 from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels, by_size
 from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
 from partita.search.result import PointEstimate, SearchReport, Start, is_proven
-from partita.search.task import Candidate, Task, distinct_candidates, run_until, tied
-
-T = TypeVar("T")
+from partita.search.task import Candidate, Task, distinct_candidates, shielded, tied
 
 
 def outcome(
@@ -27,7 +22,7 @@ def outcome(
     cut_short = task.clock.interrupted
     unique = distinct_candidates(candidates)
     # In threads, as everything from here on: Ctrl-C then ends the proof, and loses no result.
-    losses = _shielded(task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating")
+    losses = shielded(task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating")
     value_of = {c.labels.tobytes(): loss for c, loss in zip(unique, losses, strict=True)}
     ranked = sorted(unique, key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
@@ -36,7 +31,7 @@ def outcome(
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
     value = lowest
     if posterior is not None:
-        value = _shielded(task, lambda: posterior.expected(task.loss, best), "evaluating")
+        value = shielded(task, lambda: posterior.expected(task.loss, best), "evaluating")
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
@@ -69,11 +64,6 @@ def outcome(
     )
 
 
-def _shielded(task: Task, function: Callable[[], T], say: str) -> T:
-    """The function's result; Ctrl-C tells the clock instead of losing what was found."""
-    return run_until(task, lambda _: function(), [None], say)[0]
-
-
 def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float | None:
     """The best bound known; never below 0 or above the loss, where rounding might put it."""
     known = [task.proven] if np.isfinite(task.proven) else []
@@ -87,7 +77,7 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
 
 
 def _computed_bound(task: Task, labels: Labels, value: float, effort: Effort) -> list[float]:
-    computed = _shielded(
+    computed = shielded(
         task, lambda: lower_bound(task, labels, value, effort), "proving a lower bound"
     )
     if task.clock.is_up():

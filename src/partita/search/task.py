@@ -230,6 +230,11 @@ def run_until(
         return [future.result() for future in futures]
 
 
+def shielded(task: Task, function: Callable[[], R], say: str) -> R:
+    """The function's result; Ctrl-C tells the clock instead of losing what was found."""
+    return run_until(task, lambda _: function(), [None], say)[0]
+
+
 def tied(best: float, loss: Loss) -> float:
     """The highest loss that ties with the best, among losses evaluated anew.
 

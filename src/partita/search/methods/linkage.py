@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,13 +18,14 @@ from partita.kernels.search.linkage import link
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
+from partita.partitions.passes import Block, Sums, map_blocks, summed
 from partita.search.problem import problem_from_similarity
-from partita.search.task import Candidate, Task, lowest, run_until
+from partita.search.task import Candidate, Task, lowest, shielded
 
 Linkage = Literal["average", "complete"]
 
 BLOCK_LABELS = 1 << 21
-"""Labels in one piece of work: pieces do not depend on the number of threads."""
+"""Labels in one piece of work."""
 
 MOST_LINKED = 2_000
 """Items, at most, of a linkage that a price path begins with."""
@@ -153,30 +155,34 @@ def _by_draws(
 ) -> NDArray[np.float64]:
     """From the draws; from those seen so far if time runs out."""
     loss, n = task.loss, task.n_items
-    terms = loss.terms(n)
-    weights = np.array(draws.probabilities)
-    linear, form = loss.averages_sums, loss.form(n)
+    look = partial(_looked_at, walk=walk, own=own, loss=loss)
+    rows, n_jobs = max(1, BLOCK_LABELS // n), task.options.n_jobs
 
-    def add(block: slice) -> tuple[NDArray[np.float64], float, float]:
-        out = np.zeros(n - 1 if linear else n)
-        if block.start > 0 and task.clock.is_up():
-            return out, 0.0, 0.0
-        rows, mass = draws.rows(block.start, block.stop), weights[block]
-        if not linear:
-            dendrogram.mean_cut_losses(walk, rows, mass, terms, form, own, out)
-            return out, 0.0, float(mass.sum())
-        dendrogram.mean_gains(walk, rows, mass, terms, out)
-        truth = truth_sums(rows, draws.n_clusters[block], terms)
-        return out, float(truth @ mass), float(mass.sum())
+    def seen() -> Iterator[Sums]:
+        for part in map_blocks(look, draws, rows=rows, n_jobs=n_jobs):
+            yield part
+            if task.clock.is_up():
+                return
 
-    blocks = list(draws.blocks(max(1, BLOCK_LABELS // n)))
-    parts = run_until(task, add, blocks, "cuts against draws")
-    seen = sum(part[2] for part in parts)
-    total = np.sum([part[0] for part in parts], axis=0) / seen
-    if not linear:
-        return np.asarray(total)
-    mean_truth = sum(part[1] for part in parts) / seen
-    return _combined(loss, _running(n * terms[1], total), own, mean_truth)
+    total, sums = shielded(task, lambda: summed(seen()), "cuts against draws")
+    mean, mean_truth = np.asarray(total / sums[1]), float(sums[0] / sums[1])
+    if not loss.averages_sums:
+        return mean
+    return _combined(loss, _running(n * loss.terms(n)[1], mean), own, mean_truth)
+
+
+def _looked_at(block: Block, *, walk: Walk, own: NDArray[np.float64], loss: Loss) -> Sums:
+    """What some draws add: to each merge or, combined draw by draw, to each cut; and their mass."""
+    n = own.size
+    rows, mass, terms = block.rows, np.array(block.probabilities), loss.terms(n)
+    if not loss.averages_sums:
+        out = np.zeros(n)
+        dendrogram.mean_cut_losses(walk, rows, mass, terms, loss.form(n), own, out)
+        return out, np.array([0.0, mass.sum()])
+    out = np.zeros(n - 1)
+    dendrogram.mean_gains(walk, rows, mass, terms, out)
+    truth = truth_sums(rows, block.n_clusters, terms)
+    return out, np.array([truth @ mass, mass.sum()])
 
 
 def _combined(

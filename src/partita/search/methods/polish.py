@@ -16,6 +16,7 @@ from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
+from partita.partitions.passes import Block, Sums, sum_blocks
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
 from partita.search.problem import (
     Problem,
@@ -27,7 +28,7 @@ from partita.search.problem import (
     terms_and_steps,
     walk_bytes,
 )
-from partita.search.task import LITTLE_MEMORY, Task, run_until, window
+from partita.search.task import LITTLE_MEMORY, Task, run_until, shielded, window
 
 POLISHED = 2
 """How many different partitions are polished on all draws."""
@@ -119,22 +120,32 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDA
     sizes = np.append(np.bincount(labels), 0)
     terms, steps = terms_and_steps(losses[0], n)
 
-    def look(piece: slice) -> tuple[NDArray[np.float64], float, float]:
-        clusters, mass = np.array(draws.n_clusters[piece]), np.array(draws.probabilities[piece])
-        rows = draws.rows(piece.start, piece.stop)
-        return joint_steps(rows, clusters, mass, labels, sizes.size, terms, steps)
-
+    look = partial(_looked_at, labels=labels, n_slots=sizes.size, terms=terms, steps=steps)
     pieces = min(PIECES, max(1, PIECES_CELLS // (n * padded(k + 1))))
-    work = list(draws.blocks(-(-draws.n_draws // pieces)))
-    steps_of, joint, truth = (
-        sum(parts)
-        for parts in zip(*run_until(task, look, work, "looking at all draws"), strict=True)
+    rows, n_jobs = -(-draws.n_draws // pieces), task.options.n_jobs
+    steps_of, (joint, truth) = shielded(
+        task, lambda: sum_blocks(look, draws, rows=rows, n_jobs=n_jobs), "looking at all draws"
     )
     task.looks += n
     return [
         moved_losses(loss.form(n), steps_of, joint, truth, labels, sizes, terms, steps)
         for loss in losses
     ]
+
+
+def _looked_at(
+    block: Block,
+    *,
+    labels: Labels,
+    n_slots: int,
+    terms: NDArray[np.float64],
+    steps: NDArray[np.float64],
+) -> Sums:
+    """What the joint sum owes to each item in each slot, and that sum with the draws' own."""
+    # Copies, because read-only arrays would compile again.
+    clusters, mass = np.array(block.n_clusters), np.array(block.probabilities)
+    steps_of, *sums = joint_steps(block.rows, clusters, mass, labels, n_slots, terms, steps)
+    return steps_of, np.array(sums)
 
 
 def _moves_by_lists(
