@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Int32s
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import Labels
 from partita.partitions.numbering import as_numbered
@@ -66,7 +66,7 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
     return np.concatenate(list(map_blocks(aligned, clean, n_jobs=n_jobs)))
 
 
-def _aligned(block: Block, *, reference: Labels, k: int) -> NDArray[np.int32]:
+def _aligned(block: Block, *, reference: Labels, k: int) -> Int32s:
     from partita.kernels.credible.assignment import align_rows
 
     out = np.empty(block.labels.shape, np.int32)

@@ -12,6 +12,7 @@ from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import probability
 from partita._vocabulary import words
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
@@ -121,8 +122,8 @@ def _chunks(n_items: int, n_clusters: int) -> list[slice]:
 
 
 def _compared(
-    block: Block, *, estimate: Labels, sizes: NDArray[np.int64], limit: float, items: slice
-) -> tuple[NDArray[np.float64], ...]:
+    block: Block, *, estimate: Labels, sizes: Ints, limit: float, items: slice
+) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
     from partita.kernels.credible.uncertainty import compare_with_estimate
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.credible.core_search import WeightedDraws, without_gaps
+from partita.kernels.arrays import Bools, Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 
@@ -84,7 +84,7 @@ def _colours(draws: Draws, prob: float) -> int:
     return int(colour_classes(joined, n, np.empty(n, np.int64), np.empty(n, np.int64)))
 
 
-def _joined(pairs: NDArray[np.float64], prob: float) -> NDArray[np.bool_]:
+def _joined(pairs: Floats, prob: float) -> Bools:
     joined = np.maximum(pairs, 1.0 - pairs) >= prob - 1e-9
     np.fill_diagonal(joined, False)
     return joined

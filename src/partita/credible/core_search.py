@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._progress import Status
+from partita.kernels.arrays import Ints
 from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels, as_labels
 
@@ -186,7 +187,7 @@ def run_from_firsts(
     return Runs(posterior, best, path_of, tuple(kept), done, firsts.size)
 
 
-def _distinct_columns(rows: Labels) -> NDArray[np.int64]:
+def _distinct_columns(rows: Labels) -> Ints:
     """One of each group of items that are together in every draw."""
     from partita.kernels.partitions.labels import hash_rows
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.credible.core_search import WeightedDraws, grow_path
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks, sum_blocks
@@ -22,7 +23,7 @@ def holding(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
     return holds, min(1.0, float(draws.weights[holds].sum()))
 
 
-def _held(block: Block, *, partial: Labels) -> NDArray[np.bool_]:
+def _held(block: Block, *, partial: Labels) -> Bools:
     from partita.kernels.credible.growth import agreeing
 
     holds = np.empty(len(block.labels), np.bool_)
@@ -42,9 +43,7 @@ def cluster_probabilities(draws: Draws, partial: Labels) -> NDArray[np.float64]:
     return np.minimum(found / total, 1.0)
 
 
-def _weights_alike(
-    block: Block, *, items: NDArray[np.int64], clusters: list[NDArray[np.int64]]
-) -> tuple[NDArray[np.float64]]:
+def _weights_alike(block: Block, *, items: Ints, clusters: list[Ints]) -> tuple[Floats]:
     rows = block.labels[:, items]
     found = np.zeros(len(clusters))
     for c, members in enumerate(clusters):

@@ -12,6 +12,7 @@ from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import Kind, words
 from partita.credible.levels import MASS_TOLERANCE, clean_prob
+from partita.kernels.arrays import Floats, Int32s
 from partita.losses.posterior import as_posterior
 from partita.partitions.convert import as_draws
 from partita.partitions.numbering import data_frame
@@ -188,9 +189,7 @@ def cluster_sizes_posterior(
     return ClusterSizes(mean, median, lower, upper, present, level)
 
 
-def _quantiles(
-    values: NDArray[np.int32], probabilities: NDArray[np.float64], at: list[float]
-) -> NDArray[np.int32]:
+def _quantiles(values: Int32s, probabilities: Floats, at: list[float]) -> Int32s:
     """The smallest values whose mass up to them reaches each probability."""
     reached = np.cumsum(np.bincount(values, weights=probabilities))
     where = np.searchsorted(reached, np.array(at) - MASS_TOLERANCE)

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import FEW_DRAWS, error_of
 from partita.partitions.mcmc import mcse_quantile
@@ -25,7 +26,7 @@ def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> fl
     return error_of(draws, distances, partial(mcse_quantile, prob=prob))
 
 
-def _weighted(distances: NDArray[np.float64], draws: Draws, prob: float) -> float:
+def _weighted(distances: Floats, draws: Draws, prob: float) -> float:
     """The quantile's error for independent weighted draws, by the beta law of its mass."""
     effective, weights = draws.n_effective, draws.probabilities
     if effective < FEW_DRAWS:

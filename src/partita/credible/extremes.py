@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._wording import counts
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, by_size
 
@@ -80,11 +81,7 @@ def find_bounds(
 
 
 def _most_distant(
-    kind: str,
-    draws: Draws,
-    distances: NDArray[np.float64],
-    levels: NDArray[np.int64],
-    members: NDArray[Any],
+    kind: str, draws: Draws, distances: Floats, levels: Ints, members: NDArray[Any]
 ) -> Bound:
     """The distinct partitions among the most distant members, with their masses.
 

@@ -12,6 +12,7 @@ from partita._result import Result
 from partita._vocabulary import Kind
 from partita._wording import counted
 from partita.credible.comparison import Comparison, compare
+from partita.kernels.arrays import Floats, Int32s
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size
@@ -220,9 +221,7 @@ def items_from(comparison: Comparison, draws: Draws) -> ItemUncertainty:
     )
 
 
-def _two_largest(
-    placement: NDArray[np.float64], labels: Labels
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _two_largest(placement: Floats, labels: Labels) -> tuple[Int32s, Int32s]:
     """Best and second-best cluster of each item, −1 at probability 0; the estimated one wins ties.
 
     The scan is per item over K clusters; among others that tie the first counts.

@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import texts, whole
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidDataError
+from partita.kernels.arrays import Bools, Floats, Int32s
 from partita.partitions.convert import as_draws
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced, weighted_interval
 from partita.partitions.types import DrawsLike, LabelsLike
-
-Floats = NDArray[np.float64]
 
 
 def profiles(
@@ -120,9 +118,7 @@ def profiles(
     )
 
 
-def _statistics(
-    table: Floats, is_share: NDArray[np.bool_]
-) -> Callable[[NDArray[np.int32]], Floats]:
+def _statistics(table: Floats, is_share: Bools) -> Callable[[Int32s], Floats]:
     """Means of all columns, then sds of those of numbers, for each cluster of given labels."""
     from scipy import sparse
 
@@ -131,7 +127,7 @@ def _statistics(
     seen = ~np.isnan(table)
     filled = np.where(seen, table - center, 0.0)
 
-    def of(row: NDArray[np.int32]) -> Floats:
+    def of(row: Int32s) -> Floats:
         k = int(row.max()) + 1
         member = sparse.csr_array((np.ones(row.size), (row, everyone)), shape=(k, row.size))
         known = member @ seen.astype(np.float64)
@@ -154,7 +150,7 @@ def _interleaved(n: int, numeric: list[int]) -> Any:
 
 def _table(
     data: Any, given_names: Sequence[str] | None, n_items: int
-) -> tuple[Floats, list[tuple[str, str]], NDArray[np.bool_]]:
+) -> tuple[Floats, list[tuple[str, str]], Bools]:
     """Numbers and 0–1 columns of levels, their (column, parameter) names, and which are levels."""
     columns = getattr(data, "columns", None)
     if columns is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import Rng, generator, whole
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.arrays import by_item
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -140,13 +141,8 @@ def together_in(
 
 
 def _counted(
-    block: Block,
-    *,
-    number: NDArray[np.intp],
-    n_chains: int,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-) -> tuple[NDArray[np.float64]]:
+    block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
+) -> tuple[Floats]:
     """How often each pair is together in the draws of each chain in one block."""
     from partita.kernels.credible.uncertainty import count_together
 

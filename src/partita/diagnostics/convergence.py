@@ -15,6 +15,7 @@ from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.result import Diagnostics
 from partita.diagnostics.warnings import notes_for, warnings_for
 from partita.errors import NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import by_chain
@@ -134,7 +135,7 @@ def diagnose_values(
     )
 
 
-def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
+def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
     """Mean, sd, mcse, bulk and tail ESS, R-hat, all over the same draws."""
     chains = by_chain(draws, column)
     mean = float(column.mean())
@@ -159,7 +160,7 @@ def _chained(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
         )
 
 
-def _weighted(draws: Draws, column: NDArray[np.float64]) -> tuple[float, ...]:
+def _weighted(draws: Draws, column: Floats) -> tuple[float, ...]:
     """The same for weighted draws, as far as it has a meaning."""
     weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)

@@ -7,11 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._parallel import count_jobs, run
 from partita._validate import Rng, generator
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, together_in
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import chains_of
 from partita.partitions.labels import canonical
@@ -70,12 +70,7 @@ def drift(
 
 
 def _of_pairs(
-    draws: Draws,
-    part: NDArray[np.int64],
-    inflation: float,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    n_jobs: int | None,
+    draws: Draws, part: Ints, inflation: float, first: Ints, second: Ints, n_jobs: int | None
 ) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
 
@@ -106,7 +101,7 @@ def _of_pairs(
     return average**0.5, largest**0.5
 
 
-def _independent(apart: NDArray[np.float64]) -> float:
+def _independent(apart: Floats) -> float:
     """How many independent pairs vary as much as these, (tr C)²/tr C² of their covariances C.
 
     One where all pairs change with the mode that a draw is in. Rows are draws, centred.
@@ -124,9 +119,7 @@ def _most_times(freedom: float) -> float:
     return float((1.0 - part + RARE * part**0.5) ** 3)
 
 
-def _of_clusters(
-    draws: Draws, part: NDArray[np.int64], inflation: float, items: NDArray[np.int64]
-) -> tuple[float]:
+def _of_clusters(draws: Draws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
     """Share of the items that change clusters between two parts, beyond the share within them.
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
@@ -149,11 +142,11 @@ def _of_clusters(
     return (largest,)
 
 
-def _spread_out(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _spread_out(rows: Ints) -> Ints:
     return rows[np.unique(np.linspace(0, rows.size - 1, SEEN).astype(np.int64))]
 
 
-def _mismatches(rows: NDArray[np.int32]) -> NDArray[np.float64]:
+def _mismatches(rows: Int32s) -> Floats:
     """Share of the items outside the largest overlap of matched clusters, for all pairs of rows."""
     from partita.kernels.credible.assignment import align_rows
 
@@ -166,7 +159,7 @@ def _mismatches(rows: NDArray[np.int32]) -> NDArray[np.float64]:
     return apart
 
 
-def _beyond(apart: NDArray[np.float64], parts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _beyond(apart: Floats, parts: Ints) -> Floats:
     """For each row of parts, the largest excess of the mean between two over that within them."""
     n_parts = int(parts.max()) + 1
     members = (parts[:, :, None] == np.arange(n_parts)).astype(np.float64)

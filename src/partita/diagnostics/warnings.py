@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from partita.diagnostics.agreement import ChainAgreement
 from partita.diagnostics.drift import Drift
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 
 MAX_RHAT = 1.01
@@ -128,7 +129,7 @@ def notes_for(draws: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]
     return tuple(texts)
 
 
-def _worst(values: NDArray[np.float64], *, largest: bool) -> int | None:
+def _worst(values: Floats, *, largest: bool) -> int | None:
     if np.isnan(values).all():
         return None
     return int(np.nanargmax(values) if largest else np.nanargmin(values))

@@ -13,6 +13,7 @@ from partita._files import FileMissingError
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.frames import ForeignTable, draws_from_table
 from partita.io.registry import ReadOptions
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 
 _CHAIN = re.compile(r"chain\d*(?=\.[^.]+$)", re.IGNORECASE)
@@ -70,9 +71,7 @@ def _read_index(path: Path) -> dict[str, tuple[int, int]]:
 class _Chain(ForeignTable):
     """The variables of a chain as columns."""
 
-    def __init__(
-        self, values: NDArray[np.float64], spans: dict[str, tuple[int, int]], name: str
-    ) -> None:
+    def __init__(self, values: Floats, spans: dict[str, tuple[int, int]], name: str) -> None:
         self._values, self._spans = values, list(spans.values())
         self.names = list(spans)
         lengths = {stop - start for start, stop in self._spans}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita.errors import InvalidLabelsError
+from partita.kernels.arrays import Ints
 from partita.partitions.arrays import first_appearance
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.draws import Draws
@@ -69,7 +70,7 @@ class Collector:
         counts = np.concatenate(self._counts)
         return Draws._from_canonical(self._room.finish(), counts, item_names=item_names, **fields)
 
-    def _watch_counting(self, block: NDArray[np.int64]) -> None:
+    def _watch_counting(self, block: Ints) -> None:
         """Keep track of the columns that have risen by the same step from row to row so far."""
         if self._counting is None:
             self._first, self._counting = block[0].copy(), np.arange(block.shape[1])

@@ -19,6 +19,7 @@ from partita.io.columns import (
     refuse_long,
 )
 from partita.io.ids import clean_ids
+from partita.kernels.arrays import Floats
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
 
@@ -86,7 +87,7 @@ def items_and_fields(table: ForeignTable, var_name: str | None) -> tuple[list[in
     }
 
 
-def _weights(values: NDArray[Any]) -> NDArray[np.float64]:
+def _weights(values: NDArray[Any]) -> Floats:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats, Ints
 
 _LARGEST = 2.0**53  # beyond it floats skip whole numbers
 
@@ -50,7 +51,7 @@ def _from_objects(ids: NDArray[Any]) -> NDArray[Any]:
     return _from_floats(numbers)
 
 
-def _from_floats(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+def _from_floats(numbers: Floats) -> Ints:
     with np.errstate(invalid="ignore"):
         bad = ~((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST))
     if bad.any():

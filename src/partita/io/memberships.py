@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError, about
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
-
-Floats = NDArray[np.float64]
 
 _CELLS = 1 << 23
 """Probabilities held at a time in a product."""

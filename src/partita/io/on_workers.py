@@ -18,6 +18,7 @@ from partita.io.frames import arrow_values, items_and_fields
 from partita.io.parquet import ParquetTable
 from partita.io.registry import ReadOptions, find_format
 from partita.io.source import Source, check_file, is_stream
+from partita.kernels.arrays import Ints
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise, rule_in_force, whole_labels
@@ -148,7 +149,7 @@ def _canonical(values: Any, first: int, rule: NoiseRule | None) -> tuple[Any, ..
     return (*canonical_store(whole), _rising(whole, first))
 
 
-def _rising(whole: NDArray[np.int64], first: int) -> Counting | None:
+def _rising(whole: Ints, first: int) -> Counting | None:
     """What counts within one store; None where it has too few draws to tell."""
     if len(whole) < 3:
         return None
@@ -165,7 +166,7 @@ def _counting(made: tuple[Any, ...]) -> Counting | None:
     return found
 
 
-def _common(counted: Sequence[Counting | None]) -> tuple[NDArray[np.int64], ...]:
+def _common(counted: Sequence[Counting | None]) -> tuple[Ints, ...]:
     """The columns that count from the first store to the last, their first values and steps."""
     kinds = [set(map(tuple, one.tolist())) for one in counted if one is not None]
     common = np.array(sorted(set.intersection(*kinds)) if kinds else [], np.int64).reshape(-1, 3)

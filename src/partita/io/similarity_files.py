@@ -14,6 +14,7 @@ from partita.io.files import reading
 from partita.io.header import Cell
 from partita.io.numpy_files import read_array
 from partita.io.source import check_file
+from partita.kernels.arrays import Floats
 
 
 def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
@@ -36,9 +37,7 @@ def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | N
     )
 
 
-def _from_cells(
-    rows: list[list[Cell]], path: str
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def _from_cells(rows: list[list[Cell]], path: str) -> tuple[Floats, tuple[str, ...] | None]:
     names = None
     first = rows[0] if len(rows) > 1 and len(rows[0]) < len(rows[1]) else rows[0][1:]
     if len(rows) > 1 and _are_names(first):
@@ -69,7 +68,7 @@ def _are_names(cells: list[Cell]) -> bool:
     return set(numbers) == {None} or counting
 
 
-def _from_r(place: Path) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+def _from_r(place: Path) -> tuple[Floats, tuple[str, ...] | None]:
     from partita.io.r_files import only_matrix
 
     found: Any = only_matrix(place)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.columns import (
@@ -23,6 +22,7 @@ from partita.io.header import Cell, cells_of, is_header
 from partita.io.registry import ReadOptions
 from partita.io.source import refuse_endless
 from partita.io.text_rows import ROW_NAMES, Layout
+from partita.kernels.arrays import Ints
 
 _ROW = re.compile(rb"^[ \t\r\f\v]*+[^\s#][^\n]*\n", re.MULTILINE)
 """A line that is neither blank nor a comment."""
@@ -99,9 +99,7 @@ def _content_lines(text: bytes) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _ROW.finditer(text))
 
 
-def _targets(
-    n_columns: int, columns: Columns, offset: int
-) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _targets(n_columns: int, columns: Columns, offset: int) -> tuple[Ints, tuple[str, ...]]:
     """Where the kernel puts each column, and what the columns kept as text are."""
     target = np.full(n_columns, -1, np.int64)
     target[np.array(columns.items, np.int64) + offset] = np.arange(len(columns.items))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from partita._vocabulary import Kind
 from partita.errors import FileFormatError, FractionalLabelsError, InvalidLabelsError
 from partita.io.header import MISSING, Cell, cells_of, decoded, split_line
+from partita.kernels.arrays import Ints
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def refuse_commented_rows(
         yield block
 
 
-def _kept_cells(block: bytes, spans: NDArray[np.int64], name: str) -> list[list[Cell]]:
+def _kept_cells(block: bytes, spans: Ints, name: str) -> list[list[Cell]]:
     return [
         [cells_of(block[a:b], "\0", name)[0] for a, b in spans[:, column].tolist()]
         for column in range(spans.shape[1])

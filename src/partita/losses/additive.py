@@ -10,7 +10,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from partita.errors import InvalidInputError, about
-from partita.losses.base import Floats, clean_price
+from partita.kernels.arrays import Floats
+from partita.losses.base import clean_price
 from partita.losses.claims import CHECKED_ITEMS, refuse_false_claims
 from partita.losses.priced import PricedLoss
 

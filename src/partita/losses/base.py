@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from partita._validate import number, unexpected
 from partita.errors import NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, concatenated, map_blocks
 
 Rows = NDArray[np.int32]
 Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 SOME_BITS = 1.0
 """N times an entropy is 0 or at least 2 bits; less is the rounding of running sums."""

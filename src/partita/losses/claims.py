@@ -6,10 +6,10 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
-from partita.losses.base import Floats, Loss
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.enumeration import all_partitions
 from partita.partitions.labels import Labels
@@ -43,7 +43,7 @@ def _partitions(n_items: int) -> Labels:
 
 
 @lru_cache(maxsize=8)
-def _tables(n_items: int) -> NDArray[np.int64]:
+def _tables(n_items: int) -> Ints:
     """Sizes of the intersections of all pairs of partitions, shape (B, B, n, n)."""
     member = _partitions(n_items)[:, :, None] == np.arange(n_items)
     counted = member.astype(np.int64)
@@ -151,7 +151,7 @@ def _not_a_metric(rows: Labels, table: Floats) -> str | None:
     return None
 
 
-def _first(wrong: NDArray[np.bool_], what: str, rows: Labels, table: Floats) -> str | None:
+def _first(wrong: Bools, what: str, rows: Labels, table: Floats) -> str | None:
     places = np.argwhere(wrong)
     if not len(places):
         return None

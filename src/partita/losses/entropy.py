@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from partita._validate import positive
-from partita.losses.base import Floats
+from partita.kernels.arrays import Floats
 from partita.losses.priced import PricedLoss
 
 

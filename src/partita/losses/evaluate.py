@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.arrays import refuse_masked
@@ -131,7 +132,7 @@ def _ready(block: Block) -> Ready:
 
 def _columns(
     truths: Ready, part: slice, *, loss: Loss, estimates: Draws, symmetric: bool
-) -> tuple[int, NDArray[np.float64]]:
+) -> tuple[int, Floats]:
     """Distances of some estimates to one block of truths, and the column where they begin.
 
     On and above the diagonal if symmetric; below it there is nothing to do.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import texts, whole
 from partita._wording import counted, in_list, share
+from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.arrays import Labels
@@ -113,7 +114,7 @@ class Explanation(Result):
         where = "a new cluster" if change.target is None else f"cluster {change.target}"
         return f"{what} {'moves' if one else 'move'} from cluster {change.origin} to {where}"
 
-    def _items(self, items: NDArray[np.int64]) -> str:
+    def _items(self, items: Ints) -> str:
         names = [str(i) if self.item_names is None else self.item_names[i] for i in items[:6]]
         if items.size == 1:
             return f"item {names[0]}"
@@ -211,7 +212,7 @@ def explain(
     return Explanation(tuple(changes), distance, measure, first, names)
 
 
-def _matched(a: Labels, b: Labels) -> NDArray[np.int64]:
+def _matched(a: Labels, b: Labels) -> Ints:
     """The cluster of b that keeps most of each cluster of a, one to one; −1 for none.
 
     Clusters that share no block of the join cannot meet, so each block is a
@@ -231,12 +232,12 @@ def _matched(a: Labels, b: Labels) -> NDArray[np.int64]:
     return mate
 
 
-def _by_appearance(values: Labels) -> NDArray[np.int64]:
+def _by_appearance(values: Labels) -> Ints:
     found, first = np.unique(values, return_index=True)
     return found[np.argsort(first)].astype(np.int64)
 
 
-def _blocks(a: Labels, b: Labels, mate: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _blocks(a: Labels, b: Labels, mate: Ints) -> Iterator[Ints]:
     """Items that do not stay, by the pair of clusters they go between."""
     gone = np.flatnonzero(mate[a] != b)
     pair = a[gone].astype(np.int64) * (int(b.max()) + 1) + b[gone]
@@ -246,13 +247,8 @@ def _blocks(a: Labels, b: Labels, mate: NDArray[np.int64]) -> Iterator[NDArray[n
 
 
 def _undone(
-    a: Labels,
-    b: Labels,
-    mate: NDArray[np.int64],
-    blocks: list[NDArray[np.int64]],
-    loss: Loss,
-    distance: float,
-) -> NDArray[np.float64]:
+    a: Labels, b: Labels, mate: Ints, blocks: list[Ints], loss: Loss, distance: float
+) -> Floats:
     """Share of the distance that each change is worth: what undoing it alone saves."""
     saved = np.zeros(len(blocks))
     step = max(1, _BLOCK_LABELS // a.size)
@@ -269,9 +265,7 @@ def _undone(
     return saved / saved.sum() if len(blocks) else saved
 
 
-def _change(
-    a: Labels, b: Labels, mate: NDArray[np.int64], items: NDArray[np.int64], share: float
-) -> Change:
+def _change(a: Labels, b: Labels, mate: Ints, items: Ints, share: float) -> Change:
     origin, there = int(a[items[0]]), int(b[items[0]])
     takers = np.flatnonzero(mate == there)
     target = int(takers[0]) if takers.size else None

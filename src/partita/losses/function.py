@@ -12,7 +12,8 @@ import numpy as np
 
 from partita._validate import choice, flag, text, unexpected
 from partita.errors import InvalidInputError, PartitaError, about
-from partita.losses.base import Floats, Loss, Term
+from partita.kernels.arrays import Floats
+from partita.losses.base import Loss, Term
 from partita.losses.claims import refuse_false_claims, verified
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels

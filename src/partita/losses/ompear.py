@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss, Term, pair_sums
+from partita.kernels.arrays import Floats
+from partita.losses.base import Loss, Term, pair_sums
 from partita.losses.omari import OneMinusARI, OneMinusARIForm
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels

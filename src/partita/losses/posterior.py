@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss
+from partita.kernels.arrays import Floats, Ints
+from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.functionals import shapes_of
@@ -61,12 +62,12 @@ class Posterior:
         return self if draws is self.draws else Posterior(draws, self.n_jobs)
 
     @cached_property
-    def _merged(self) -> tuple[NDArray[np.int64], Draws]:
+    def _merged(self) -> tuple[Ints, Draws]:
         index, mass = self.draws.unique_index()
         return index, self.draws.merged(index, mass)
 
     @cached_property
-    def _first(self) -> NDArray[np.int64]:
+    def _first(self) -> Ints:
         """Position of each distinct partition's first draw."""
         # Numbers rise by one at each partition that is new.
         return np.flatnonzero(np.diff(np.maximum.accumulate(self.index), prepend=-1))

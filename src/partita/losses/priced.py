@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
-from partita.losses.base import Floats, Loss, clean_price, pair_sums
+from partita.kernels.arrays import Floats
+from partita.losses.base import Loss, clean_price, pair_sums
 from partita.partitions.labels import Labels
 
 

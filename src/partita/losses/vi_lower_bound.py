@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss, Term, pairs_within
+from partita.kernels.arrays import Floats
+from partita.losses.base import Loss, Term, pairs_within
 from partita.losses.priced import PricedForm
 from partita.losses.vi import VI
 from partita.partitions.draws import Draws

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import FractionalLabelsError, InvalidInputError, InvalidLabelsError
+from partita.kernels.arrays import Bools, Ints
 
 _WIDEST = 1 << 22
 """Labels that spread over a wider range are numbered first, to be looked up in a table."""
@@ -95,7 +96,7 @@ def integers(
     )
 
 
-def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
+def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     missing = np.isnan(values)
     if missing.any():
         raise InvalidLabelsError(
@@ -120,7 +121,7 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> NDArray[n
     return values.astype(np.int64, order="C")
 
 
-def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int64]:
+def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
     flat = values.ravel()
     missing = np.array(
         [v is None or str(v) in ("<NA>", "NaT") or v != v for v in flat], dtype=bool
@@ -147,7 +148,7 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> NDArray[np.int
     return _whole_floats(numbers.reshape(values.shape), what, first_draw)
 
 
-def _first(mask: NDArray[np.bool_], first_draw: int) -> str:
+def _first(mask: Bools, first_draw: int) -> str:
     position = tuple(int(i[0]) for i in np.nonzero(mask))
     if len(position) == 1:
         return f"item {position[0]}"

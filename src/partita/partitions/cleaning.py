@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._validate import choice, texts
 from partita._vocabulary import KINDS, Kind
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.kernels.arrays import Ints
 from partita.partitions.arrays import first_appearance, refuse_masked
 from partita.partitions.noise import rule_in_force, whole_labels
 from partita.partitions.room import room_for
@@ -88,7 +89,7 @@ def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
     return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
 
 
-def _picked(values: NDArray[Any], columns: NDArray[np.int64] | None) -> NDArray[Any]:
+def _picked(values: NDArray[Any], columns: Ints | None) -> NDArray[Any]:
     return values if columns is None else values[:, columns]
 
 

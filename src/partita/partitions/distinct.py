@@ -8,18 +8,19 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Bools, Ints, UInt64s
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, concatenated, map_blocks
 
 
-def _hashes(block: Block) -> tuple[NDArray[np.uint64]]:
+def _hashes(block: Block) -> tuple[UInt64s]:
     """The pass: a hash of each row."""
     from partita.kernels.partitions.labels import hash_rows
 
     return (hash_rows(block.rows),)
 
 
-def _digests(block: Block, *, doubtful: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _digests(block: Block, *, doubtful: Bools) -> UInt64s:
     """The pass over rows that share a hash: another, independent one; 0 for all other rows."""
     found = np.zeros(len(block.labels), np.uint64)
     for row in np.flatnonzero(doubtful[block.start : block.start + len(found)]):
@@ -46,7 +47,7 @@ def number_distinct(draws: Draws) -> NDArray[np.int64]:
     return _by_first_appearance(number)
 
 
-def _by_first_appearance(number: NDArray[np.int64]) -> NDArray[np.int64]:
+def _by_first_appearance(number: Ints) -> Ints:
     """The same groups, numbered in the order in which they appear; without sorting."""
     rows = np.arange(number.size)
     first = np.zeros(int(number.max()) + 1, np.int64)

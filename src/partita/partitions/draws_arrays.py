@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._result import frozen
 from partita._validate import whole
 from partita._vocabulary import Kind
+from partita.kernels.arrays import Ints
 from partita.partitions.arrays import Labels
 from partita.partitions.cleaning import (
     BLOCK_LABELS,
@@ -50,7 +51,7 @@ class DrawsArrays:
     def _set(
         self,
         labels: Stored,
-        counts: NDArray[np.int64],
+        counts: Ints,
         weights: ArrayLike | None,
         chain: ArrayLike | None,
         item_names: Sequence[str] | None,
@@ -73,7 +74,7 @@ class DrawsArrays:
     def _from_canonical(
         cls,
         labels: Stored,
-        counts: NDArray[np.int64],
+        counts: Ints,
         *,
         weights: ArrayLike | None = None,
         chain: ArrayLike | None = None,

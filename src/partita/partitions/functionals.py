@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import choice, number
+from partita.kernels.arrays import Floats, Int32s
 from partita.partitions.draws import Draws
 from partita.partitions.mcmc import mcse_mean
 from partita.partitions.passes import Block, concatenated, map_blocks
@@ -28,7 +29,7 @@ def shapes_of(
     return entropy, ranked
 
 
-def _shapes(block: Block, *, n_ranks: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
     from partita.kernels.credible.uncertainty import shapes
     from partita.kernels.losses.forms import entropy_terms
 

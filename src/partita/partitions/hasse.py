@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import whole
 from partita.errors import UnknownNameError
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels
 
@@ -119,14 +120,14 @@ def _aligned(loss: object) -> str:
     return name
 
 
-def _heights(shares: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
+def _heights(shares: Floats, loss: str) -> Floats:
     if loss == "binder":
         return np.asarray(1.0 - (shares**2).sum(axis=1))
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
     return np.asarray(-(shares * logs).sum(axis=1)) + 0.0  # + 0.0 turns the minus zero of 1 into 0
 
 
-def _edges(nodes: Labels) -> NDArray[np.int64]:
+def _edges(nodes: Labels) -> Ints:
     number = {row.tobytes(): i for i, row in enumerate(nodes)}
     edges = []
     for below, row in enumerate(nodes):
@@ -137,7 +138,7 @@ def _edges(nodes: Labels) -> NDArray[np.int64]:
     return np.array(edges, np.int64).reshape(-1, 2)
 
 
-def _spread(level: NDArray[np.int32]) -> NDArray[np.float64]:
+def _spread(level: Int32s) -> Floats:
     x = np.zeros(level.size)
     for k in range(int(level.max()) + 1):
         mine = np.flatnonzero(level == k)

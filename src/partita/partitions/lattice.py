@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Ints
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.partial import PartialPartition
 from partita.partitions.types import LabelsLike
@@ -235,7 +235,7 @@ def _splits(vector: Labels) -> Iterator[Labels]:
             yield from _parts(vector, members, size)
 
 
-def _parts(vector: Labels, members: NDArray[np.int64], size: int) -> Iterator[Labels]:
+def _parts(vector: Labels, members: Ints, size: int) -> Iterator[Labels]:
     """Split ``size`` members off their cluster, each split once."""
     fixed, rest, chosen = members[:0], members, size
     if 2 * size == members.size:  # both halves name the same split: keep the first member's

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from partita._validate import unexpected
 from partita.errors import InvalidLabelsError
+from partita.kernels.arrays import Ints
 from partita.partitions.arrays import integers
 
 Meaning = Literal["singletons", "cluster"]
@@ -93,9 +94,7 @@ def whole_labels(
     return np.where(noisy, beyond, numbers)
 
 
-def _refuse_unexplained(
-    values: NDArray[Any], numbers: NDArray[np.int64], what: str, first_draw: int
-) -> None:
+def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_draw: int) -> None:
     if values.dtype.kind not in "ifO" or not values.size:
         return
     if values.dtype.kind == "O":  # numbered by now, so ask the objects themselves

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._vocabulary import Kind, words
 from partita._wording import counted
+from partita.kernels.arrays import Floats
 from partita.partitions.numbering import data_frame, from_one
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

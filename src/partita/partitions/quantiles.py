@@ -8,6 +8,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
+
 _DIGITS = 2.3e-16
 
 # Wichura (1988), Algorithm AS 241, Applied Statistics 37: numerators and denominators of the
@@ -62,9 +64,7 @@ def normal_quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _ratio(
-    polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ratio(polynomials: tuple[tuple[float, ...], tuple[float, ...]], x: Floats) -> Floats:
     above, below = (np.polyval(np.array(each), x) for each in polynomials)
     return np.asarray(above / below)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita._dask import cancel, explained, held, in_order, only_result, settle
 from partita._memory import require_memory
+from partita.kernels.arrays import Ints
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.pieces import store_rows, stores
 from partita.partitions.remote_tasks import (
@@ -124,7 +125,7 @@ class RemoteLabels:
         """``function(labels of some draws, *more)`` for sets of draws from anywhere, in order."""
         shipped = held(self.client, function)
 
-        def submit(task: tuple[NDArray[np.int64], tuple[Any, ...]]) -> Any:
+        def submit(task: tuple[Ints, tuple[Any, ...]]) -> Any:
             parts, order = self._parts(task[0])
             return self._submit(on_set, shipped, parts, order, self.dtype, task[1])
 
@@ -142,7 +143,7 @@ class RemoteLabels:
         out = np.empty((draws.size, self.shape[1]), self.dtype)
         work = list(_by_store(draws, store_rows(self.shape[1])))
 
-        def submit(task: tuple[int, NDArray[np.int64], NDArray[np.int64]]) -> Any:
+        def submit(task: tuple[int, Ints, Ints]) -> Any:
             return self._submit(rows_of, self.futures[task[0]], task[1])
 
         done = 0
@@ -200,7 +201,7 @@ class RemoteLabels:
             made.append(self._submit(columns_of, shipped, parts, order))
         return finish(self.client, made, shape)
 
-    def _parts(self, draws: NDArray[np.int64]) -> tuple[list[Any], NDArray[np.int64]]:
+    def _parts(self, draws: Ints) -> tuple[list[Any], Ints]:
         """Futures whose rows together are these draws, and where each of the rows belongs."""
         work = list(_by_store(draws, store_rows(self.shape[1])))
         parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
@@ -231,9 +232,7 @@ def sent(client: Any, labels: Small) -> RemoteLabels:
     return RemoteLabels(client, futures, shape, labels.dtype)
 
 
-def _by_store(
-    draws: NDArray[np.int64], step: int
-) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+def _by_store(draws: Ints, step: int) -> Iterator[tuple[int, Ints, Ints]]:
     """For each store that holds some of the draws: its number, their rows in it, their places."""
     store = draws // step
     for number in np.unique(store).tolist():

@@ -13,6 +13,7 @@ from partita._memory import require_memory
 from partita._progress import Status
 from partita._validate import unexpected
 from partita.errors import about
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.arrays import by_item
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
@@ -125,7 +126,7 @@ def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def _positions(draws: Draws, rows: slice | ArrayLike) -> NDArray[np.int64]:
+def _positions(draws: Draws, rows: slice | ArrayLike) -> Ints:
     if isinstance(rows, slice):
         rows = np.arange(draws.n_items)[rows]
     with about("rows", "items"):
@@ -136,7 +137,7 @@ def _blocks(n_rows: int) -> list[slice]:
     return [slice(r, min(r + _BLOCK_ROWS, n_rows)) for r in range(0, n_rows, _BLOCK_ROWS)]
 
 
-def _groups(draws: Draws, wanted: NDArray[np.int64]) -> Iterator[slice]:
+def _groups(draws: Draws, wanted: Ints) -> Iterator[slice]:
     """All rows at once, unless labels must be renamed to be told apart in 16 bits.
 
     A group ends where a block of rows ends: rows of one block start at one column.
@@ -151,12 +152,7 @@ def _fits(draws: Draws) -> bool:
 
 
 def _accumulate(
-    draws: Draws,
-    rows: NDArray[np.int64],
-    out: NDArray[Any],
-    symmetric: bool,
-    n_jobs: int | None,
-    status: Status,
+    draws: Draws, rows: Ints, out: NDArray[Any], symmetric: bool, n_jobs: int | None, status: Status
 ) -> None:
     """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
     fits = _fits(draws)
@@ -180,7 +176,7 @@ def _accumulate(
 ShortLabels = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
 
 
-def _short_labels(block: Block, *, rows: NDArray[np.int64] | None) -> ShortLabels:
+def _short_labels(block: Block, *, rows: Ints | None) -> ShortLabels:
     """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
     labels = block.labels if rows is None else _renamed(block.labels, rows)
     # Counting runs along the draws of one item, weighing along the items of one draw.
@@ -189,9 +185,7 @@ def _short_labels(block: Block, *, rows: NDArray[np.int64] | None) -> ShortLabel
     return by_item(labels, np.uint16), None
 
 
-def _together(
-    short: ShortLabels, part: slice, *, rows: NDArray[np.int64], symmetric: bool
-) -> NDArray[np.float64]:
+def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -> Floats:
     """Counts or weights of some rows, from the first row's item on if symmetric."""
     from partita.kernels.partitions.similarity import count_together, weigh_together
 
@@ -204,7 +198,7 @@ def _together(
     return sums
 
 
-def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16]:
+def _renamed(labels: NDArray[Any], rows: Ints) -> NDArray[np.uint16]:
     """Labels by which the given items are still told apart from all others: 0 is "none of them"."""
     codes = np.empty(labels.shape, np.uint16)
     for draw, renamed in zip(labels, codes, strict=True):
@@ -214,7 +208,7 @@ def _renamed(labels: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.uint16
     return codes
 
 
-def _finish(out: NDArray[Any], rows: NDArray[np.int64], *, symmetric: bool) -> None:
+def _finish(out: NDArray[Any], rows: Ints, *, symmetric: bool) -> None:
     """Turn sums into shares, and mirror them if only the upper triangle was filled."""
     for block in _blocks(rows.size):
         part = out[block, block.start if symmetric else 0 :]

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partita.kernels.arrays import Bools, Ints
 from partita.partitions.labels import Labels, shared_items
 
 Shape = Literal["circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "plus"]
@@ -93,9 +94,7 @@ def _dense(labels: ArrayLike) -> Labels:
     return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
 
 
-def _continue_extra(
-    labels: Labels, indices: NDArray[np.int64], extra: list[NDArray[np.bool_]], offset: int
-) -> None:
+def _continue_extra(labels: Labels, indices: Ints, extra: list[Bools], offset: int) -> None:
     """Give left-over clusters indices from ``offset`` on, in place; new ones are remembered."""
     counts = np.bincount(labels)
     left = np.flatnonzero(indices < 0)
@@ -110,7 +109,7 @@ def _continue_extra(
         extra.append(labels == cluster)
 
 
-def _assign(table: NDArray[np.int64]) -> NDArray[np.int64]:
+def _assign(table: Ints) -> Ints:
     """Row assigned to each column, −1 for none, so that the assigned entries add up to the most."""
     from scipy.optimize import linear_sum_assignment
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from partita.kernels.arrays import Floats
 
 _ROUNDS = 100
 _ENOUGH = 1e-4

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from partita.kernels.arrays import Floats
 
 _FLAT = 1e-9
 """An axis so much shorter than the first is rounding: the data have fewer dimensions."""

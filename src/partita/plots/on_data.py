@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from partita._validate import flag, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.partitions.labels import Labels
 from partita.plots.mixed_view import mixed_axes, signs
 from partita.samplers.fit import Fit
 from partita.summary.observations import Observations
-
-Floats = NDArray[np.float64]
 
 _GRID = 256
 

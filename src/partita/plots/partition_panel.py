@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.labels import Labels, cross_table
 from partita.plots.canvas import INK, library, marker, plain, shorten, whole_ticks
 from partita.plots.colours import colour
@@ -84,13 +85,7 @@ def shapes_note(shapes: ClusterShapes | None, dimensions: int) -> str:
     return f"stars and {what}: mean ± {DEVIATIONS:g} sd of each cluster's items"
 
 
-def _draw_items(
-    ax: Axes,
-    labels: Labels,
-    indices: NDArray[np.int64],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-) -> None:
+def _draw_items(ax: Axes, labels: Labels, indices: Ints, x: Floats, y: Floats) -> None:
     size = float(np.clip(4_000.0 / labels.size, 6.0, 26.0))
     for cluster in np.argsort(-np.bincount(labels), kind="stable").tolist():
         members = labels == cluster
@@ -122,9 +117,7 @@ def _draw_star(ax: Axes, index: int, x: float, y: float, *, size: float = 9.0) -
     )
 
 
-def _draw_ellipses(
-    ax: Axes, indices: NDArray[np.int64], shapes: ClusterShapes, sizes: NDArray[np.int64]
-) -> None:
+def _draw_ellipses(ax: Axes, indices: Ints, shapes: ClusterShapes, sizes: Ints) -> None:
     ellipse = library("patches").Ellipse
     for k, index in enumerate(indices.tolist()):
         x, y = shapes.means[k].tolist()
@@ -141,7 +134,7 @@ def _draw_ellipses(
             _draw_star(ax, index, x, y)
 
 
-def _draw_bars(ax: Axes, indices: NDArray[np.int64], shapes: ClusterShapes, curve: Curve) -> None:
+def _draw_bars(ax: Axes, indices: Ints, shapes: ClusterShapes, curve: Curve) -> None:
     """Stars and bars below the density, in as many rows as keep them apart."""
     mean = shapes.means[:, 0]
     deviation = np.nan_to_num(np.sqrt(shapes.covariances[:, 0, 0]))

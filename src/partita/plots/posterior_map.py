@@ -15,6 +15,7 @@ from partita._wording import percent, with_unit
 from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Ints
 from partita.losses.evaluate import pairwise_distances
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
@@ -199,7 +200,7 @@ def _by_name(
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}
 
 
-def _spaced(draws: Draws, most: int) -> NDArray[np.int64]:
+def _spaced(draws: Draws, most: int) -> Ints:
     """All draws, or so many evenly spaced in their mass."""
     if draws.n_draws <= most:
         return np.arange(draws.n_draws)

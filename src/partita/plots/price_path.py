@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._wording import counted
+from partita.kernels.arrays import Int32s, Ints
 from partita.partitions.labels import as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
@@ -103,7 +104,7 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
     return columns, ribbons
 
 
-def _colours(path: PricePath) -> list[NDArray[np.int64]]:
+def _colours(path: PricePath) -> list[Ints]:
     """Colour indices that follow clusters outwards from the corner of the loss's own price."""
     own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
     order = [own, *range(own - 1, -1, -1), *range(own + 1, len(path))]
@@ -111,9 +112,7 @@ def _colours(path: PricePath) -> list[NDArray[np.int64]]:
     return [found[order.index(j)] for j in range(len(path))]
 
 
-def _ribbons(
-    one: Column, two: Column, first: NDArray[np.int32], second: NDArray[np.int32]
-) -> list[Ribbon]:
+def _ribbons(one: Column, two: Column, first: Int32s, second: Int32s) -> list[Ribbon]:
     shared, counts = np.unique(np.stack([first, second]), axis=1, return_counts=True)
     pairs = sorted(
         zip(*shared.tolist(), counts.tolist(), strict=True),

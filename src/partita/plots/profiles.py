@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita._wording import percent
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Ints
 from partita.partitions.profile_table import Profiles
 from partita.plots.canvas import GREY, headline, library, many_axes, plain, shorten
 from partita.plots.colours import colour
@@ -67,7 +68,7 @@ def panels_of(table: Profiles, most: int) -> dict[tuple[str, str], NDArray[np.in
     return {names[j]: np.arange(j, len(table), len(names)) for j in order[:most]}
 
 
-def _panel(ax: Any, table: Profiles, at: NDArray[np.int64]) -> None:
+def _panel(ax: Any, table: Profiles, at: Ints) -> None:
     for k, r in enumerate(at.tolist()):
         low, high = table.given_low[r], table.given_high[r]
         if np.isfinite(low) and np.isfinite(high):

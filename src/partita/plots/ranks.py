@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita.kernels.arrays import Floats
 from partita.partitions.types import DrawsLike, LabelsLike
 from partita.plots.canvas import GREY, INK, NORMAL, library, many_axes, plain
 from partita.plots.colours import colour
@@ -95,7 +96,7 @@ def rank_counts(chains: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     return np.array(counts)
 
 
-def _pieces(chains: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pieces(chains: Floats) -> Floats:
     """The chains, or the quarters of a single one."""
     if len(chains) > 1 or chains.shape[1] < 4:
         return chains
@@ -103,7 +104,7 @@ def _pieces(chains: NDArray[np.float64]) -> NDArray[np.float64]:
     return chains[0, chains.shape[1] - 4 * quarter :].reshape(4, quarter)
 
 
-def _draw(ax: Axes, counts: NDArray[np.float64], *, quarters: bool) -> None:
+def _draw(ax: Axes, counts: Floats, *, quarters: bool) -> None:
     n_chains, bins = counts.shape
     expected = counts.sum() / counts.size
     scale = 0.85 / max(float(counts.max()), 1.5 * expected)

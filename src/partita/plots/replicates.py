@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import Rng
+from partita.kernels.arrays import Floats
 from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
 from partita.plots.colours import colour
 from partita.plots.inputs import as_fit
@@ -82,9 +83,7 @@ def _kind(fit: Fit, column: int) -> str:
     return kernel.part_of(column)[0].kind if isinstance(kernel, Product) else kernel.kind
 
 
-def _column(
-    ax: Axes, data: NDArray[np.float64], made: NDArray[np.float64], *, discrete: bool
-) -> None:
+def _column(ax: Axes, data: Floats, made: Floats, *, discrete: bool) -> None:
     data = data[np.isfinite(data)]
     everything = np.concatenate([data, made.ravel()])
     if discrete:
@@ -101,17 +100,17 @@ def _column(
     ax.set_ylabel("share" if discrete else "density")
 
 
-def _shares(rows: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(rows: Floats, values: Floats) -> Floats:
     return np.asarray((rows[:, None] == values).mean(axis=0))
 
 
-def _density(rows: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _density(rows: Floats, edges: Floats) -> Floats:
     """Share of all rows per unit, those outside the edges included in the total."""
     counts, _ = np.histogram(rows, edges)
     return np.asarray(counts / (rows.size * np.diff(edges)))
 
 
-def _points(axes: NDArray[Any], fit: Fit, made: NDArray[np.float64]) -> None:
+def _points(axes: NDArray[Any], fit: Fit, made: Floats) -> None:
     for ax, rows, title in ((axes[0], fit.values, "data"), (axes[1], made, "a replicate")):
         ax.scatter(rows[:, 0], rows[:, 1], s=6, color=INK if title == "data" else colour(0))
         ax.set_title(title, loc="left", fontsize=NORMAL, color=INK)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._wording import counted, in_unit
+from partita.kernels.arrays import Ints
 from partita.partitions.types import DataLike
 from partita.plots.canvas import (
     GREY,
@@ -130,7 +131,7 @@ def _title(source: Representatives | Modes, r: int) -> str:
     return lines
 
 
-def _ring(ax: Axes, items: NDArray[np.int64], view: View, curve: Curve | None) -> None:
+def _ring(ax: Axes, items: Ints, view: View, curve: Curve | None) -> None:
     y = view.points[:, 1] if curve is None else curve.at_items
     ax.scatter(
         view.points[items, 0],
@@ -143,9 +144,7 @@ def _ring(ax: Axes, items: NDArray[np.int64], view: View, curve: Curve | None) -
     )
 
 
-def _draw_blocks(
-    axes: NDArray[Any], source: Representatives | Modes, indices: list[NDArray[np.int64]]
-) -> None:
+def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: list[Ints]) -> None:
     """Similarity of each region, items sorted by all representatives in turn."""
     from partita.partitions.similarity import similarity
 

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -18,7 +19,6 @@ from partita.partitions.passes import Block, sum_blocks
 from partita.partitions.similarity import similarity
 from partita.partitions.types import DrawsLike
 
-Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 MOST_CELLS = 500

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita._wording import counted
+from partita.kernels.arrays import Ints
 from partita.plots.colours import colour
 from partita.plots.profiles import panels_of
 from partita.report.tables import ReportTable
@@ -138,7 +139,7 @@ def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:
     return tuple(_panel(profiles, *panel) for panel in panels_of(profiles, _PANELS).items())
 
 
-def _panel(profiles: Profiles, name: tuple[str, str], at: NDArray[np.int64]) -> Panel:
+def _panel(profiles: Profiles, name: tuple[str, str], at: Ints) -> Panel:
     low, high = profiles.averaged_low[at], profiles.averaged_high[at]
     everything = np.concatenate([low, high, profiles.given[at], profiles.averaged[at]])
     finite = everything[np.isfinite(everything)]

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._wording import counted, in_list
+from partita.kernels.arrays import Bools, Floats
 from partita.plots.mixed_view import mixed_axes
 from partita.plots.on_data import View, prepare_curve, prepare_view
 from partita.summary.observations import Observations
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +96,28 @@ def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
     return ("value",) if n_columns == 1 else tuple(f"column {j}" for j in numbers)
 
 
-def _left_out(absent: NDArray[np.bool_]) -> str:
+def _left_out(absent: Bools) -> str:
     n = int(absent.sum())
     if n == 0:
         return ""
     return f"{counted(n, 'item')} with missing values {'is' if n == 1 else 'are'} not drawn."
 
 
-def _filled(data: Floats, missing: NDArray[np.bool_]) -> Floats:
+def _filled(data: Floats, missing: Bools) -> Floats:
     """Means of their columns for missing values; 0 where nothing is known."""
     known = np.where(missing, 0.0, data)
     means = known.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
     return np.where(missing, means, data)
 
 
-def _spread(points: Floats, absent: NDArray[np.bool_]) -> Floats:
+def _spread(points: Floats, absent: Bools) -> Floats:
     """Coordinates by row, with NaN for the items left out."""
     out = np.full((points.shape[1], absent.size), np.nan)
     out[:, ~absent] = points.T
     return out
 
 
-def _at_density(view: View, absent: NDArray[np.bool_]) -> ItemPositions:
+def _at_density(view: View, absent: Bools) -> ItemPositions:
     curve = prepare_curve(view, None, None)
     x, y = _spread(np.column_stack([view.points[:, 0], curve.at_items]), absent)
     note = f"Each item stands on a kernel density estimate of the data. {_left_out(absent)}"

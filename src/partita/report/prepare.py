@@ -13,6 +13,7 @@ from partita._vocabulary import Words
 from partita._vocabulary import words as vocabulary
 from partita._wording import with_unit
 from partita.diagnostics.functionals import functionals
+from partita.kernels.arrays import Floats
 from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
@@ -28,7 +29,6 @@ from partita.report.tables import ReportTable
 if TYPE_CHECKING:
     from partita.summary.result import Summary
 
-Floats = NDArray[np.float64]
 
 _TRACE_POINTS = 4_000
 """Points of one trace over all chains; more cannot be told apart on a screen."""

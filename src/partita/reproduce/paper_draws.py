@@ -15,6 +15,7 @@ from partita.credible.ball import credible_ball
 from partita.credible.ball_result import CredibleBall
 from partita.errors import FileFormatError
 from partita.io.files import reading
+from partita.kernels.arrays import Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, cross_table
 from partita.reproduce import paper
@@ -203,9 +204,7 @@ def _bounds(title: str, ball: CredibleBall, printed: paper.Row) -> Iterator[Chec
             yield _number(what, row[name], text)
 
 
-def _cross_tables(
-    title: str, tables: list[NDArray[np.int64]], wanted: paper.CrossTable
-) -> Iterator[Check]:
+def _cross_tables(title: str, tables: list[Ints], wanted: paper.CrossTable) -> Iterator[Check]:
     """Row by row. One of several tied partitions must give the paper's table."""
     fitting = [table for table in tables if same_up_to_order(table, wanted)]
     shown: ArrayLike = wanted if fitting else tables[0]

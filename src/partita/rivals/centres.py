@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._parallel import run
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.partitions.labels import Labels
 from partita.rivals.parts import part_of
 from partita.rivals.pool import GAIN, Pool, Set
@@ -93,9 +93,7 @@ class Lloyd:
                 break
         return current
 
-    def _recentred(
-        self, members: Set, shares: NDArray[np.float64], kicks: int, stale: NDArray[np.bool_]
-    ) -> Set:
+    def _recentred(self, members: Set, shares: Floats, kicks: int, stale: Bools) -> Set:
         """New centres of stale regions; one without draws goes to the draw farthest from all."""
         draws, weights = self.pool.draws, self.pool.weights
         distances = self.pool.distances(members)
@@ -117,7 +115,7 @@ class Lloyd:
             current[region] = self.pool.add(row)
         return tuple(current)
 
-    def _part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Problem:
+    def _part(self, rows: Ints, mass: Floats) -> Problem:
         if self._tables is not None:
             return self._tables.part(rows, mass)
         return lists_from_draws(part_of(self.pool.draws, rows, mass), self.pool.loss)

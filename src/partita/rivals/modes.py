@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import whole
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
 from partita.losses.registry import as_metric
@@ -121,9 +121,7 @@ def modes(
     )
 
 
-def _closeness(
-    apart: NDArray[np.float64], counts: NDArray[np.float64], rate: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _closeness(apart: Floats, counts: Floats, rate: float) -> tuple[Floats, Floats]:
     """Each distinct draw's closeness to the other draws, and how many draws make it up."""
     close = np.exp(-rate * apart)
     np.fill_diagonal(close, 0.0)
@@ -134,7 +132,7 @@ def _closeness(
     return score, number
 
 
-def _median(apart: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+def _median(apart: Floats, counts: Floats) -> float:
     """Median distance of two draws, from the distances of the distinct ones and their counts."""
     first, second = np.triu_indices(len(apart), 1)
     distances, pairs = apart[first, second], counts[first] * counts[second]
@@ -149,7 +147,7 @@ def _median(apart: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
     return float((distances * pairs).sum() / pairs.sum()) or 1.0
 
 
-def _agreed(counts: NDArray[np.int64]) -> tuple[int, int]:
+def _agreed(counts: Ints) -> tuple[int, int]:
     """The smallest rate that shows the largest number on which two neighbours agree."""
     agreed = counts[:-1][counts[:-1] == counts[1:]]
     number = max(1, int(agreed.max(initial=1)))
@@ -160,14 +158,14 @@ def _agreed(counts: NDArray[np.int64]) -> tuple[int, int]:
 def _result(
     draws: Draws,
     drawn: str,
-    index: NDArray[np.int64],
+    index: Ints,
     distinct: Draws,
     loss: Loss,
-    rates: NDArray[np.float64],
+    rates: Floats,
     peaks: tuple[Peaks, ...],
-    kept: list[NDArray[np.bool_]],
+    kept: list[Bools],
     chosen: int,
-    mine: NDArray[np.bool_],
+    mine: Bools,
 ) -> Modes:
     found = peaks[chosen]
     n = int(mine.sum())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from partita._result import Result, as_html, frozen
 from partita._vocabulary import Kind, words
 from partita._wording import roughly
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.partitions.arrays import Labels
 from partita.partitions.draws import Draws
@@ -179,7 +180,7 @@ class ConformalSet(Result):
         return f"<ConformalSet: {self.drawn}, {kind}, {self.loss!r}>"
 
 
-def _rank(scores: NDArray[np.float64], own: float) -> float:
+def _rank(scores: Floats, own: float) -> float:
     """Share of the draws and the hypothesis that score no more than the hypothesis."""
     lower = int((scores <= own + TIE * max(1.0, abs(own))).sum())
     return (1 + lower) / (scores.size + 1)

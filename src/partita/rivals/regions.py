@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.credible.levels import find_levels, tie_tolerance
+from partita.kernels.arrays import Bools, Floats
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import by_size
@@ -70,13 +71,7 @@ def assembled(
     )
 
 
-def _radius(
-    draws: Draws,
-    mine: NDArray[np.bool_],
-    distances: NDArray[np.float64],
-    prob: float,
-    loss: Loss,
-) -> float:
+def _radius(draws: Draws, mine: Bools, distances: Floats, prob: float, loss: Loss) -> float:
     rows = np.flatnonzero(mine)
     if rows.size == 0:
         return 0.0

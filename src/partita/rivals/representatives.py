@@ -12,6 +12,7 @@ from partita._validate import choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.losses.base import Loss
 from partita.losses.registry import as_metric
 from partita.partitions.convert import as_draws
@@ -189,7 +190,7 @@ class _Search:
         ended = is_flat([r[2] for r in rows], [r[3] for r in rows]) or len(rows) == seen.n_draws
         return _curve(rows, ended=ended)
 
-    def _to_nearest(self, rows: NDArray[np.int32], draws: Draws) -> NDArray[np.float64]:
+    def _to_nearest(self, rows: Int32s, draws: Draws) -> Floats:
         distances = [self._loss.distances(row, draws, self._n_jobs) for row in rows]
         nearest: NDArray[np.float64] = np.min(distances, axis=0)
         return nearest
@@ -216,7 +217,7 @@ def _proof(
     draws: Draws,
     n: int,
     loss: Loss,
-    nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
+    nearest: tuple[Ints, Floats],
     bound: str | None,
     n_jobs: int | None,
 ) -> float | None:

@@ -12,7 +12,7 @@ from partita._files import PathLike
 from partita._memory import require_memory
 from partita._validate import Rng, generator
 from partita.errors import InvalidInputError
-from partita.samplers.cells import Floats
+from partita.kernels.arrays import Floats
 from partita.samplers.chains import ChainState, Progress
 from partita.samplers.initial import starting_partitions
 from partita.samplers.kernel import Kernel

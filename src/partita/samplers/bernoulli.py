@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
+from partita.kernels.arrays import Floats
 from partita.samplers.categorical import level_blocks
-from partita.samplers.cells import Floats, cell_sums, group_sums
+from partita.samplers.cells import cell_sums, group_sums
 from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from partita._validate import positive
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.samplers.cells import Floats, column_groups, group_sums
+from partita.kernels.arrays import Floats
+from partita.samplers.cells import column_groups, group_sums
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments

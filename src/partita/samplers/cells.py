@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from partita.kernels.arrays import Floats
 
 
 def present_moments(values: Floats) -> tuple[Floats, Floats]:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from partita._dask import as_client, held, in_order
 from partita._memory import require_memory
 from partita._parallel import run
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Plan
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
-from partita.samplers.cells import Floats
 from partita.samplers.model import Model
 
 _ROUND_SECONDS = 0.25

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
-from partita.samplers.cells import Floats
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.kernel import Kernel
 from partita.samplers.partition_prior import PartitionPrior

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
 from partita.samplers.hyperpriors import F, Gamma
-from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
+from partita.samplers.partition_prior import PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20
 """Terms summed at a time."""

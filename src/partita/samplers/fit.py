@@ -14,10 +14,10 @@ from partita._files import PathLike
 from partita._result import Result, clipped
 from partita._validate import Rng, between, generator, whole
 from partita._wording import counted, span
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
-from partita.samplers.cells import Floats
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.kernel import Kernel
 from partita.samplers.moments import ClusterParameters, mixed_moments

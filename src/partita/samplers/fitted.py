@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.types import LabelsLike
-from partita.samplers.cells import Floats
 from partita.samplers.kernel import Kernel
 from partita.samplers.learned_rates import names_of
 from partita.samplers.partition_prior import PartitionPrior

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._validate import positive
-
-Floats = NDArray[np.float64]
+from partita.kernels.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError, UnknownNameError
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.labels import Labels, as_label_rows, as_labels
-from partita.samplers.cells import Floats
 from partita.samplers.partition_prior import PartitionPrior
 
 NAMES = ("one", "singletons", "kmeans")
@@ -59,7 +58,7 @@ def _start(name: str, features: Floats, most: int, generator: np.random.Generato
     return as_labels(_kmeans(features, min(k, most), generator))
 
 
-def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> NDArray[np.int64]:
+def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> Ints:
     """Ten Lloyd iterations from k items drawn far apart; empty groups just vanish."""
     chosen = [int(generator.integers(features.shape[0]))]
     nearest = np.full(features.shape[0], np.inf)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
-from partita.samplers.cells import Floats, standardised
+from partita.kernels.arrays import Floats
+from partita.samplers.cells import standardised
 from partita.samplers.checks import spread
 from partita.samplers.moments import Moments
 from partita.samplers.registered import Registered

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from partita._validate import unexpected
-from partita.samplers.cells import Floats
+from partita.kernels.arrays import Floats
 from partita.samplers.checks import PerColumn, per_column
 from partita.samplers.hyperpriors import Gamma
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Rates
-from partita.samplers.cells import Floats
 from partita.samplers.kernel import FUNCTIONS, Block, Kernel
 from partita.samplers.partition_prior import PartitionPrior, PriorTables
 

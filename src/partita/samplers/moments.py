@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita.samplers.cells import Floats
+from partita.kernels.arrays import Floats
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
-from partita.samplers.cells import Floats, cell_sums, column_groups, group_sums, present_moments
+from partita.kernels.arrays import Floats
+from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.hyperpriors import Gamma
 from partita.samplers.kernel import Block, Kernel

@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.samplers.registered import Registered
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

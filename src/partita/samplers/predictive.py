@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import between
 from partita.errors import InvalidDataError, about
+from partita.kernels.arrays import Floats
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, concatenated, map_blocks
 from partita.partitions.types import LabelsLike
-from partita.samplers.cells import Floats
 from partita.samplers.fitted import Fitted
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._validate import number, unexpected, whole
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
 from partita.samplers.hyperpriors import Gamma
-from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables, join_tables
+from partita.samplers.partition_prior import PartitionPrior, PriorTables, join_tables
 
 
 @dataclass(frozen=True)

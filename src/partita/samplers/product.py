@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
-from partita.samplers.cells import Floats
+from partita.kernels.arrays import Floats
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments, merge_moments

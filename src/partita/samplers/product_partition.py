@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from partita._validate import unexpected, whole
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.partition_prior import Floats, PartitionPrior, PriorTables
+from partita.samplers.partition_prior import PartitionPrior, PriorTables
 
 LogV = Callable[[int, int], float] | Sequence[float] | Mapping[int, Sequence[float]]
 LogW = Callable[[int], float] | Sequence[float]

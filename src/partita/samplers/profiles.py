@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles, weighted_interval
-from partita.samplers.cells import Floats
 from partita.samplers.kernel import Kernel
 from partita.samplers.moments import Moments, mixed_moments
 

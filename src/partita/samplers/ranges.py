@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from partita.errors import InvalidDataError
-from partita.samplers.cells import Floats
+from partita.kernels.arrays import Floats
 from partita.samplers.checks import listed
 from partita.samplers.table import Table, numbers
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._result import Result
 from partita._validate import Rng, between, generator, whole
+from partita.kernels.arrays import Floats
 from partita.partitions.profile_table import evenly_spaced
-from partita.samplers.cells import Floats
 from partita.samplers.fitted import Fitted
 
 

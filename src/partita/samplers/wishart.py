@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from partita._validate import positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.samplers.cells import Floats, group_sums, present_moments
+from partita.kernels.arrays import Floats
+from partita.samplers.cells import group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Bools
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
@@ -77,7 +77,7 @@ def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list
     return [rows[j] for j in np.argsort(values, kind="stable")[:_STARTS]]
 
 
-def _agreeing(block: Block, stated: Labels) -> tuple[NDArray[np.bool_]]:
+def _agreeing(block: Block, stated: Labels) -> tuple[Bools]:
     from partita.kernels.credible.growth import agreeing
 
     holds = np.empty(block.n_clusters.size, np.bool_)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.posterior import Posterior
 from partita.partitions.draws import Draws
@@ -117,7 +117,7 @@ def measured(
     )
 
 
-def _error(difference: NDArray[np.float64], draws: Draws) -> float:
+def _error(difference: Floats, draws: Draws) -> float:
     """Standard error of a mean over the draws; weighted draws and runs have no order."""
     if np.ptp(difference) == 0.0:
         return 0.0

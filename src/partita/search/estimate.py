@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
 from partita.losses.posterior import Posterior, as_posterior
@@ -161,7 +162,7 @@ def estimate(
 
 def _posterior_or_matrix(
     draws: DrawsLike | None, similarity: ArrayLike | None, loss: Loss, n_jobs: int | None
-) -> tuple[Posterior | None, NDArray[np.float64]]:
+) -> tuple[Posterior | None, Floats]:
     if (draws is None) == (similarity is None):
         raise InvalidInputError(
             "give either draws or similarity=..., "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Bools, Ints
 from partita.kernels.search.moves import merge_scores, move_losses, objective, together
 from partita.partitions.labels import Labels, canonical
 from partita.search.descent import Walker
@@ -41,9 +41,7 @@ def kept(problem: Problem, labels: Labels, rules: Rules, rng: np.random.Generato
     return _dealt(labels, rules)
 
 
-def _dissolved(
-    problem: Problem, labels: Labels, small: NDArray[np.bool_], rng: np.random.Generator
-) -> Labels:
+def _dissolved(problem: Problem, labels: Labels, small: Bools, rng: np.random.Generator) -> Labels:
     """Put the items of small clusters, one by one, where they fit best among the others."""
     number = np.cumsum(~small) - 1
     placed = np.where(small[labels], -1, number[labels]).astype(np.int32)
@@ -51,7 +49,7 @@ def _dissolved(
     return Walker(problem, placed, rng, max_clusters=cap).labels
 
 
-def _merged(problem: Problem, labels: Labels, excess: int, small: NDArray[np.bool_]) -> Labels:
+def _merged(problem: Problem, labels: Labels, excess: int, small: Bools) -> Labels:
     """Merge the cheapest pairs with a small cluster, for half of the excess, each cluster once."""
     scores = merge_scores(problem, new_state(problem, labels))
     scores[~(small[:, None] | small)] = np.inf
@@ -96,9 +94,7 @@ def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generato
     return None if best is None else best[1]
 
 
-def _alone(
-    problem: Problem, labels: Labels, sizes: NDArray[np.int64]
-) -> tuple[float, Labels] | None:
+def _alone(problem: Problem, labels: Labels, sizes: Ints) -> tuple[float, Labels] | None:
     """Put the item that costs least into a cluster of its own."""
     items = np.flatnonzero(sizes[labels] > 1)
     if not items.size:

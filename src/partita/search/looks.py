@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import words
+from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.search.block_moves import (
     Tables,
     add_counts,
@@ -36,7 +37,6 @@ from partita.partitions.pieces import store_rows
 from partita.search.problem import padded, terms_and_steps
 from partita.search.task import Task
 
-Floats = NDArray[np.float64]
 Items = NDArray[np.int64]
 
 LEAST_BYTES, MOST_BYTES = 1 << 26, 1 << 31
@@ -252,7 +252,7 @@ def _count(labels: NDArray[np.unsignedinteger], placed: Placed, tables: Tables) 
         add_counts(rows, placed.slots[tile], tables.counts)
 
 
-def _columns(labels: NDArray[np.unsignedinteger], items: Items) -> NDArray[np.int32]:
+def _columns(labels: NDArray[np.unsignedinteger], items: Items) -> Int32s:
     """The labels of some items."""
     first, last = int(items[0]), int(items[-1])
     if last - first + 1 == items.size:  # ascending without gaps: no need to gather

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._wording import counted
+from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
 from partita.partitions.labels import Labels, canonical
 from partita.search.looks import Items, Look, look
@@ -76,12 +76,7 @@ def _doubtful(seen: Look, n_falling: int) -> Items:
 
 
 def _moved(
-    task: Task,
-    labels: Labels,
-    seen: Look,
-    falls: NDArray[np.int64],
-    watched: Items,
-    most_looks: float = np.inf,
+    task: Task, labels: Labels, seen: Look, falls: Ints, watched: Items, most_looks: float = np.inf
 ) -> tuple[Labels, Look | None]:
     """The partition after as many of the moves as lower the loss, and what is seen there.
 
@@ -107,9 +102,7 @@ def _moved(
         chosen, slots = chosen[:half], slots[:half]
 
 
-def _compatible(
-    labels: Labels, seen: Look, falls: NDArray[np.int64], most: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compatible(labels: Labels, seen: Look, falls: Ints, most: int | None) -> tuple[Ints, Ints]:
     """The moves that may be made together, and where to: each new cluster has one item.
 
     No more new ones than there are clusters already, the best first.

@@ -14,6 +14,7 @@ from partita._result import Result
 from partita._validate import number, unexpected, whole
 from partita._wording import roughly
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
@@ -194,7 +195,7 @@ class PricePath(Result):
         low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size > 1 else (np.nan, np.nan)
         return Stability(float(low), float(high), splitting, merging, self)
 
-    def _price(self, a: ArrayLike) -> NDArray[np.float64]:
+    def _price(self, a: ArrayLike) -> Floats:
         try:
             prices = np.asarray(a, np.float64)
         except (TypeError, ValueError):  # how NumPy says that these are no numbers
@@ -225,7 +226,7 @@ class PricePath(Result):
         sure = np.concatenate(([True], self._gaps() == 0.0, [True]))
         return sure[:-1] & sure[1:]
 
-    def _gaps(self) -> NDArray[np.float64]:
+    def _gaps(self) -> Floats:
         assert self.lower_bounds is not None
         best = self.expected(self.breakpoints)
         gaps = (best - self.lower_bounds) / np.maximum(best, 1e-300)

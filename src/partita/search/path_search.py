@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.evaluate import expected_loss
 from partita.partitions.draws import Draws
@@ -174,7 +174,7 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
 
 def _lowest(
     corners: list[Point], breaks: list[float], low: float, high: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """The breakpoints with both ends of the path, and the lowest loss there."""
     edges = np.array([low, *breaks, high])
     splitting, merging = (np.array([c[j] for c in corners]) for j in (1, 2))
@@ -182,9 +182,7 @@ def _lowest(
     return edges, losses.min(axis=1)
 
 
-def _moved(
-    task: Task, corner: Point, prices: NDArray[np.float64], best: NDArray[np.float64]
-) -> list[Point]:
+def _moved(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Point]:
     """The move of a single item that is lowest at each price, where it leads below the path."""
     below, above = single_moves(task, corner.labels, [task.loss.with_price(a) for a in PRICES])
     splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
@@ -201,11 +199,7 @@ def _moved(
 
 
 def _dissolved(
-    sample: Draws,
-    loss: Loss,
-    corner: Point,
-    prices: NDArray[np.float64],
-    best: NDArray[np.float64],
+    sample: Draws, loss: Loss, corner: Point, prices: Floats, best: Floats
 ) -> list[Labels]:
     """The corner with one of its few clusters of several items dissolved into single items.
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._parallel import count_jobs
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, number, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.convert import as_draws
@@ -162,9 +162,7 @@ def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) 
     )
 
 
-def _proven(
-    task: Task, corners: list[Point], breaks: list[float], bound: str
-) -> NDArray[np.float64]:
+def _proven(task: Task, corners: list[Point], breaks: list[float], bound: str) -> Floats:
     """Lower bounds at the breakpoints; nothing is proven where time has run out."""
     bounds = np.zeros(len(breaks))
     for j, (corner, a) in enumerate(zip(corners[1:], breaks, strict=True)):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Bools
 from partita.kernels.search.moves import (
     assign,
     close_gaps,
@@ -130,7 +131,7 @@ class Mover:
         if self.n_clusters + 2 > self.state.sizes.size:
             self.go_to(grown(self.problem, self.state))
 
-    def _sweep(self, order: Items, allowed: NDArray[np.bool_], looks: int, settled: int = 0) -> int:
+    def _sweep(self, order: Items, allowed: Bools, looks: int, settled: int = 0) -> int:
         """Look at items in turn; how many in a row have settled."""
         self.make_room()
         settled, looked = sweep(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Bools, Floats
 from partita.kernels.search.moves import assign, close_gaps, move_losses
 from partita.search.problem import new_state
 from partita.search.walker import Mover
@@ -63,7 +63,7 @@ class Wanderer(Mover):
         sizes = self.state.sizes[: self.n_clusters].astype(np.int64)
         return int(sizes @ sizes)
 
-    def _leading_away(self, wanted: int, n_slots: int) -> NDArray[np.bool_]:
+    def _leading_away(self, wanted: int, n_slots: int) -> Bools:
         """Single moves that make a partition coarser which is so already, or finer."""
         there = self._coarseness()
         is_coarse = self.rng.random() < 0.5 if there == wanted else there > wanted
@@ -72,7 +72,7 @@ class Wanderer(Mover):
             return after > before[:, None]
         return after < before[:, None]
 
-    def _losses_of_moves(self) -> NDArray[np.float64]:
+    def _losses_of_moves(self) -> Floats:
         """Expected loss after each single move; infinite where an item would stay as it is."""
         self.make_room()
         everyone, homes = np.arange(self.n_items), self.state.slot_of

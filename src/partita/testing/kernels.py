@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._validate import Rng, positive, unexpected
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.kernel import Kernel
@@ -19,7 +20,7 @@ from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.priors import DirichletProcess
 from partita.samplers.sample import sample
 from partita.samplers.table import as_table
-from partita.testing.sampling import RUN, Floats, assert_exact, frequencies
+from partita.testing.sampling import RUN, assert_exact, frequencies
 
 _ITEMS = 6
 """203 partitions."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from partita._validate import Rng, whole
 from partita._validate import generator as generator_from
-from partita.losses.base import Floats, Loss
+from partita.kernels.arrays import Floats
+from partita.losses.base import Loss
 from partita.losses.claims import CHECKED_ITEMS, EXACT, distance_table, flaw
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws

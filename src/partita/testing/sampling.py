@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
-
-Floats = NDArray[np.float64]
 
 FALSE_ALARM = 1e-5
 """Probability with which a correct sampler fails a check; seeds are fixed, so it is drawn once."""

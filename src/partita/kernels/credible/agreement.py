@@ -8,14 +8,14 @@ the draws that agree with the set once the candidate is in it.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
 from partita.kernels.bits import count_bits
 
 
 @kernel
-def pack_pairs(columns: NDArray[np.int32], out: NDArray[np.uint64]) -> None:
+def pack_pairs(columns: Int32s, out: UInt64s) -> None:
     """Bits of the draws in which two items are together, for every pair of rows of columns."""
     n, m = columns.shape
     one = np.uint64(1)
@@ -32,7 +32,7 @@ def pack_pairs(columns: NDArray[np.int32], out: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def bits_weight(bits: NDArray[np.uint64], weights: NDArray[np.float64]) -> float:
+def bits_weight(bits: UInt64s, weights: Floats) -> float:
     """Weight of the draws in a bit set; their number when no weights are given."""
     total = 0.0
     one = np.uint64(1)
@@ -51,30 +51,28 @@ def bits_weight(bits: NDArray[np.uint64], weights: NDArray[np.float64]) -> float
 
 
 @kernel
-def _meet(a: NDArray[np.uint64], b: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+def _meet(a: UInt64s, b: UInt64s, out: UInt64s) -> None:
     for word in range(out.size):
         out[word] = a[word] & b[word]
 
 
 @kernel
-def _meet_without(
-    a: NDArray[np.uint64], b: NDArray[np.uint64], c: NDArray[np.uint64], out: NDArray[np.uint64]
-) -> None:
+def _meet_without(a: UInt64s, b: UInt64s, c: UInt64s, out: UInt64s) -> None:
     for word in range(out.size):
         out[word] = a[word] & b[word] & ~c[word]
 
 
 @array_kernel
 def _compatible(
-    bits: NDArray[np.uint64],
-    item: NDArray[np.int64],
-    place: NDArray[np.int64],
+    bits: UInt64s,
+    item: Ints,
+    place: Ints,
     n: int,
     new: int,
-    together: NDArray[np.uint64],
-    weights: NDArray[np.float64],
+    together: UInt64s,
+    weights: Floats,
     floor: float,
-    joined: NDArray[np.bool_],
+    joined: Bools,
 ) -> None:
     """Whether two candidates can both come in, for every pair of the first n."""
     work = np.empty(bits.shape[1], np.uint64)
@@ -99,9 +97,7 @@ def _compatible(
 
 
 @array_kernel
-def colour_classes(
-    joined: NDArray[np.bool_], n: int, order: NDArray[np.int64], colour: NDArray[np.int64]
-) -> int:
+def colour_classes(joined: Bools, n: int, order: Ints, colour: Ints) -> int:
     """Colour the first n vertices so that joined ones differ; order them by colour.
 
     A set of pairwise joined vertices has at most as many members as there are
@@ -140,19 +136,19 @@ def colour_classes(
 
 @kernel
 def _extend(
-    bits: NDArray[np.uint64],
-    item: NDArray[np.int64],
-    place: NDArray[np.int64],
-    order: NDArray[np.int64],
+    bits: UInt64s,
+    item: Ints,
+    place: Ints,
+    order: Ints,
     at: int,
     new: int,
-    together: NDArray[np.uint64],
-    weights: NDArray[np.float64],
+    together: UInt64s,
+    weights: Floats,
     floor: float,
-    joined: NDArray[np.bool_],
-    next_bits: NDArray[np.uint64],
-    next_item: NDArray[np.int64],
-    next_place: NDArray[np.int64],
+    joined: Bools,
+    next_bits: UInt64s,
+    next_item: Ints,
+    next_place: Ints,
 ) -> int:
     """Candidates that remain once the one at a position of the order has come in."""
     chosen = order[at]
@@ -184,13 +180,13 @@ def _extend(
 
 @array_kernel
 def branch_and_bound(
-    together: NDArray[np.uint64],
-    everyone: NDArray[np.uint64],
-    weights: NDArray[np.float64],
+    together: UInt64s,
+    everyone: UInt64s,
+    weights: Floats,
     floor: float,
     n_places: int,
     work: float,
-    best: NDArray[np.int64],
+    best: Ints,
     best_size: int,
 ) -> tuple[int, int, float]:
     """The largest set of items that the floor allows: size, proven bound, work left.

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Bools, Int32s, Ints
 
 
 @array_kernel
-def assign_rows(
-    table: NDArray[np.int64],
-    column_of: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    u: NDArray[np.int64],
-    v: NDArray[np.int64],
-) -> None:
+def assign_rows(table: Ints, column_of: Ints, row_of: Ints, u: Ints, v: Ints) -> None:
     """A largest-total assignment of rows to columns, one shortest augmenting path per row.
 
     table has at least as many columns as rows. On return row r has column
@@ -74,14 +68,14 @@ def assign_rows(
 
 @array_kernel
 def _swap_in(
-    table: NDArray[np.int64],
+    table: Ints,
     row: int,
     column: int,
-    column_of: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    u: NDArray[np.int64],
-    v: NDArray[np.int64],
-    fixed: NDArray[np.bool_],
+    column_of: Ints,
+    row_of: Ints,
+    u: Ints,
+    v: Ints,
+    fixed: Bools,
 ) -> bool:
     """Give a row another column without changing the total, if that can be done.
 
@@ -133,13 +127,7 @@ def _swap_in(
 
 
 @array_kernel
-def _settle_ties(
-    table: NDArray[np.int64],
-    column_of: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-    u: NDArray[np.int64],
-    v: NDArray[np.int64],
-) -> None:
+def _settle_ties(table: Ints, column_of: Ints, row_of: Ints, u: Ints, v: Ints) -> None:
     """Among the best assignments the first: row by row the largest cell, then the first column."""
     n, m = table.shape
     fixed = np.zeros(n, np.bool_)
@@ -162,7 +150,7 @@ def _settle_ties(
 
 
 @array_kernel
-def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int64]) -> None:
+def match_clusters(shared: Int32s, k_row: int, match: Ints) -> None:
     """The cluster of the estimate each cluster of a draw is matched to; −1 for none.
 
     shared[t, k] counts the items in cluster t of the draw and k of the
@@ -205,11 +193,7 @@ def match_clusters(shared: NDArray[np.int32], k_row: int, match: NDArray[np.int6
 
 @array_kernel
 def align_rows(
-    reference: NDArray[np.int32],
-    k_reference: int,
-    rows: NDArray[np.int32],
-    k_rows: NDArray[np.int64],
-    out: NDArray[np.int32],
+    reference: Int32s, k_reference: int, rows: Int32s, k_rows: Ints, out: Int32s
 ) -> None:
     """Rows in the numbers of the reference's clusters; −1, −2, … where there is no counterpart."""
     n = reference.size

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 
 _FEW = 8
 """Clusters a table of agreeing weights begins with; it doubles as they appear."""
 
 
 @part_of_kernel
-def count_labels(partial: NDArray[np.int32]) -> int:
+def count_labels(partial: Int32s) -> int:
     """Number of clusters of a partial partition."""
     k = 0
     for i in range(partial.size):
@@ -21,7 +21,7 @@ def count_labels(partial: NDArray[np.int32]) -> int:
 
 
 @array_kernel
-def agreeing(rows: NDArray[np.int32], partial: NDArray[np.int32], out: NDArray[np.bool_]) -> None:
+def agreeing(rows: Int32s, partial: Int32s, out: Bools) -> None:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
     n = rows.shape[1]
     label_of = np.empty(max(1, count_labels(partial)), np.int32)
@@ -46,13 +46,7 @@ def agreeing(rows: NDArray[np.int32], partial: NDArray[np.int32], out: NDArray[n
 
 @kernel
 def _add_row(
-    row: NDArray[np.int32],
-    weight: float,
-    firsts: NDArray[np.int64],
-    k: int,
-    cluster_of: NDArray[np.int64],
-    agree: NDArray[np.float64],
-    fresh: NDArray[np.float64],
+    row: Int32s, weight: float, firsts: Ints, k: int, cluster_of: Ints, agree: Floats, fresh: Floats
 ) -> None:
     """Add a row's weight to where it puts each item: into a cluster of the core, or apart."""
     for c in range(k):
@@ -69,16 +63,16 @@ def _add_row(
 
 @kernel
 def _take_in(
-    rows: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    rows: Int32s,
+    weights: Floats,
     item: int,
     place: int,
-    firsts: NDArray[np.int64],
+    firsts: Ints,
     k: int,
-    cluster_of: NDArray[np.int64],
-    alive: NDArray[np.bool_],
-    agree: NDArray[np.float64],
-    fresh: NDArray[np.float64],
+    cluster_of: Ints,
+    alive: Bools,
+    agree: Floats,
+    fresh: Floats,
 ) -> float:
     """Drop the rows that put an item elsewhere; the weight of those that stay.
 
@@ -114,16 +108,16 @@ def _take_in(
 
 @array_kernel
 def grow(
-    rows: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    partial: NDArray[np.int32],
-    waiting: NDArray[np.bool_],
+    rows: Int32s,
+    weights: Floats,
+    partial: Int32s,
+    waiting: Bools,
     floor: float,
     tolerance: float,
-    order: NDArray[np.int64],
-    mass: NDArray[np.float64],
-    alive: NDArray[np.bool_],
-    reach: NDArray[np.float64],
+    order: Ints,
+    mass: Floats,
+    alive: Bools,
+    reach: Floats,
 ) -> int:
     """Add items to a partial partition, each time the one that keeps most weight; how many.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.credible.assignment import match_clusters
 
 _BATCH, _CELLS = 16, 1 << 18
@@ -19,17 +20,17 @@ _TILE = 256
 
 @part_of_kernel
 def add_row(
-    row: NDArray[np.int32],
-    estimate: NDArray[np.int32],
+    row: Int32s,
+    estimate: Int32s,
     weight: float,
-    match: NDArray[np.int64],
-    size_of: NDArray[np.int32],
-    adds_companions: NDArray[np.float64],
-    adds_information: NDArray[np.float64],
-    placed: NDArray[np.float64],
-    companions: NDArray[np.float64],
-    information: NDArray[np.float64],
-    alone: NDArray[np.float64],
+    match: Ints,
+    size_of: Int32s,
+    adds_companions: Floats,
+    adds_information: Floats,
+    placed: Floats,
+    companions: Floats,
+    information: Floats,
+    alone: Floats,
 ) -> None:
     """Add what a row says about some items.
 
@@ -50,20 +51,20 @@ def add_row(
 
 @array_kernel
 def compare_with_estimate(
-    estimate: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    k_rows: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    logs: NDArray[np.float64],
+    estimate: Int32s,
+    sizes: Ints,
+    rows: Int32s,
+    k_rows: Ints,
+    weights: Floats,
+    logs: Floats,
     jaccard: float,
     begin: int,
-    placed: NDArray[np.float64],
-    companions: NDArray[np.float64],
-    information: NDArray[np.float64],
-    alone: NDArray[np.float64],
-    unchanged: NDArray[np.float64],
-    similar: NDArray[np.float64],
+    placed: Floats,
+    companions: Floats,
+    information: Floats,
+    alone: Floats,
+    unchanged: Floats,
+    similar: Floats,
 ) -> None:
     """Add what each row says about an estimate, given by its labels and cluster sizes.
 
@@ -140,13 +141,7 @@ def compare_with_estimate(
 
 
 @array_kernel
-def shapes(
-    rows: NDArray[np.int32],
-    k_rows: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    entropy: NDArray[np.float64],
-    ranked: NDArray[np.int32],
-) -> None:
+def shapes(rows: Int32s, k_rows: Ints, terms: Floats, entropy: Floats, ranked: Int32s) -> None:
     """Entropy in bits of each row, and its cluster sizes from largest to smallest.
 
     terms holds x·log2(x). Only as many sizes are kept as ``ranked`` has columns;
@@ -174,11 +169,7 @@ def shapes(
 
 
 @array_kernel
-def count_together(
-    columns: NDArray[np.unsignedinteger[Any]],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def count_together(columns: NDArray[np.unsignedinteger[Any]], first: Ints, second: Ints) -> Ints:
     """In how many draws the two items of each pair share a cluster.
 
     columns holds one row of labels per item: a pair is then two runs of memory

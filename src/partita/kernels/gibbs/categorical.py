@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import full_lanes, log
-from partita.kernels.gibbs.types import Block, Floats
+from partita.kernels.gibbs.types import Block
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""

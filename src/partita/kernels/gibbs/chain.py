@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.components import (
     draw_components,
     fill_tables,
@@ -25,17 +25,7 @@ from partita.kernels.gibbs.prior import (
 from partita.kernels.gibbs.rates import set_rates, update_rates
 from partita.kernels.gibbs.split_merge import split_merge
 from partita.kernels.gibbs.sweep import sweep
-from partita.kernels.gibbs.types import (
-    Clusters,
-    Floats,
-    Ints,
-    Likelihood,
-    Plan,
-    Prior,
-    Proposal,
-    Random,
-    Rates,
-)
+from partita.kernels.gibbs.types import Clusters, Likelihood, Plan, Prior, Proposal, Random, Rates
 
 
 @kernel
@@ -71,7 +61,7 @@ def _widened(old: Clusters) -> Clusters:
 
 
 @kernel
-def _rename(names: Ints, number: Ints, labels: NDArray[np.int32]) -> None:
+def _rename(names: Ints, number: Ints, labels: Int32s) -> None:
     """Write the names as canonical labels; ``number`` is scratch."""
     for name in range(number.size):
         number[name] = -1
@@ -162,10 +152,10 @@ def run_chain(
     n_work: Index,
     alpha: float,
     values: Floats,
-    labels: NDArray[np.int32],
+    labels: Int32s,
     state: Random,
     plan: Plan,
-    kept_labels: NDArray[np.int32],
+    kept_labels: Int32s,
     kept: Floats,
 ) -> float:
     """Iterations of a plan, in place; returns the concentration.

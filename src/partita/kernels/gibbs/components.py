@@ -13,10 +13,11 @@ import math
 
 import numpy as np
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.prior import log_hyperprior
 from partita.kernels.gibbs.random import uniform
-from partita.kernels.gibbs.types import Floats, Prior, Random
+from partita.kernels.gibbs.types import Prior, Random
 
 _WIDTH = 2.0
 """First width of a slice of log w."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.components import fill_tables, telescopes
 from partita.kernels.gibbs.family import fill_alone, fill_store, log_weights
 from partita.kernels.gibbs.jit import Index
 from partita.kernels.gibbs.math import LANES, full_lanes
 from partita.kernels.gibbs.prior import log_open
 from partita.kernels.gibbs.rates import set_rates
-from partita.kernels.gibbs.types import Floats, Ints, Likelihood, Prior, Rates
+from partita.kernels.gibbs.types import Likelihood, Prior, Rates
 
 
 @array_kernel
@@ -24,7 +24,7 @@ def join_weights(
     prior: Prior,
     n_rows: Index,
     n_work: Index,
-    labels: NDArray[np.int32],
+    labels: Int32s,
     k: Index,
 ) -> tuple[Floats, Floats]:
     """Log weights of joining each of k clusters: prior alone (k,), and with each point's density.
@@ -54,7 +54,7 @@ def predictive_densities(
     prior: Prior,
     n_rows: Index,
     n_work: Index,
-    labels: NDArray[np.int32],
+    labels: Int32s,
     alphas: Floats,
     components: Ints,
     rates: Rates,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs import calls, categorical, normal, poisson, wishart
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import LANES
@@ -23,7 +23,6 @@ from partita.kernels.gibbs.types import (
     N_COLUMNS,
     N_STATS,
     STATS,
-    Floats,
     Likelihood,
     Prior,
 )
@@ -183,12 +182,7 @@ def refresh_store(model: Likelihood, prior: Prior, k: Index, store: Floats, work
 
 @step
 def fill_store(
-    model: Likelihood,
-    prior: Prior,
-    labels: NDArray[np.int32],
-    k: Index,
-    store: Floats,
-    work: Floats,
+    model: Likelihood, prior: Prior, labels: Int32s, k: Index, store: Floats, work: Floats
 ) -> None:
     """Statistics and caches of the k clusters of canonical labels, at positions 0 … k − 1."""
     for j in range(k):

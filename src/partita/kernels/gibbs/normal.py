@@ -13,9 +13,10 @@ cache : 0 constant, 1 exponent, 2 Σ log b_n, then location and factor per colum
 
 from __future__ import annotations
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, inlined
 from partita.kernels.gibbs.math import full_lanes, log
-from partita.kernels.gibbs.types import Block, Floats
+from partita.kernels.gibbs.types import Block
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow. Even: columns go in pairs,

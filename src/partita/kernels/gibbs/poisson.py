@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, inlined, step
-from partita.kernels.gibbs.types import Block, Floats
+from partita.kernels.gibbs.types import Block
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.random import gamma, uniform
-from partita.kernels.gibbs.types import Floats, Prior, Random
+from partita.kernels.gibbs.types import Prior, Random
 
 
 @step

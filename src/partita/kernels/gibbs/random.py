@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Ints, UInt64s
 from partita.kernels.gibbs.jit import Index, inlined, step
 
 _UNIT = 1.0 / 9007199254740992.0
@@ -20,7 +20,7 @@ _TINY = 1e-300
 
 
 @inlined
-def next_bits(state: NDArray[np.uint64]) -> np.uint64:
+def next_bits(state: UInt64s) -> np.uint64:
     """64 random bits; advances the state."""
     s0 = state[0]
     s1 = state[1]
@@ -43,19 +43,19 @@ def next_bits(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @inlined
-def uniform(state: NDArray[np.uint64]) -> float:
+def uniform(state: UInt64s) -> float:
     """Uniform on [0, 1)."""
     return np.float64(next_bits(state) >> np.uint64(11)) * _UNIT
 
 
 @step
-def below(state: NDArray[np.uint64], n: Index) -> Index:
+def below(state: UInt64s, n: Index) -> Index:
     """A whole number 0 … n − 1; the bias is below n/2⁵³."""
     return int(uniform(state) * n)
 
 
 @step
-def normal(state: NDArray[np.uint64]) -> float:
+def normal(state: UInt64s) -> float:
     """Standard normal, by the polar method."""
     while True:
         a = 2.0 * uniform(state) - 1.0
@@ -66,7 +66,7 @@ def normal(state: NDArray[np.uint64]) -> float:
 
 
 @step
-def gamma(state: NDArray[np.uint64], shape: float) -> float:
+def gamma(state: UInt64s, shape: float) -> float:
     """Gamma with the given shape and rate 1; positive even where the exact value underflows."""
     boost = 1.0
     if shape < 1.0:
@@ -86,7 +86,7 @@ def gamma(state: NDArray[np.uint64], shape: float) -> float:
 
 
 @step
-def shuffle(state: NDArray[np.uint64], items: NDArray[np.int64], n: Index) -> None:
+def shuffle(state: UInt64s, items: Ints, n: Index) -> None:
     """Put the first n items into uniformly random order."""
     for last in range(n - 1, 0, -1):
         other = below(state, last + 1)

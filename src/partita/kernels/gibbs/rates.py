@@ -7,6 +7,7 @@ b ~ Gamma(g + ka, h + Σ τ_j). Reference: Richardson and Green (1997).
 
 from __future__ import annotations
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, step
 from partita.kernels.gibbs.math import log
 from partita.kernels.gibbs.random import gamma
@@ -16,7 +17,6 @@ from partita.kernels.gibbs.types import (
     N_COLUMNS,
     STATS,
     TABLES,
-    Floats,
     Likelihood,
     Random,
     Rates,

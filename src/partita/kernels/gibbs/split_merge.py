@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.family import (
     add,
     clear,
@@ -27,15 +28,7 @@ from partita.kernels.gibbs.math import exp, log
 from partita.kernels.gibbs.prior import log_open
 from partita.kernels.gibbs.random import below, shuffle, uniform
 from partita.kernels.gibbs.sweep import close_cluster
-from partita.kernels.gibbs.types import (
-    Clusters,
-    Floats,
-    Ints,
-    Likelihood,
-    Prior,
-    Proposal,
-    Random,
-)
+from partita.kernels.gibbs.types import Clusters, Likelihood, Prior, Proposal, Random
 
 _LARGEST_ODDS = 600.0
 """Log odds beyond this are taken for it, in proposals and in their probabilities alike."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.family import add, clear, copy_cluster, log_weights, refresh, remove
 from partita.kernels.gibbs.jit import Index, inlined, step
 from partita.kernels.gibbs.math import exp, full_lanes
 from partita.kernels.gibbs.prior import log_open
 from partita.kernels.gibbs.random import uniform
-from partita.kernels.gibbs.types import Clusters, Floats, Likelihood, Prior, Random
+from partita.kernels.gibbs.types import Clusters, Likelihood, Prior, Random
 
 _LOWEST = -700.0
 """Log weights further below the largest count as this: e⁻⁷⁰⁰ changes no sum, and keeps exp in

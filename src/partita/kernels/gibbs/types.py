@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Random = NDArray[np.uint64]
+from partita.kernels.arrays import Floats, Ints, UInt64s
+
+Random = UInt64s
 
 FAMILY = 0
 FIRST, N_COLUMNS = 1, 2

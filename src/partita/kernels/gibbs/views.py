@@ -9,6 +9,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.jit import Index, inlined
 from partita.kernels.gibbs.types import (
     CACHE,
@@ -20,7 +21,6 @@ from partita.kernels.gibbs.types import (
     STATS,
     TABLES,
     Block,
-    Floats,
     Likelihood,
 )
 

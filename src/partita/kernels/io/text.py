@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Int32s, Ints
 
 SKIP = -1
 """Target of a column that is passed over; targets below it are kept as spans of bytes."""
@@ -100,12 +101,7 @@ def skip_cell(text: NDArray[np.uint8], i: int, sep: int) -> int:
 
 @kernel
 def parse_rows(
-    text: NDArray[np.uint8],
-    start: int,
-    sep: int,
-    target: NDArray[np.int64],
-    out: NDArray[np.int64],
-    spans: NDArray[np.int64],
+    text: NDArray[np.uint8], start: int, sep: int, target: Ints, out: Ints, spans: Ints
 ) -> tuple[int, int, int, int]:
     """Read lines of whole numbers until the text or ``out`` is at its end.
 
@@ -183,9 +179,7 @@ def parse_rows(
 
 
 @array_kernel
-def format_rows(
-    rows: NDArray[np.int32], sep: int, out: NDArray[np.uint8], ends: NDArray[np.int64]
-) -> int:
+def format_rows(rows: Int32s, sep: int, out: NDArray[np.uint8], ends: Ints) -> int:
     """Write non-negative labels as lines of text; note where each ends, return the bytes used.
 
     ``out`` needs 11 bytes per label: ten digits and the separator.

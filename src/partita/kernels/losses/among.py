@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s
 from partita.kernels.bits import WORD, count_bits
 from partita.kernels.losses.distances import distances, is_dense
 from partita.kernels.losses.forms import Form, combine
@@ -18,12 +18,7 @@ MASK_BYTES = 1 << 24
 
 
 @part_of_kernel
-def sum_by_table(
-    row: NDArray[np.int32],
-    n_clusters: int,
-    terms: NDArray[np.float64],
-    table: NDArray[np.int32],
-) -> float:
+def sum_by_table(row: Int32s, n_clusters: int, terms: Floats, table: Int32s) -> float:
     """Σ f of the sizes of a row's clusters, counted item by item."""
     for t in range(n_clusters):
         table[t] = 0
@@ -38,11 +33,9 @@ def sum_by_table(
 class ByBits(NamedTuple):
     """The clusters of the rows of a block, each a set of bits."""
 
-    masks: NDArray[np.uint64]  # (rows, clusters, words)
+    masks: UInt64s  # (rows, clusters, words)
 
-    def sum_of_row(
-        self, rows: NDArray[np.int32], first: int, r: int, k: int, terms: NDArray[np.float64]
-    ) -> float:
+    def sum_of_row(self, rows: Int32s, first: int, r: int, k: int, terms: Floats) -> float:
         """Bits of the row's clusters, then counted."""
         masks = self.masks[r]
         n = rows.shape[1]
@@ -64,13 +57,13 @@ class ByBits(NamedTuple):
 
     def joint_of_rows(
         self,
-        _rows: NDArray[np.int32],
+        _rows: Int32s,
         _first: int,
         r: int,
         s: int,
         k_r: int,
         k_s: int,
-        terms: NDArray[np.float64],
+        terms: Floats,
     ) -> float:
         """From the bits that clusters share."""
         masks = self.masks
@@ -93,23 +86,21 @@ class ByBits(NamedTuple):
 class ByTable(NamedTuple):
     """Room for two tables of all cells, where items are counted one by one."""
 
-    table: NDArray[np.int32]
+    table: Int32s
 
-    def sum_of_row(
-        self, rows: NDArray[np.int32], first: int, r: int, k: int, terms: NDArray[np.float64]
-    ) -> float:
+    def sum_of_row(self, rows: Int32s, first: int, r: int, k: int, terms: Floats) -> float:
         """Item by item."""
         return sum_by_table(rows[first + r], k, terms, self.table)
 
     def joint_of_rows(
         self,
-        rows: NDArray[np.int32],
+        rows: Int32s,
         first: int,
         r: int,
         s: int,
         k_r: int,
         k_s: int,
-        terms: NDArray[np.float64],
+        terms: Floats,
     ) -> float:
         """The halves of the items fill tables of their own.
 
@@ -137,12 +128,7 @@ class ByTable(NamedTuple):
 
 @supplied_by_type
 def sum_of_row(
-    how: ByBits | ByTable,
-    rows: NDArray[np.int32],
-    first: int,
-    r: int,
-    k: int,
-    terms: NDArray[np.float64],
+    how: ByBits | ByTable, rows: Int32s, first: int, r: int, k: int, terms: Floats
 ) -> float:
     """Σ f of the sizes of the clusters of row ``first + r``."""
     return how.sum_of_row(rows, first, r, k, terms)
@@ -151,13 +137,13 @@ def sum_of_row(
 @supplied_by_type
 def joint_of_rows(
     how: ByBits | ByTable,
-    rows: NDArray[np.int32],
+    rows: Int32s,
     first: int,
     r: int,
     s: int,
     k_r: int,
     k_s: int,
-    terms: NDArray[np.float64],
+    terms: Floats,
 ) -> float:
     """Σ f(n_rs) of the rows ``first + r`` and ``first + s``, whose own sums are known."""
     return how.joint_of_rows(rows, first, r, s, k_r, k_s, terms)
@@ -165,14 +151,14 @@ def joint_of_rows(
 
 @kernel
 def _fill_blocks(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    terms: NDArray[np.float64],
+    rows: Int32s,
+    clusters: Ints,
+    edges: Ints,
+    terms: Floats,
     form: Form,
     how: ByBits | ByTable,
-    sums: NDArray[np.float64],
-    out: NDArray[np.float64],
+    sums: Floats,
+    out: Floats,
 ) -> None:
     """Through the cells that two partitions share; ``out`` is zero."""
     for b in range(edges.size - 1):
@@ -187,12 +173,8 @@ def _fill_blocks(
 
 
 def distances_in_blocks(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    form: Form,
-) -> NDArray[np.float64]:
+    rows: Int32s, clusters: Ints, edges: Ints, terms: Floats, form: Form
+) -> Floats:
     """All distances among the rows of each block, for a symmetric loss, in padded squares.
 
     Block b holds the rows edges[b] … edges[b + 1] − 1, of canonical labels.
@@ -212,7 +194,7 @@ def distances_in_blocks(
     return out
 
 
-def _by_bits(clusters: NDArray[np.int64], most: int, size: int, n: int) -> ByBits | None:
+def _by_bits(clusters: Ints, most: int, size: int, n: int) -> ByBits | None:
     """Room for bits, where these take fewer steps than counting the items."""
     words = max(2, -(-n // WORD))
     cells = float(np.square(clusters).mean()) if clusters.size else 0.0

@@ -7,14 +7,10 @@ makes takes Numba a tenth of a second to compile.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
-
-Floats = NDArray[np.float64]
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
 
 
 def is_dense(k_estimate: int, k_truth: int, n_items: int) -> bool:
@@ -22,7 +18,7 @@ def is_dense(k_estimate: int, k_truth: int, n_items: int) -> bool:
     return k_estimate * k_truth <= 2 * n_items + 64
 
 
-def _prepared(estimate: Int32s, k_rows: Int64s) -> tuple[Int64s, Int32s, Int32s, Int32s]:
+def _prepared(estimate: Int32s, k_rows: Ints) -> tuple[Ints, Int32s, Int32s, Int32s]:
     """Sizes of the estimate's clusters, its items by cluster, a table and a counter.
 
     The items are sorted only where some row is walked.
@@ -39,7 +35,7 @@ def _prepared(estimate: Int32s, k_rows: Int64s) -> tuple[Int64s, Int32s, Int32s,
 @part_of_kernel
 def _sums_of_row(
     estimate: Int32s,
-    sizes: Int64s,
+    sizes: Ints,
     order: Int32s,
     rows: Int32s,
     r: int,
@@ -90,10 +86,10 @@ def _sums_of_row(
 @kernel
 def _fill_distances(
     estimate: Int32s,
-    sizes: Int64s,
+    sizes: Ints,
     order: Int32s,
     rows: Int32s,
-    k_rows: Int64s,
+    k_rows: Ints,
     terms: Floats,
     form: Form,
     table: Int32s,
@@ -111,10 +107,10 @@ def _fill_distances(
 @kernel
 def _fill_sums(
     estimate: Int32s,
-    sizes: Int64s,
+    sizes: Ints,
     order: Int32s,
     rows: Int32s,
-    k_rows: Int64s,
+    k_rows: Ints,
     terms: Floats,
     table: Int32s,
     count: Int32s,
@@ -127,7 +123,7 @@ def _fill_sums(
         )
 
 
-def distances(estimate: Int32s, rows: Int32s, k_rows: Int64s, terms: Floats, form: Form) -> Floats:
+def distances(estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats, form: Form) -> Floats:
     """Loss of one estimate against each row (a truth)."""
     sizes, order, table, count = _prepared(estimate, k_rows)
     out = np.empty(len(rows))
@@ -136,7 +132,7 @@ def distances(estimate: Int32s, rows: Int32s, k_rows: Int64s, terms: Floats, for
 
 
 def sums_of_rows(
-    estimate: Int32s, rows: Int32s, k_rows: Int64s, terms: Floats
+    estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats
 ) -> tuple[Floats, Floats]:
     """Σ f(n_te) and Σ f(n_t) of each row."""
     sizes, order, table, count = _prepared(estimate, k_rows)
@@ -148,10 +144,10 @@ def sums_of_rows(
 @kernel
 def _add_companions(
     estimate: Int32s,
-    sizes: Int64s,
+    sizes: Ints,
     order: Int32s,
     rows: Int32s,
-    k_rows: Int64s,
+    k_rows: Ints,
     weights: Floats,
     table: Int32s,
     count: Int32s,
@@ -191,12 +187,7 @@ def _add_companions(
 
 
 def companions(
-    estimate: Int32s,
-    rows: Int32s,
-    k_rows: Int64s,
-    weights: Floats,
-    within: Floats,
-    anywhere: Floats,
+    estimate: Int32s, rows: Int32s, k_rows: Ints, weights: Floats, within: Floats, anywhere: Floats
 ) -> None:
     """Add each item's expected number of companions, within its estimated cluster and anywhere.
 

@@ -17,9 +17,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
-from numpy.typing import NDArray
 
 from partita.kernels._jit import supplied_by_type
+from partita.kernels.arrays import Floats
 
 Form = Any
 """A NamedTuple of constants with a method ``combine(self, joint, estimate, truth)``."""
@@ -31,7 +31,7 @@ def combine(form: Form, joint: float, estimate: float, truth: float) -> float:
     return form.combine(joint, estimate, truth)  # type: ignore[no-any-return]
 
 
-def entropy_terms(n_items: int) -> NDArray[np.float64]:
+def entropy_terms(n_items: int) -> Floats:
     """x·log2(x) for x = 0, …, n_items: the term of the entropic losses.
 
     By the C library's logarithm, as kernels have it: NumPy's may differ in the last bit.
@@ -40,11 +40,11 @@ def entropy_terms(n_items: int) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=4)
-def _entropy_terms(n_items: int) -> NDArray[np.float64]:
+def _entropy_terms(n_items: int) -> Floats:
     return np.array([0.0, *(x * math.log2(x) for x in range(1, n_items + 1))])
 
 
-def pair_terms(n_items: int) -> NDArray[np.float64]:
+def pair_terms(n_items: int) -> Floats:
     """x² for x = 0, …, n_items: the term of the losses that count pairs."""
     return np.arange(n_items + 1, dtype=np.float64) ** 2
 

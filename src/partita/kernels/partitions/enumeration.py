@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Int32s
 
 
 @array_kernel
-def fill_partitions(current: NDArray[np.int32], out: NDArray[np.int32]) -> int:
+def fill_partitions(current: Int32s, out: Int32s) -> int:
     """Write the partitions after ``current`` in lexicographic order; return how many.
 
     ``current`` is advanced to the last one written. Fewer rows than ``out``

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels.arrays import Int32s, Ints, UInt64s
 
 
 @kernel
 def canonicalise_rows(
-    rows: NDArray[np.int64],
-    lowest: int,
-    seen: NDArray[np.int64],
-    number: NDArray[np.int32],
-    out: NDArray[np.int32],
-    counts: NDArray[np.int64],
+    rows: Ints, lowest: int, seen: Ints, number: Int32s, out: Int32s, counts: Ints
 ) -> None:
     """Write each row's labels as 0, 1, … in order of first appearance, and how many there are.
 
@@ -43,7 +38,7 @@ def mixed(state: np.uint64, label: np.int32) -> np.uint64:
 
 
 @kernel
-def _fill_hashes(rows: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+def _fill_hashes(rows: Int32s, hashes: UInt64s) -> None:
     """Four rows side by side: each hash waits for its label before."""
     n_rows, n_items = rows.shape
     begin = np.uint64(1469598103934665603)
@@ -58,7 +53,7 @@ def _fill_hashes(rows: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
         hashes[r], hashes[s], hashes[t], hashes[u] = one, two, three, four
 
 
-def hash_rows(rows: NDArray[np.int32]) -> NDArray[np.uint64]:
+def hash_rows(rows: Int32s) -> UInt64s:
     """A 64-bit hash of each row; equal rows have equal hashes."""
     hashes = np.empty(len(rows), np.uint64)
     _fill_hashes(rows, hashes)

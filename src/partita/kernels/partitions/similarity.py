@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Floats, Ints
 
 _DRAWS = 4096
 """Draws of one pass: a uint16 count cannot overflow, and 64 items of a tile stay in L2 cache."""
@@ -19,11 +20,7 @@ _COLUMNS = 64
 
 
 @array_kernel
-def count_together(
-    items: NDArray[np.uint16],
-    rows: NDArray[np.int64],
-    first: int,
-) -> NDArray[np.float64]:
+def count_together(items: NDArray[np.uint16], rows: Ints, first: int) -> Floats:
     """Number of draws in which items rows[r] and j are together, at [r, j − first].
 
     ``items`` holds one row of labels per item, shape (n_items, n_draws); j
@@ -57,11 +54,7 @@ def count_together(
 
 @kernel
 def weigh_together(
-    labels: NDArray[np.uint16],
-    weights: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    first: int,
-    out: NDArray[np.float64],
+    labels: NDArray[np.uint16], weights: Floats, rows: Ints, first: int, out: Floats
 ) -> None:
     """Add the weight of the draws in which items rows[r] and j are together to out[r, j − first].
 

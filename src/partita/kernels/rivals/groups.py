@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Ints
 
 
 @part_of_kernel
-def cover_values(
-    d: NDArray[np.float64], mass: NDArray[np.float64], value: NDArray[np.float64]
-) -> None:
+def cover_values(d: Floats, mass: Floats, value: Floats) -> None:
     """Fill value[S], S a bit mask: the largest total of disjoint pairs and triangles inside S.
 
     A pair counts its distance, a triangle half its perimeter, each times the
@@ -48,13 +46,7 @@ def cover_values(
 
 
 @part_of_kernel
-def split_value(
-    cover: NDArray[np.float64],
-    m: int,
-    n: int,
-    least: NDArray[np.float64],
-    finer: NDArray[np.float64],
-) -> float:
+def split_value(cover: Floats, m: int, n: int, least: Floats, finer: Floats) -> float:
     """Min over splits of all m draws into at most n blocks of the sum of the blocks' covers.
 
     ``least`` and ``finer`` are scratch of 2^m cells. With r blocks, the block
@@ -80,7 +72,7 @@ def split_value(
 
 
 @array_kernel
-def groups_value(d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n: int) -> float:
+def groups_value(d: Floats, mass: Floats, size: int, n: int) -> float:
     """Sum of the least costs of consecutive groups of ``size`` draws; the last may be smaller."""
     cover = np.empty(1 << size)
     least = np.empty(1 << size)
@@ -97,9 +89,7 @@ def groups_value(d: NDArray[np.float64], mass: NDArray[np.float64], size: int, n
 
 
 @array_kernel
-def exchange(
-    gain: NDArray[np.float64], group: NDArray[np.int64], n_groups: int, passes: int
-) -> None:
+def exchange(gain: Floats, group: Ints, n_groups: int, passes: int) -> None:
     """Exchange draws between groups while that raises the sum of ``gain`` within groups."""
     m = group.size
     attached = np.zeros((m, n_groups))

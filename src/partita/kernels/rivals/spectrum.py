@@ -7,18 +7,16 @@ threads of a linear algebra library would wait for each other between them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, part_of_kernel
+from partita.kernels.arrays import Floats
 
 _HALVINGS = 60
 """Bisections of an interval that holds an eigenvalue: it ends at the spacing of floats."""
 
 
 @part_of_kernel
-def tridiagonal(
-    matrix: NDArray[np.float64], diagonal: NDArray[np.float64], beside: NDArray[np.float64]
-) -> None:
+def tridiagonal(matrix: Floats, diagonal: Floats, beside: Floats) -> None:
     """Householder's reduction of a symmetric matrix, which is destroyed.
 
     ``beside[i]`` stands between the diagonal's places i and i + 1.
@@ -60,9 +58,7 @@ def tridiagonal(
 
 
 @part_of_kernel
-def count_below(
-    diagonal: NDArray[np.float64], beside: NDArray[np.float64], limit: float, tiny: float
-) -> int:
+def count_below(diagonal: Floats, beside: Floats, limit: float, tiny: float) -> int:
     """Eigenvalues of a tridiagonal matrix below a limit: the negative pivots."""
     below = 0
     pivot = 1.0
@@ -77,7 +73,7 @@ def count_below(
 
 
 @array_kernel
-def negative_sum(matrix: NDArray[np.float64], count: int) -> float:
+def negative_sum(matrix: Floats, count: int) -> float:
     """Sum of the ``count`` lowest eigenvalues of a symmetric matrix, those above 0 left out.
 
     Each is taken from below, by bisection. O(m³), and O(m) for each bisection.

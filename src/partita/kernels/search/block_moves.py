@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.single_moves import add_steps
 
@@ -19,11 +19,11 @@ from partita.kernels.search.single_moves import add_steps
 class Tables(NamedTuple):
     """Counts of a few draws by slot, and what follows from them."""
 
-    counts: NDArray[np.int32]  # (n_draws, clusters, width): items that a cluster shares with a slot
-    gains: NDArray[np.float64]  # (n_draws, clusters, width): what one more item adds to f(count)
-    back: NDArray[np.float64]  # (n_draws, clusters, width): what an item that left adds beyond that
-    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
-    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+    counts: Int32s  # (n_draws, clusters, width): items that a cluster shares with a slot
+    gains: Floats  # (n_draws, clusters, width): what one more item adds to f(count)
+    back: Floats  # (n_draws, clusters, width): what an item that left adds beyond that
+    joint: Floats  # (n_draws,): Σ f(n_te)
+    truth: Floats  # (n_draws,): Σ f(n_t)
 
 
 def new_tables(n_draws: int, clusters: int, width: int) -> Tables:
@@ -39,9 +39,7 @@ def new_tables(n_draws: int, clusters: int, width: int) -> Tables:
 
 
 @fast_kernel
-def add_counts(
-    rows: NDArray[np.int32], slots: NDArray[np.int32], counts: NDArray[np.int32]
-) -> None:
+def add_counts(rows: Int32s, slots: Int32s, counts: Int32s) -> None:
     """Count some items, whose slots are given, in each draw."""
     for d in range(rows.shape[0]):
         for i in range(rows.shape[1]):
@@ -50,11 +48,7 @@ def add_counts(
 
 @fast_kernel
 def fill_gains(
-    tables: Tables,
-    clusters: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    steps: NDArray[np.float64],
+    tables: Tables, clusters: Ints, weights: Floats, terms: Floats, steps: Floats
 ) -> None:
     """Everything that follows from the counts; gains are multiplied by the weights."""
     for d in range(clusters.size):
@@ -74,13 +68,7 @@ def fill_gains(
 
 
 @fast_kernel
-def add_moves(
-    rows: NDArray[np.int32],
-    homes: NDArray[np.int32],
-    gains: NDArray[np.float64],
-    back: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def add_moves(rows: Int32s, homes: Int32s, gains: Floats, back: Floats, out: Floats) -> None:
     """Add what the joint sum owes to each item in each slot, after it has left its home.
 
     An item without a home (−1) leaves nothing. ``out`` has a row for each item.
@@ -98,12 +86,12 @@ def add_moves(
 @fast_kernel
 def add_moved_losses(
     form: Form,
-    rows: NDArray[np.int32],
-    homes: NDArray[np.int32],
+    rows: Int32s,
+    homes: Int32s,
     tables: Tables,
-    weights: NDArray[np.float64],
-    own: tuple[NDArray[np.float64], NDArray[np.float64]],
-    out: NDArray[np.float64],
+    weights: Floats,
+    own: tuple[Floats, Floats],
+    out: Floats,
 ) -> None:
     """Add each draw's loss after each item, alone, has moved to each slot; gains have weight 1.
 
@@ -124,12 +112,7 @@ def add_moved_losses(
 
 @fast_kernel
 def best_moves(
-    losses: NDArray[np.float64],
-    homes: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    most: int,
-    best: NDArray[np.int64],
-    lowest: NDArray[np.float64],
+    losses: Floats, homes: Int32s, sizes: Ints, most: int, best: Ints, lowest: Floats
 ) -> None:
     """The slot other than its own that leaves each item the lowest loss, and that loss.
 

@@ -10,21 +10,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, part_of_kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from partita.kernels.arrays import Floats, Int32s, Ints
 
 REFERENCES = 3
 """Ways to measure an overlap: by the nearest cluster, by the item's own, by items."""
 
 
 @part_of_kernel
-def overlaps(
-    row: NDArray[np.int32], k: int, estimate: NDArray[np.int32], table: Ints, nearest: Ints
-) -> None:
+def overlaps(row: Int32s, k: int, estimate: Int32s, table: Ints, nearest: Ints) -> None:
     """Contingency table of a draw and an estimate, and the nearest cluster of each of its own."""
     for t in range(k):
         for q in range(table.shape[1]):
@@ -67,11 +62,7 @@ def largest_count(clusters: Ints) -> int:
 
 @array_kernel
 def side_masses(
-    rows: NDArray[np.int32],
-    clusters: Ints,
-    weights: Floats,
-    estimate: NDArray[np.int32],
-    n_sides: int,
+    rows: Int32s, clusters: Ints, weights: Floats, estimate: Int32s, n_sides: int
 ) -> Floats:
     """Mass of the draws in which an item stands with each cluster of the estimate.
 
@@ -96,12 +87,7 @@ def side_masses(
 
 @array_kernel
 def side_overlaps(
-    rows: NDArray[np.int32],
-    clusters: Ints,
-    weights: Floats,
-    estimate: NDArray[np.int32],
-    line_of: Ints,
-    n_lines: int,
+    rows: Int32s, clusters: Ints, weights: Floats, estimate: Int32s, line_of: Ints, n_lines: int
 ) -> tuple[Floats, Floats]:
     """Sums over the draws of log r and of 1(i together with j)/r, for each side an item stands on.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search import counts
 from partita.kernels.search.counts import (
@@ -21,7 +22,7 @@ from partita.kernels.search.types import LANES, Scratch
 
 
 @fast_kernel
-def _weighted(weights: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+def _weighted(weights: Floats, values: Floats) -> float:
     total = 0.0
     for m in range(weights.size):
         total += weights[m] * values[m]
@@ -40,18 +41,18 @@ class _CountTables:
     together = counts.together
     add_merge_gains = counts.add_merge_gains
 
-    def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def set_buffers(self: Any) -> tuple[Int32s, Floats]:
         """A tally of each row, and the change of each draw's joint sum."""
         return np.zeros(self.row_draw.size, np.int32), np.zeros(self.weights.size)
 
 
 class _AveragedFields(NamedTuple):
     form: Form
-    terms: NDArray[np.float64]  # (n_items + 1,)
-    steps: NDArray[np.float64]  # (n_items + 1,)
+    terms: Floats  # (n_items + 1,)
+    steps: Floats  # (n_items + 1,)
     row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
-    row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
-    weights: NDArray[np.float64]  # (n_draws,)
+    row_draw: Int32s  # (n_rows,): draw of each row
+    weights: Floats  # (n_draws,)
     mean_truth: float  # mean over draws of Σ f(n_t)
 
 
@@ -64,7 +65,7 @@ class Averaged(_CountTables, OfMeans, _AveragedFields):
         self,
         state: CountState,
         item: int,
-        own: NDArray[np.float64],
+        own: Floats,
         scratch: Scratch,
     ) -> None:
         """One sum over the draws for each slot, then combined."""
@@ -78,13 +79,13 @@ class Averaged(_CountTables, OfMeans, _AveragedFields):
     def score_set(
         self,
         state: CountState,
-        columns: NDArray[np.int32],
-        members: NDArray[np.int64],
+        columns: Int32s,
+        members: Ints,
         source: int,
         target: int,
         own: float,
-        tally: NDArray[np.int32],
-        change: NDArray[np.float64],
+        tally: Int32s,
+        change: Floats,
     ) -> float:
         """The mean change of the joint sum, then combined."""
         if state.sizes[target] + members.size == state.slot_of.size:  # one cluster
@@ -98,12 +99,7 @@ class Averaged(_CountTables, OfMeans, _AveragedFields):
 
 @fast_kernel
 def _mean_loss(
-    form: Form,
-    weights: NDArray[np.float64],
-    joint: NDArray[np.float64],
-    change: NDArray[np.float64],
-    own: float,
-    truth: NDArray[np.float64],
+    form: Form, weights: Floats, joint: Floats, change: Floats, own: float, truth: Floats
 ) -> float:
     """Mean loss after each draw's joint sum has changed."""
     total = 0.0
@@ -114,12 +110,12 @@ def _mean_loss(
 
 class _PerDrawFields(NamedTuple):
     form: Form
-    terms: NDArray[np.float64]  # (n_items + 1,)
-    steps: NDArray[np.float64]  # (n_items + 1,)
+    terms: Floats  # (n_items + 1,)
+    steps: Floats  # (n_items + 1,)
     row_of: NDArray[np.uint32]  # (n_items, n_draws)
-    row_draw: NDArray[np.int32]  # (n_rows,)
-    weights: NDArray[np.float64]  # (n_draws,)
-    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+    row_draw: Int32s  # (n_rows,)
+    weights: Floats  # (n_draws,)
+    truth: Floats  # (n_draws,): Σ f(n_t)
 
 
 class PerDraw(_CountTables, OfEachDraw, _PerDrawFields):
@@ -131,7 +127,7 @@ class PerDraw(_CountTables, OfEachDraw, _PerDrawFields):
         self,
         state: CountState,
         item: int,
-        own: NDArray[np.float64],
+        own: Floats,
         scratch: Scratch,
     ) -> None:
         """Each draw adds its loss to all slots."""
@@ -152,13 +148,13 @@ class PerDraw(_CountTables, OfEachDraw, _PerDrawFields):
     def score_set(
         self,
         state: CountState,
-        columns: NDArray[np.int32],
-        members: NDArray[np.int64],
+        columns: Int32s,
+        members: Ints,
         source: int,
         target: int,
         own: float,
-        tally: NDArray[np.int32],
-        change: NDArray[np.float64],
+        tally: Int32s,
+        change: Floats,
     ) -> float:
         """Each draw's loss after the move.
 

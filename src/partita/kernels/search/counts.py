@@ -14,21 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.among import sum_by_table
 
 
 class CountState(NamedTuple):
     """A partition and its count tables."""
 
-    slot_of: NDArray[np.int32]  # (n_items,)
-    sizes: NDArray[np.int64]  # (capacity,)
-    k: NDArray[np.int64]  # (1,)
-    counts: NDArray[np.int32]  # (n_rows, capacity): items a draw's cluster shares with a slot
-    gains: NDArray[np.float64]  # (n_rows, capacity): steps[counts]
-    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
-    mean_joint: NDArray[np.float64]  # (1,): its mean over draws
+    slot_of: Int32s  # (n_items,)
+    sizes: Ints  # (capacity,)
+    k: Ints  # (1,)
+    counts: Int32s  # (n_rows, capacity): items a draw's cluster shares with a slot
+    gains: Floats  # (n_rows, capacity): steps[counts]
+    joint: Floats  # (n_draws,): Σ f(n_te)
+    mean_joint: Floats  # (1,): its mean over draws
 
-    def columns(self) -> NDArray[np.int32]:
+    def columns(self) -> Int32s:
         """The count table with a row for each slot: one slot's counts then stay in cache."""
         n_rows = self.counts.shape[0]
         n_slots = self.k[0] + 1
@@ -41,12 +42,7 @@ class CountState(NamedTuple):
 
 
 @kernel
-def number_rows(
-    labels: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    row_of: NDArray[np.uint32],
-    first: int,
-) -> None:
+def number_rows(labels: Int32s, offsets: Ints, row_of: NDArray[np.uint32], first: int) -> None:
     """Write a block of draws into the item-major table of rows, in tiles that stay in cache."""
     n_draws, n_items = labels.shape
     for tile in range(0, n_items, 32):
@@ -59,19 +55,13 @@ def number_rows(
 
 @kernel
 def _fill_truth(
-    labels: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    sizes: NDArray[np.int32],
-    truth: NDArray[np.float64],
+    labels: Int32s, clusters: Ints, terms: Floats, sizes: Int32s, truth: Floats
 ) -> None:
     for m in range(labels.shape[0]):
         truth[m] = sum_by_table(labels[m], clusters[m], terms, sizes)
 
 
-def truth_sums(
-    labels: NDArray[np.int32], clusters: NDArray[np.int64], terms: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def truth_sums(labels: Int32s, clusters: Ints, terms: Floats) -> Floats:
     """Σ f(n_t) of each draw of a block."""
     truth = np.empty(len(labels))
     # Counts are copied because a read-only array would compile again.
@@ -81,11 +71,7 @@ def truth_sums(
 
 @fast_kernel
 def _weigh_companions(
-    row_of: NDArray[np.uint32],
-    weights: NDArray[np.float64],
-    item: int,
-    others: NDArray[np.int64],
-    out: NDArray[np.float64],
+    row_of: NDArray[np.uint32], weights: Floats, item: int, others: Ints, out: Floats
 ) -> None:
     for p in range(others.size):
         other = others[p]
@@ -96,7 +82,7 @@ def _weigh_companions(
         out[p] = total
 
 
-def together(problem: Any, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+def together(problem: Any, item: int, others: Ints) -> Floats:
     """Weight of the draws in which an item shares a cluster with each of the others."""
     out = np.empty(others.size)
     _weigh_companions(problem.row_of, problem.weights, item, others, out)
@@ -176,11 +162,7 @@ DRAWS = 8
 
 @part_of_kernel
 def add_rows(
-    gains: NDArray[np.float64],
-    rows: tuple[int, ...],
-    weights: tuple[float, ...],
-    width: int,
-    out: NDArray[np.float64],
+    gains: Floats, rows: tuple[int, ...], weights: tuple[float, ...], width: int, out: Floats
 ) -> None:
     """Add eight rows of a table. Written out, because only then do vectors run along the rows."""
     r0, r1, r2, r3, r4, r5, r6, r7 = rows
@@ -199,9 +181,7 @@ def add_rows(
 
 
 @part_of_kernel
-def joint_gains(
-    problem: Any, state: CountState, item: int, width: int, out: NDArray[np.float64]
-) -> None:
+def joint_gains(problem: Any, state: CountState, item: int, width: int, out: Floats) -> None:
     """Mean gain of the joint sum if the item joined each of the first ``width`` slots."""
     rows, weights, gains = problem.row_of[item], problem.weights, state.gains
     for k in range(width):
@@ -222,7 +202,7 @@ def joint_gains(
 
 
 @part_of_kernel
-def leaving(problem: Any, state: CountState, item: int, out: NDArray[np.float64]) -> float:
+def leaving(problem: Any, state: CountState, item: int, out: Floats) -> float:
     """What each draw's joint sum loses if the item leaves its slot; returns the mean."""
     home = state.slot_of[item]
     rows = problem.row_of[item]
@@ -238,12 +218,7 @@ def leaving(problem: Any, state: CountState, item: int, out: NDArray[np.float64]
 
 
 def add_merge_gains(
-    problem: Any,
-    state: CountState,
-    r: int,
-    weight: float,
-    filled: NDArray[np.int64],
-    change: NDArray[np.float64],
+    problem: Any, state: CountState, r: int, weight: float, filled: Ints, change: Floats
 ) -> None:
     """Add what a row's part of the joint sum gains for each pair of slots merged."""
     count = 0
@@ -262,12 +237,12 @@ def add_merge_gains(
 @fast_kernel
 def change_joint(
     row_of: NDArray[np.uint32],
-    steps: NDArray[np.float64],
-    from_counts: NDArray[np.int32],
-    to_counts: NDArray[np.int32],
-    members: NDArray[np.int64],
-    tally: NDArray[np.int32],
-    change: NDArray[np.float64],
+    steps: Floats,
+    from_counts: Int32s,
+    to_counts: Int32s,
+    members: Ints,
+    tally: Int32s,
+    change: Floats,
 ) -> None:
     """What each draw's joint sum gains if the members change slots; ``tally`` is left zero."""
     change[:] = 0.0

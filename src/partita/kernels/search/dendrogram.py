@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, fast_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
@@ -28,14 +28,14 @@ from partita.kernels.search.types import Problem
 class Walk(NamedTuple):
     """A dendrogram as steps along its heavy paths."""
 
-    order: NDArray[np.int64]  # (n_items,): item at each position
-    first: NDArray[np.int64]  # (n_items − 1,)
-    middle: NDArray[np.int64]  # (n_items − 1,)
-    last: NDArray[np.int64]  # (n_items − 1,)
-    merge: NDArray[np.int64]  # (n_items − 1,)
+    order: Ints  # (n_items,): item at each position
+    first: Ints  # (n_items − 1,)
+    middle: Ints  # (n_items − 1,)
+    last: Ints  # (n_items − 1,)
+    merge: Ints  # (n_items − 1,)
 
 
-def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[np.int64]) -> Walk:
+def walk_tree(left: Ints, right: Ints, size: Ints) -> Walk:
     """Steps of the tree whose merge t joins nodes left[t] and right[t].
 
     Nodes 0 … n − 1 are items, node n + t is merge t; ``size`` counts the items of each. O(n), in
@@ -65,12 +65,7 @@ def walk_tree(left: NDArray[np.int64], right: NDArray[np.int64], size: NDArray[n
 
 @part_of_kernel
 def merge_gains(
-    walk: Walk,
-    labels: NDArray[np.int32],
-    terms: NDArray[np.float64],
-    heavy: NDArray[np.int32],
-    light: NDArray[np.int32],
-    gains: NDArray[np.float64],
+    walk: Walk, labels: Int32s, terms: Floats, heavy: Int32s, light: Int32s, gains: Floats
 ) -> None:
     """What each merge adds to one draw's joint sum.
 
@@ -105,12 +100,12 @@ def merge_gains(
 @kernel
 def _add_gains(
     walk: Walk,
-    rows: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    counters: NDArray[np.int32],
-    gains: NDArray[np.float64],
-    out: NDArray[np.float64],
+    rows: Int32s,
+    weights: Floats,
+    terms: Floats,
+    counters: Int32s,
+    gains: Floats,
+    out: Floats,
 ) -> None:
     n = rows.shape[1]
     heavy, light, labels = counters[0], counters[1], counters[2]
@@ -122,13 +117,7 @@ def _add_gains(
             out[t] += weights[m] * gains[t]
 
 
-def mean_gains(
-    walk: Walk,
-    rows: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def mean_gains(walk: Walk, rows: Int32s, weights: Floats, terms: Floats, out: Floats) -> None:
     """Add the weighted gains of every merge over a block of draws."""
     n = rows.shape[1]
     _add_gains(walk, rows, weights, terms, np.zeros((3, n), np.int32), np.empty(n - 1), out)
@@ -136,13 +125,7 @@ def mean_gains(
 
 @array_kernel
 def mean_cut_losses(
-    walk: Walk,
-    rows: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    terms: NDArray[np.float64],
-    form: Form,
-    own: NDArray[np.float64],
-    out: NDArray[np.float64],
+    walk: Walk, rows: Int32s, weights: Floats, terms: Floats, form: Form, own: Floats, out: Floats
 ) -> None:
     """Add the weighted loss of every cut over a block of draws, combined draw by draw.
 
@@ -172,13 +155,7 @@ def mean_cut_losses(
 
 
 @fast_kernel
-def _cross_sum(
-    row: NDArray[np.float64],
-    order: NDArray[np.int64],
-    start: int,
-    stop: int,
-    within: NDArray[np.float64],
-) -> float:
+def _cross_sum(row: Floats, order: Ints, start: int, stop: int, within: Floats) -> float:
     """Add p_ij to within[j] of every j at positions start … stop − 1; return their sum."""
     total = 0.0
     for q in range(start, stop):
@@ -189,7 +166,7 @@ def _cross_sum(
 
 
 @array_kernel
-def similarity_gains(problem: Problem, walk: Walk) -> NDArray[np.float64]:
+def similarity_gains(problem: Problem, walk: Walk) -> Floats:
     """What each merge adds to Σ_i Σ_{j ∈ C_i} p_ij, or to the sum of the inner sums' log2.
 
     Every pair of items is met once, in the merge that joins it.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.search.moves import put, score_moves, take
 from partita.kernels.search.types import Problem, Scratch, State
 
@@ -19,10 +19,10 @@ from partita.kernels.search.types import Problem, Scratch, State
 class Lowest(NamedTuple):
     """The partitions of lowest loss found so far, in lexicographic order."""
 
-    labels: NDArray[np.int32]  # (capacity, n_items)
-    losses: NDArray[np.float64]  # (capacity,)
-    kept: NDArray[np.int64]  # (2,): how many, and ties that found no room
-    best: NDArray[np.float64]  # (1,)
+    labels: Int32s  # (capacity, n_items)
+    losses: Floats  # (capacity,)
+    kept: Ints  # (2,): how many, and ties that found no room
+    best: Floats  # (1,)
 
 
 @array_kernel

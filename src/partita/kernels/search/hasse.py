@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.search.moves import close_gap, own_sum, put, take
 from partita.kernels.search.types import Problem, State, columns, score_set, set_buffers
 
@@ -20,14 +18,14 @@ from partita.kernels.search.types import Problem, State, columns, score_set, set
 class Moves(NamedTuple):
     """Sets of items and where each would go from and to."""
 
-    items: NDArray[np.int64]  # all sets, one after the other
-    start: NDArray[np.int64]  # (n_moves + 1,): set s is items[start[s] : start[s + 1]]
-    source: NDArray[np.int64]  # (n_moves,)
-    target: NDArray[np.int64]  # (n_moves,)
+    items: Ints  # all sets, one after the other
+    start: Ints  # (n_moves + 1,): set s is items[start[s] : start[s + 1]]
+    source: Ints  # (n_moves,)
+    target: Ints  # (n_moves,)
 
 
 @array_kernel
-def columns_of(state: State) -> NDArray[np.int32]:
+def columns_of(state: State) -> Int32s:
     """The counts with a row for each slot."""
     return columns(state)
 
@@ -36,11 +34,11 @@ def columns_of(state: State) -> NDArray[np.int32]:
 def score_sets(
     problem: Problem,
     state: State,
-    counts: NDArray[np.int32],
+    counts: Int32s,
     moves: Moves,
     first: int,
     last: int,
-    scores: NDArray[np.float64],
+    scores: Floats,
 ) -> None:
     """Expected loss after each of the moves first … last − 1; ``counts`` are the state's."""
     tally, change = set_buffers(problem)
@@ -55,7 +53,7 @@ def score_sets(
 
 
 @kernel
-def move_set(problem: Problem, state: State, members: NDArray[np.int64], target: int) -> None:
+def move_set(problem: Problem, state: State, members: Ints, target: int) -> None:
     """Make the move; a slot left empty is closed."""
     source = state.slot_of[members[0]]
     for p in range(members.size):

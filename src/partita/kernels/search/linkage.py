@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import kernel
+from partita.kernels.arrays import Floats, Ints
 
 
-def link(apart: NDArray[np.float64], *, complete: bool) -> NDArray[np.int64]:
+def link(apart: Floats, *, complete: bool) -> Ints:
     """The two nodes joined by each merge, lowest first; node N + t is merge t, shape (N − 1, 2).
 
     Average linkage, or complete linkage. ``apart`` is symmetric, and overwritten.
@@ -36,12 +36,7 @@ def _root(above: list[int], node: int) -> int:
 
 @kernel
 def _follow_chains(
-    apart: NDArray[np.float64],
-    complete: bool,
-    size: NDArray[np.int64],
-    chain: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    height: NDArray[np.float64],
+    apart: Floats, complete: bool, size: Ints, chain: Ints, pairs: Ints, height: Floats
 ) -> None:
     """Merge nearest neighbours of each other, found by going from neighbour to nearest neighbour.
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.among import distances_in_blocks
 from partita.kernels.losses.forms import Form
 
 
 @part_of_kernel
-def match_tight(
-    far: NDArray[np.float64],
-    n: int,
-    u: NDArray[np.float64],
-    v: NDArray[np.float64],
-    column_of: NDArray[np.int64],
-    row_of: NDArray[np.int64],
-) -> None:
+def match_tight(far: Floats, n: int, u: Floats, v: Floats, column_of: Ints, row_of: Ints) -> None:
     """Lower the potentials until every row is tight somewhere, and match the rows that can be."""
     for j in range(n):
         least = np.inf
@@ -39,13 +32,13 @@ def match_tight(
 
 @kernel
 def _fill_assignments(
-    fars: NDArray[np.float64],
-    edges: NDArray[np.int64],
-    potential: NDArray[np.float64],
-    floats: NDArray[np.float64],
-    ints: NDArray[np.int64],
-    partner: NDArray[np.int64],
-    reach: NDArray[np.float64],
+    fars: Floats,
+    edges: Ints,
+    potential: Floats,
+    floats: Floats,
+    ints: Ints,
+    partner: Ints,
+    reach: Floats,
 ) -> None:
     u, v, cost = floats[0], floats[1], floats[2]
     row_of, path, visited, rows_seen = ints[0], ints[1], ints[2], ints[3]
@@ -106,9 +99,7 @@ def _fill_assignments(
             reach[first + i] = far[i, column_of[i]]
 
 
-def farthest_assignments(
-    fars: NDArray[np.float64], edges: NDArray[np.int64], potential: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def farthest_assignments(fars: Floats, edges: Ints, potential: Floats) -> tuple[Ints, Floats]:
     """The permutation σ that maximises Σ far[i, σ(i)] in each block, by shortest augmenting paths.
 
     Returned are the partner of each row, and the distance to it. ``potential``
@@ -125,15 +116,15 @@ def farthest_assignments(
 
 @part_of_kernel
 def nearest_open_column(
-    far: NDArray[np.float64],
-    u: NDArray[np.float64],
-    v: NDArray[np.float64],
-    flow: NDArray[np.float64],
-    demand: NDArray[np.float64],
+    far: Floats,
+    u: Floats,
+    v: Floats,
+    flow: Floats,
+    demand: Floats,
     least: float,
     start: int,
-    from_row: NDArray[np.int64],
-    from_column: NDArray[np.int64],
+    from_row: Ints,
+    from_column: Ints,
 ) -> int:
     """The open column that a row reaches at the lowest reduced cost, or −1; prices are updated.
 
@@ -189,9 +180,7 @@ def nearest_open_column(
 
 
 @array_kernel
-def farthest_transport(
-    far: NDArray[np.float64], mass: NDArray[np.float64], potential: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def farthest_transport(far: Floats, mass: Floats, potential: Floats) -> Floats:
     """The flow x ≥ 0 with rows and columns of at most ``mass`` that maximises Σ far[i, j] x[j, i].
 
     By shortest augmenting paths, as the assignment, which is the case of equal masses. Mass may
@@ -231,13 +220,8 @@ def farthest_transport(
 
 
 def match_blocks(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    form: Form,
-    potential: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    rows: Int32s, clusters: Ints, edges: Ints, terms: Floats, form: Form, potential: Floats
+) -> tuple[Ints, Floats]:
     """The farthest partner of each draw within its block, and the distance to it.
 
     Block b holds the rows edges[b] … edges[b + 1] − 1.

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.counts import together
 from partita.kernels.search.sums import OfEachDraw, OfMeans
@@ -23,12 +24,12 @@ from partita.kernels.search.types import Scratch
 class MemberState(NamedTuple):
     """A partition and its joint sums."""
 
-    slot_of: NDArray[np.int32]  # (n_items,)
-    sizes: NDArray[np.int64]  # (capacity,)
-    k: NDArray[np.int64]  # (1,)
-    tally: NDArray[np.int32]  # (capacity,): companions counted by slot; zero between looks
-    joint: NDArray[np.float64]  # (n_draws,): Σ f(n_te)
-    mean_joint: NDArray[np.float64]  # (1,): its mean over draws
+    slot_of: Int32s  # (n_items,)
+    sizes: Ints  # (capacity,)
+    k: Ints  # (1,)
+    tally: Int32s  # (capacity,): companions counted by slot; zero between looks
+    joint: Floats  # (n_draws,): Σ f(n_te)
+    mean_joint: Floats  # (1,): its mean over draws
 
 
 @part_of_kernel
@@ -95,8 +96,8 @@ class _Lists:
         state: MemberState,
         row: int,
         weight: float,
-        filled: NDArray[np.int64],
-        change: NDArray[np.float64],
+        filled: Ints,
+        change: Floats,
     ) -> None:
         """Add what a row's part of the joint sum gains for each pair of slots merged."""
         count = 0
@@ -119,13 +120,13 @@ class _Lists:
 
 class _AveragedFields(NamedTuple):
     form: Form
-    terms: NDArray[np.float64]  # (n_items + 1,)
-    steps: NDArray[np.float64]  # (n_items + 1,)
+    terms: Floats  # (n_items + 1,)
+    steps: Floats  # (n_items + 1,)
     row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
-    row_draw: NDArray[np.int32]  # (n_rows,): draw of each row
-    members: NDArray[np.int32]  # (n_draws · n_items,): items, row after row
-    first: NDArray[np.int64]  # (n_rows + 1,): where each row's members begin
-    weights: NDArray[np.float64]  # (n_draws,)
+    row_draw: Int32s  # (n_rows,): draw of each row
+    members: Int32s  # (n_draws · n_items,): items, row after row
+    first: Ints  # (n_rows + 1,): where each row's members begin
+    weights: Floats  # (n_draws,)
     mean_truth: float  # mean over draws of Σ f(n_t)
 
 
@@ -134,9 +135,7 @@ class AveragedLists(_Lists, OfMeans, _AveragedFields):
 
     __slots__ = ()
 
-    def score(
-        self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
-    ) -> None:
+    def score(self, state: MemberState, item: int, own: Floats, scratch: Scratch) -> None:
         """Companions are counted by slot, draw by draw, and their gains summed up."""
         scores = scratch.scores
         home = state.slot_of[item]
@@ -164,14 +163,14 @@ class AveragedLists(_Lists, OfMeans, _AveragedFields):
 
 class _PerDrawFields(NamedTuple):
     form: Form
-    terms: NDArray[np.float64]  # (n_items + 1,)
-    steps: NDArray[np.float64]  # (n_items + 1,)
+    terms: Floats  # (n_items + 1,)
+    steps: Floats  # (n_items + 1,)
     row_of: NDArray[np.uint32]  # (n_items, n_draws)
-    row_draw: NDArray[np.int32]  # (n_rows,)
-    members: NDArray[np.int32]  # (n_draws · n_items,)
-    first: NDArray[np.int64]  # (n_rows + 1,)
-    weights: NDArray[np.float64]  # (n_draws,)
-    truth: NDArray[np.float64]  # (n_draws,): Σ f(n_t)
+    row_draw: Int32s  # (n_rows,)
+    members: Int32s  # (n_draws · n_items,)
+    first: Ints  # (n_rows + 1,)
+    weights: Floats  # (n_draws,)
+    truth: Floats  # (n_draws,): Σ f(n_t)
 
 
 class PerDrawLists(_Lists, OfEachDraw, _PerDrawFields):
@@ -179,9 +178,7 @@ class PerDrawLists(_Lists, OfEachDraw, _PerDrawFields):
 
     __slots__ = ()
 
-    def score(
-        self, state: MemberState, item: int, own: NDArray[np.float64], scratch: Scratch
-    ) -> None:
+    def score(self, state: MemberState, item: int, own: Floats, scratch: Scratch) -> None:
         """Each draw adds its loss to all slots."""
         scores = scratch.scores
         home = state.slot_of[item]

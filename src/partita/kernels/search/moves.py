@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, part_of_kernel
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.kernels.search.types import (
     LANES,
     NUDGE,
@@ -83,12 +83,7 @@ _NO_ITEMS, _NO_SLOTS = np.empty(0, np.int64), np.empty(0, np.int32)
 
 @fast_kernel
 def _arrange(
-    problem: Problem,
-    state: State,
-    items: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    filling: bool,
-    closing: bool,
+    problem: Problem, state: State, items: Ints, slots: Int32s, filling: bool, closing: bool
 ) -> float:
     """All that is done to a state at once, and its loss: one kernel, because each takes long."""
     if filling:
@@ -160,14 +155,14 @@ def score_moves(
 def _sweep(
     problem: Problem,
     state: State,
-    order: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
+    order: Ints,
+    allowed: Bools,
     max_clusters: int,
     smallest: int,
     settled: int,
     max_looks: int,
     scratch: Scratch,
-    losses: NDArray[np.float64],
+    losses: Floats,
 ) -> tuple[int, int]:
     """As ``sweep``; where ``losses`` has rows, write down what each move would cost, and stay.
 
@@ -222,8 +217,8 @@ _NO_LOSSES = np.empty((0, 0))
 def sweep(
     problem: Problem,
     state: State,
-    order: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
+    order: Ints,
+    allowed: Bools,
     max_clusters: int,
     smallest: int,
     settled: int,
@@ -246,9 +241,7 @@ def sweep(
     return _sweep(problem, state, order, allowed, *limits, scratch, _NO_LOSSES)
 
 
-def move_losses(
-    problem: Problem, state: State, items: NDArray[np.int64], scratch: Scratch
-) -> NDArray[np.float64]:
+def move_losses(problem: Problem, state: State, items: Ints, scratch: Scratch) -> Floats:
     """Expected loss if each of some items, alone, moved to each slot, shape (n, k + 1)."""
     losses = np.empty((items.size, int(state.k[0]) + 1))
     most, every_slot = state.slot_of.size, np.empty(0, np.bool_)
@@ -256,9 +249,7 @@ def move_losses(
     return losses
 
 
-def assign(
-    problem: Problem, state: State, items: NDArray[np.int64], slots: NDArray[np.int32]
-) -> None:
+def assign(problem: Problem, state: State, items: Ints, slots: Int32s) -> None:
     """Put items into given slots, wherever they are; slot −1 takes an item out."""
     _arrange(problem, state, items, slots, False, False)
 
@@ -270,17 +261,12 @@ def close_gaps(problem: Problem, state: State) -> None:
 
 @fast_kernel
 def _merge_scores(
-    problem: Problem,
-    state: State,
-    own: NDArray[np.float64],
-    filled: NDArray[np.int64],
-    change: NDArray[np.float64],
-    scores: NDArray[np.float64],
+    problem: Problem, state: State, own: Floats, filled: Ints, change: Floats, scores: Floats
 ) -> None:
     score_merges(problem, state, own, filled, change, scores)
 
 
-def merge_scores(problem: Problem, state: State) -> NDArray[np.float64]:
+def merge_scores(problem: Problem, state: State) -> Floats:
     """Expected loss after merging slots i < j, shape (k, k); infinite elsewhere."""
     k_used = int(state.k[0])
     sizes = state.sizes[:k_used]
@@ -293,6 +279,6 @@ def merge_scores(problem: Problem, state: State) -> NDArray[np.float64]:
     return scores
 
 
-def together(problem: Problem, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+def together(problem: Problem, item: int, others: Ints) -> Floats:
     """Probability that an item shares a cluster with each of the others."""
     return problem.together(item, others)  # type: ignore[no-any-return]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.sums import nudge
 from partita.kernels.search.types import Scratch
@@ -21,13 +21,13 @@ from partita.kernels.search.types import Scratch
 class PairState(NamedTuple):
     """A partition and its sums of similarities."""
 
-    slot_of: NDArray[np.int32]  # (n_items,)
-    sizes: NDArray[np.int64]  # (capacity,)
-    k: NDArray[np.int64]  # (1,)
-    within: NDArray[np.float64]  # (capacity, n_items): Σ p_ij over the members j of a slot
-    joint: NDArray[np.float64]  # (1,): the joint sum over the items that are in a slot
+    slot_of: Int32s  # (n_items,)
+    sizes: Ints  # (capacity,)
+    k: Ints  # (1,)
+    within: Floats  # (capacity, n_items): Σ p_ij over the members j of a slot
+    joint: Floats  # (1,): the joint sum over the items that are in a slot
 
-    def columns(self) -> NDArray[np.int32]:
+    def columns(self) -> Int32s:
         """No counts."""
         return np.empty((self.k[0] + 1, 0), np.int32)
 
@@ -97,10 +97,10 @@ class _PairSums:
     def score_merges(
         self: Any,
         state: PairState,
-        own: NDArray[np.float64],
-        _filled: NDArray[np.int64],
-        _change: NDArray[np.float64],
-        scores: NDArray[np.float64],
+        own: Floats,
+        _filled: Ints,
+        _change: Floats,
+        scores: Floats,
     ) -> None:
         """What each merge adds to the joint sum, then combined."""
         k_used = state.k[0]
@@ -117,20 +117,20 @@ class _PairSums:
                     self.form, state.joint[0] + scores[a, b], own[a, b], self.mean_truth
                 )
 
-    def set_buffers(self: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def set_buffers(self: Any) -> tuple[Int32s, Floats]:
         """No tally; a sum for each item."""
         return np.zeros(0, np.int32), np.zeros(self.similarity.shape[0])
 
-    def together(self: Any, item: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
+    def together(self: Any, item: int, others: Ints) -> Floats:
         """The similarities of an item and the others."""
         return self.similarity[item, others]  # type: ignore[no-any-return]
 
 
 class _PairFields(NamedTuple):
     form: Form
-    terms: NDArray[np.float64]  # (n_items + 1,)
-    steps: NDArray[np.float64]  # (n_items + 1,)
-    similarity: NDArray[np.float64]  # (n_items, n_items)
+    terms: Floats  # (n_items + 1,)
+    steps: Floats  # (n_items + 1,)
+    similarity: Floats  # (n_items, n_items)
     mean_truth: float  # Σ over items of the inner function of Σ_j p_ij
 
 
@@ -151,7 +151,7 @@ class Pairs(_PairSums, _PairFields):
         self,
         state: PairState,
         item: int,
-        own: NDArray[np.float64],
+        own: Floats,
         scratch: Scratch,
     ) -> None:
         """An item takes the pairs of its slot with it."""
@@ -166,13 +166,13 @@ class Pairs(_PairSums, _PairFields):
     def score_set(
         self,
         state: PairState,
-        _columns: NDArray[np.int32],
-        members: NDArray[np.int64],
+        _columns: Int32s,
+        members: Ints,
         source: int,
         target: int,
         own: float,
-        _tally: NDArray[np.int32],
-        _change: NDArray[np.float64],
+        _tally: Int32s,
+        _change: Floats,
     ) -> float:
         """A set takes with it the pairs that it does not hold inside."""
         joint = state.joint[0]
@@ -202,7 +202,7 @@ class LogPairs(_PairSums, _PairFields):
         self,
         state: PairState,
         item: int,
-        own: NDArray[np.float64],
+        own: Floats,
         scratch: Scratch,
     ) -> None:
         """Every item that shares a slot with this one, before or after, changes its logarithm."""
@@ -230,13 +230,13 @@ class LogPairs(_PairSums, _PairFields):
     def score_set(
         self,
         state: PairState,
-        _columns: NDArray[np.int32],
-        members: NDArray[np.int64],
+        _columns: Int32s,
+        members: Ints,
         source: int,
         target: int,
         own: float,
-        _tally: NDArray[np.int32],
-        change: NDArray[np.float64],
+        _tally: Int32s,
+        change: Floats,
     ) -> float:
         """Every item of the two slots changes its logarithm."""
         joint = state.joint[0]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel, fast_kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
 
 
 @part_of_kernel
-def sizes_and_order(
-    labels: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def sizes_and_order(labels: Int32s) -> tuple[Ints, Int32s]:
     """Cluster sizes, and the items sorted by cluster."""
     n = labels.size
     highest = 0
@@ -34,7 +32,7 @@ def sizes_and_order(
 
 
 @fast_kernel
-def _sum_over(row: NDArray[np.float64], members: NDArray[np.int32]) -> float:
+def _sum_over(row: Floats, members: Int32s) -> float:
     total = 0.0
     for q in range(members.size):
         total += row[members[q]]
@@ -42,7 +40,7 @@ def _sum_over(row: NDArray[np.float64], members: NDArray[np.int32]) -> float:
 
 
 @array_kernel
-def losses_of(problem: Problem, rows: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+def losses_of(problem: Problem, rows: Int32s, out: Floats) -> None:
     """Expected loss of each row of labels; O(N + Σ n_k²) per row."""
     for r in range(rows.shape[0]):
         sizes, order = sizes_and_order(rows[r])

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, part_of_kernel, supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.counts import DRAWS, add_rows
 from partita.kernels.search.types import LANES
@@ -33,9 +33,7 @@ def draws_at_once(cells: int, space: int) -> int:
 
 
 @part_of_kernel
-def add_steps(
-    rows: NDArray[np.int32], gains: NDArray[np.float64], i: int, out: NDArray[np.float64]
-) -> None:
+def add_steps(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
     """Add up what an item gains in each slot, over a few draws."""
     n_draws, (_, most, width) = rows.shape[0], gains.shape
     table = gains.reshape(gains.shape[0] * most, width)
@@ -62,9 +60,9 @@ def add_steps(
 class Narrow(NamedTuple):
     """Gains in eight slots: named sums stay in one vector register over all draws."""
 
-    gains: NDArray[np.float64]  # (n_draws, clusters, 8): what one more item adds to f(count)
+    gains: Floats  # (n_draws, clusters, 8): what one more item adds to f(count)
 
-    def add_gains(self, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]) -> None:
+    def add_gains(self, rows: Int32s, i: int, out: Floats) -> None:
         """Add up what an item gains in each slot, over a few draws."""
         gains = self.gains
         a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
@@ -91,33 +89,31 @@ class Narrow(NamedTuple):
 class Wide(NamedTuple):
     """Gains in more slots."""
 
-    gains: NDArray[np.float64]  # (n_draws, clusters, slots)
+    gains: Floats  # (n_draws, clusters, slots)
 
-    def add_gains(self, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]) -> None:
+    def add_gains(self, rows: Int32s, i: int, out: Floats) -> None:
         """As of eight slots."""
         add_steps(rows, self.gains, i, out)
 
 
 @supplied_by_type
-def add_gains(
-    table: Narrow | Wide, rows: NDArray[np.int32], i: int, out: NDArray[np.float64]
-) -> None:
+def add_gains(table: Narrow | Wide, rows: Int32s, i: int, out: Floats) -> None:
     """Add up what an item gains in each slot, over a few draws."""
     table.add_gains(rows, i, out)
 
 
 @fast_kernel
 def _fill_steps(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    slot_of: NDArray[np.int32],
-    terms: NDArray[np.float64],
-    steps: NDArray[np.float64],
-    counts: NDArray[np.int32],
+    rows: Int32s,
+    clusters: Ints,
+    weights: Floats,
+    slot_of: Int32s,
+    terms: Floats,
+    steps: Floats,
+    counts: Int32s,
     table: Narrow | Wide,
-    without: NDArray[np.float64],
-    steps_of: NDArray[np.float64],
+    without: Floats,
+    steps_of: Floats,
 ) -> tuple[float, float]:
     n_draws, n = rows.shape
     gains = table.gains
@@ -153,14 +149,14 @@ def _fill_steps(
 
 
 def joint_steps(
-    rows: NDArray[np.int32],
-    clusters: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    slot_of: NDArray[np.int32],
+    rows: Int32s,
+    clusters: Ints,
+    weights: Floats,
+    slot_of: Int32s,
     n_slots: int,
-    terms: NDArray[np.float64],
-    steps: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], float, float]:
+    terms: Floats,
+    steps: Floats,
+) -> tuple[Floats, float, float]:
     """What the mean joint sum Σ f(n_te) owes to each item in each slot; that sum; and Σ f(n_t).
 
     ``steps_of[i, k]`` is the mean over draws of what item i adds when it joins
@@ -190,12 +186,12 @@ def joint_steps(
 @fast_kernel
 def _fill_losses(
     form: Form,
-    steps_of: NDArray[np.float64],
+    steps_of: Floats,
     sums: tuple[float, float, float],
-    slot_of: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    steps: NDArray[np.float64],
-    losses: NDArray[np.float64],
+    slot_of: Int32s,
+    sizes: Ints,
+    steps: Floats,
+    losses: Floats,
 ) -> None:
     joint, own, truth = sums
     for i in range(slot_of.size):
@@ -211,14 +207,14 @@ def _fill_losses(
 
 def moved_losses(
     form: Form,
-    steps_of: NDArray[np.float64],
+    steps_of: Floats,
     joint: float,
     truth: float,
-    slot_of: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    steps: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    slot_of: Int32s,
+    sizes: Ints,
+    terms: Floats,
+    steps: Floats,
+) -> Floats:
     """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1).
 
     For a loss of the means of the sums; ``sizes`` of the slots ends with the empty one. An item

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partita.kernels._jit import part_of_kernel
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.losses.forms import Form, combine
 from partita.kernels.search.types import NUDGE, State, add_merge_gains
 
@@ -41,10 +39,10 @@ class OfMeans:
     def score_merges(
         self: Any,
         state: State,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        _change: NDArray[np.float64],
-        scores: NDArray[np.float64],
+        own: Floats,
+        filled: Ints,
+        _change: Floats,
+        scores: Floats,
     ) -> None:
         """The mean gain of each merge, then combined."""
         k_used = state.k[0]
@@ -78,10 +76,10 @@ class OfEachDraw:
     def score_merges(
         self: Any,
         state: State,
-        own: NDArray[np.float64],
-        filled: NDArray[np.int64],
-        change: NDArray[np.float64],
-        scores: NDArray[np.float64],
+        own: Floats,
+        filled: Ints,
+        change: Floats,
+        scores: Floats,
     ) -> None:
         """Each draw adds its loss after every merge."""
         k_used = state.k[0]

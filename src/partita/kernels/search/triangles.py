@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Floats, Ints
 
 
 @array_kernel
-def violated_triangles(
-    joined: NDArray[np.float64], threshold: float, most: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def violated_triangles(joined: Floats, threshold: float, most: int) -> tuple[Ints, Floats]:
     """Triangles with x_ij + x_jk − x_ik > 1 + threshold: rows (i, j, k) with j the shared item.
 
     ``joined`` is symmetric. Returns at most ``most`` of them per shared item's

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels._jit import supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints
 
 LANES = 8
 """Slots are padded to full vectors of float64, so that inner loops need no remainder."""
@@ -46,12 +46,12 @@ All have ``slot_of`` (n_items,), −1 while an item is taken out, ``sizes``
 class Scratch(NamedTuple):
     """Buffers of one search, so that moves allocate nothing."""
 
-    own: NDArray[np.float64]  # (capacity,)
-    scores: NDArray[np.float64]  # (capacity,)
-    lost: NDArray[np.float64]  # (n_draws,)
-    margin: NDArray[np.float64]  # (n_items,): cost of an item's best move, when last looked at
-    other: NDArray[np.int64]  # (n_items,): where that move leads
-    slack: NDArray[np.float64]  # (1,): improvements below this are rounding
+    own: Floats  # (capacity,)
+    scores: Floats  # (capacity,)
+    lost: Floats  # (n_draws,)
+    margin: Floats  # (n_items,): cost of an item's best move, when last looked at
+    other: Ints  # (n_items,): where that move leads
+    slack: Floats  # (1,): improvements below this are rounding
 
 
 @supplied_by_type
@@ -91,13 +91,7 @@ def nudged(problem: Problem, state: State, own: float) -> float:
 
 
 @supplied_by_type
-def score(
-    problem: Problem,
-    state: State,
-    item: int,
-    own: NDArray[np.float64],
-    scratch: Scratch,
-) -> None:
+def score(problem: Problem, state: State, item: int, own: Floats, scratch: Scratch) -> None:
     """Expected loss if the item moved to each slot; its own slot is scored by the caller.
 
     ``own[k]`` is Σ f(n_e) after it has joined slot k.
@@ -107,12 +101,7 @@ def score(
 
 @supplied_by_type
 def score_merges(
-    problem: Problem,
-    state: State,
-    own: NDArray[np.float64],
-    filled: NDArray[np.int64],
-    change: NDArray[np.float64],
-    scores: NDArray[np.float64],
+    problem: Problem, state: State, own: Floats, filled: Ints, change: Floats, scores: Floats
 ) -> None:
     """Add the expected loss after merging slots i < j; ``own`` is Σ f(n_e) after each merge.
 
@@ -123,12 +112,7 @@ def score_merges(
 
 @supplied_by_type
 def add_merge_gains(
-    problem: Problem,
-    state: State,
-    row: int,
-    weight: float,
-    filled: NDArray[np.int64],
-    change: NDArray[np.float64],
+    problem: Problem, state: State, row: int, weight: float, filled: Ints, change: Floats
 ) -> None:
     """Add what the part of one draw's cluster in the joint sum gains for each merge of two slots.
 
@@ -138,13 +122,13 @@ def add_merge_gains(
 
 
 @supplied_by_type
-def columns(state: State) -> NDArray[np.int32]:
+def columns(state: State) -> Int32s:
     """Counts with a row for each slot, shape (k + 1, n_rows), for ``score_set``."""
     return state.columns()  # type: ignore[no-any-return]
 
 
 @supplied_by_type
-def set_buffers(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def set_buffers(problem: Problem) -> tuple[Int32s, Floats]:
     """Buffers of ``score_set``, zero."""
     return problem.set_buffers()  # type: ignore[no-any-return]
 
@@ -153,13 +137,13 @@ def set_buffers(problem: Problem) -> tuple[NDArray[np.int32], NDArray[np.float64
 def score_set(
     problem: Problem,
     state: State,
-    columns: NDArray[np.int32],
-    members: NDArray[np.int64],
+    columns: Int32s,
+    members: Ints,
     source: int,
     target: int,
     own: float,
-    tally: NDArray[np.int32],
-    change: NDArray[np.float64],
+    tally: Int32s,
+    change: Floats,
 ) -> float:
     """Expected loss after the members have left one slot for another."""
     return problem.score_set(  # type: ignore[no-any-return]

@@ -34,6 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
@@ -152,7 +153,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
     n, n_sides = draws.n_items, int(labels.max()) + 1
     step = -(-draws.n_draws // _GROUPS)
 
-    def masses(block: Block) -> tuple[NDArray[np.float64]]:
+    def masses(block: Block) -> tuple[Floats]:
         mass = block.probabilities
         return (side_masses(block.rows, block.n_clusters, mass, labels, n_sides),)
 
@@ -161,7 +162,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
     line_of = np.where(stands, np.cumsum(stands).reshape(stands.shape) - 1, -1)
     n_lines = int(stands.sum())
 
-    def shares(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def shares(block: Block) -> tuple[Floats, Floats]:
         mass = block.probabilities
         return side_overlaps(block.rows, block.n_clusters, mass, labels, line_of, n_lines)
 
@@ -180,12 +181,8 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
 
 
 def _search(
-    tables: Overlaps,
-    prices: NDArray[np.float64],
-    size_price: float,
-    per_item: float,
-    steps: int,
-) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
+    tables: Overlaps, prices: Floats, size_price: float, per_item: float, steps: int
+) -> tuple[Ints, Floats, int, bool]:
     from partita.kernels.search.compositions import gaining_compositions
 
     return gaining_compositions(

@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -96,7 +97,7 @@ def matching_bound(
     return proven
 
 
-def _equal_copies(mass: NDArray[np.float64]) -> NDArray[np.int64] | None:
+def _equal_copies(mass: Floats) -> Ints | None:
     """How many draws of equal mass each draw stands for; None where masses are not like that."""
     ratio = mass / mass.min()
     if ratio.sum() > _COPIES * mass.size:
@@ -106,9 +107,7 @@ def _equal_copies(mass: NDArray[np.float64]) -> NDArray[np.int64] | None:
     return copies.astype(np.int64) if equal else None
 
 
-def _deal_by_mass(
-    mass: NDArray[np.float64], order: NDArray[np.int64], whole: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+def _deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, Ints]:
     """Blocks of about equal mass: the draws in them, the mass of each there, the blocks' edges."""
     n_blocks = -(-mass.size // whole)
     copies = np.clip(np.ceil(mass * (_SHARE * n_blocks)), 1, n_blocks).astype(np.int64)
@@ -124,10 +123,10 @@ def _deal_by_mass(
 def _transport_all(
     draws: Draws,
     loss: Loss,
-    to_estimate: NDArray[np.float64],
-    atoms: NDArray[np.int64],
-    mass: NDArray[np.float64],
-    edges: NDArray[np.int64],
+    to_estimate: Floats,
+    atoms: Ints,
+    mass: Floats,
+    edges: Ints,
     n_jobs: int | None,
     is_up: Callable[[], bool],
 ) -> float:
@@ -143,12 +142,7 @@ def _transport_all(
 
 
 def _transport(
-    rows: Labels,
-    clusters: NDArray[np.int64],
-    mass: NDArray[np.float64],
-    to_estimate: NDArray[np.float64],
-    *,
-    loss: Loss,
+    rows: Labels, clusters: Ints, mass: Floats, to_estimate: Floats, *, loss: Loss
 ) -> float:
     from partita.kernels.losses.distances import distances
     from partita.kernels.search.matching import farthest_transport
@@ -166,8 +160,8 @@ def _nothing(*_: object) -> float:
 def _match_equal(
     draws: Draws,
     loss: Loss,
-    to_estimate: NDArray[np.float64],
-    atoms: NDArray[np.int64],
+    to_estimate: Floats,
+    atoms: Ints,
     block: int,
     passes: int,
     rng: np.random.Generator,
@@ -192,12 +186,12 @@ def _match_equal(
 def _match_all(
     draws: Draws,
     loss: Loss,
-    to_estimate: NDArray[np.float64],
-    atoms: NDArray[np.int64],
-    edges: NDArray[np.int64],
+    to_estimate: Floats,
+    atoms: Ints,
+    edges: Ints,
     n_jobs: int | None,
     is_up: Callable[[], bool],
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Floats]:
     """Match the atoms within each block, in groups of blocks."""
     n_blocks = edges.size - 1
     block = int(np.diff(edges).max())
@@ -216,13 +210,8 @@ def _match_all(
 
 
 def _match(
-    rows: Labels,
-    clusters: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    to_estimate: NDArray[np.float64],
-    *,
-    loss: Loss,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    rows: Labels, clusters: Ints, edges: Ints, to_estimate: Floats, *, loss: Loss
+) -> tuple[Ints, Floats]:
     from partita.kernels.search.matching import match_blocks
 
     terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
@@ -231,17 +220,13 @@ def _match(
     return partner + first, reach
 
 
-def _unmatched(
-    _: NDArray[np.int64], edges: NDArray[np.int64], *__: object
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _unmatched(_: Ints, edges: Ints, *__: object) -> tuple[Ints, Floats]:
     """Every draw with itself, where time is up."""
     first, stop = int(edges[0]), int(edges[-1])
     return np.arange(first, stop), np.zeros(stop - first)
 
 
-def _deal_anew(
-    partner: NDArray[np.int64], block: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _deal_anew(partner: Ints, block: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """New random blocks of whole cycles, so that matching anew cannot lose.
 
     Returns the atoms in their new order, and the edges of the blocks.
@@ -259,7 +244,7 @@ def _deal_anew(
     return np.array(order), np.array(edges)
 
 
-def _cycles(partner: NDArray[np.int64]) -> list[list[int]]:
+def _cycles(partner: Ints) -> list[list[int]]:
     following = partner.tolist()
     seen = [False] * len(following)
     cycles = []

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 
 if TYPE_CHECKING:
@@ -194,9 +195,7 @@ def triangle_pairs(triangles: NDArray[np.int64], n_items: int) -> NDArray[np.int
     return np.column_stack(columns)
 
 
-def _priced_bound(
-    programme: PairProgramme, triangles: NDArray[np.int64], prices: NDArray[np.float64]
-) -> float:
+def _priced_bound(programme: PairProgramme, triangles: Ints, prices: Floats) -> float:
     """The bound from triangle prices, whatever they are."""
     n = programme.n_items
     reduced = np.triu(programme.cost, 1)

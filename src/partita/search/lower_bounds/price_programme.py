@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats, Ints
 from partita.partitions.labels import Labels
 
 _SOLVER = 1e-6
@@ -80,12 +81,12 @@ class _Rows:
         self.right: list[float] = []
         self.bounds: list[tuple[float | None, float | None]] = []
 
-    def _entries(self, columns: NDArray[np.int64] | list[int], value: float) -> None:
+    def _entries(self, columns: Ints | list[int], value: float) -> None:
         self.rows += [len(self.right)] * len(columns)
         self.columns += [int(c) for c in columns]
         self.values += [value] * len(columns)
 
-    def at_most(self, items: NDArray[np.int64], n_items: int, right: float) -> None:
+    def at_most(self, items: Ints, n_items: int, right: float) -> None:
         """Σ (up − down) over items ≤ right."""
         self._entries(items, 1.0)
         self._entries(items + n_items, -1.0)
@@ -96,13 +97,7 @@ class _Rows:
         self.n_columns += 1
         return self.n_columns - 1
 
-    def composition(
-        self,
-        taken: NDArray[np.int64],
-        cost: NDArray[np.float64],
-        labels: Labels,
-        n_items: int,
-    ) -> None:
+    def composition(self, taken: Ints, cost: Floats, labels: Labels, n_items: int) -> None:
         """The dearest set of a composition does not exceed its cost."""
         terms: list[tuple[int, float]] = []
         right = 0.0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.search import problem as problems
 from partita.search.methods.ruled_out import losses_of_best
@@ -82,7 +83,7 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
     return draws._take(order), int((~excluded).sum())
 
 
-def _losses(task: Task, draws: Draws, n_candidates: int) -> NDArray[np.float64]:
+def _losses(task: Task, draws: Draws, n_candidates: int) -> Floats:
     """Expected losses of the first candidates: of all of them unless time ran out."""
     evaluate, cost = _evaluator(task, draws, n_candidates)
     step = int(max(1, min(n_candidates, PIECE_LABELS // cost)))
@@ -112,7 +113,7 @@ def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, f
     if loss.is_symmetric and loss.averages_distances:
         return _by_pairs(task, draws, n_candidates), every_draw
 
-    def one_by_one(piece: slice) -> NDArray[np.float64]:
+    def one_by_one(piece: slice) -> Floats:
         rows = draws.rows(piece.start, piece.stop)
         return np.array([loss.expected(row, draws, n_jobs=1) for row in rows])
 
@@ -124,7 +125,7 @@ def _by_similarity(task: Task, draws: Draws) -> Evaluate:
 
     problem = problems.problem_from_similarity(task.similarity, task.loss)
 
-    def evaluate(piece: slice) -> NDArray[np.float64]:
+    def evaluate(piece: slice) -> Floats:
         losses = np.empty(piece.stop - piece.start)
         losses_of(problem, draws.rows(piece.start, piece.stop), losses)
         return losses
@@ -137,7 +138,7 @@ def _by_pairs(task: Task, draws: Draws, n_candidates: int) -> Evaluate:
     measure = task.loss.against(draws.n_items)
     mass = draws.probabilities
 
-    def evaluate(piece: slice) -> NDArray[np.float64]:
+    def evaluate(piece: slice) -> Floats:
         totals = np.zeros(n_candidates)
         candidates = draws.rows(piece.start, piece.stop)
         for tile in draws.blocks(max(1, (1 << 20) // draws.n_items)):

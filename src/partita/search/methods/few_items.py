@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.losses.base import Floats, Loss
+from partita.kernels.arrays import Floats, Ints
+from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.enumeration import partition_blocks
 from partita.partitions.labels import Labels
@@ -169,7 +170,7 @@ def _bounds(draws: Draws, loss: Loss, listed: Listed) -> Floats:
     return bounds
 
 
-def _by_sizes(rows: Labels) -> tuple[list[Sizes], NDArray[np.int64]]:
+def _by_sizes(rows: Labels) -> tuple[list[Sizes], Ints]:
     """The sizes of clusters that occur, largest first, and which of them each row has."""
     n_rows, n_items = rows.shape
     place = rows + np.arange(n_rows)[:, None] * n_items

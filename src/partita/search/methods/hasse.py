@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partita.kernels.arrays import Floats
 from partita.kernels.search.hasse import Moves, columns_of, move_set, score_sets
 from partita.kernels.search.moves import objective, slack
 from partita.partitions.labels import Labels, canonical
@@ -137,7 +137,7 @@ def _descend(
     return Descent(canonical(state.slot_of), origin, looks, cut_short)
 
 
-def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> NDArray[np.float64]:
+def _scored(task: Task, problem: Problem, state: State, moves: Moves) -> Floats:
     """Expected loss after each move; infinite where time ran out."""
     scores = np.full(moves.source.size, np.inf)
     cells = max(reads_of(problem), n_items_of(problem))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
+from partita.kernels.arrays import Floats
 from partita.partitions.labels import Labels, canonical
 from partita.search.lower_bounds.pairs import (
     Relaxation,
@@ -59,7 +59,7 @@ def _refuse(task: Task) -> None:
         )
 
 
-def _branch(task: Task, relaxation: Relaxation) -> NDArray[np.float64] | None:
+def _branch(task: Task, relaxation: Relaxation) -> Floats | None:
     """Integer solutions with ever more triangles, until one violates none."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -88,6 +88,6 @@ def _branch(task: Task, relaxation: Relaxation) -> NDArray[np.float64] | None:
     return None
 
 
-def _clusters(joined: NDArray[np.float64]) -> Labels:
+def _clusters(joined: Floats) -> Labels:
     """The partition of an integral solution that violates no triangle."""
     return canonical(np.argmax(joined + np.eye(len(joined)) > 0.5, axis=1))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.search import dendrogram
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
@@ -109,13 +110,13 @@ def linked(task: Task) -> Tree | None:
     return None if n == 1 or n > MOST_LINKED else Tree(_merges(task, "average"))
 
 
-def _merges(task: Task, linkage: Linkage) -> NDArray[np.int64]:
+def _merges(task: Task, linkage: Linkage) -> Ints:
     """The two nodes joined by each merge, shape (n_items − 1, 2); node N + t is merge t."""
     task.report(f"{linkage} linkage")
     return link(1.0 - task.similarity, complete=linkage == "complete")
 
 
-def _sizes(merges: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sizes(merges: Ints) -> Ints:
     """Number of items of each node."""
     n = len(merges) + 1
     size = np.ones(2 * n - 1, np.int64)
@@ -124,7 +125,7 @@ def _sizes(merges: NDArray[np.int64]) -> NDArray[np.int64]:
     return size
 
 
-def _cut_losses(task: Task, merges: NDArray[np.int64]) -> NDArray[np.float64]:
+def _cut_losses(task: Task, merges: Ints) -> Floats:
     """Expected loss after 0, 1, …, N − 1 merges, shape (n_items,)."""
     n = task.n_items
     size = _sizes(merges)
@@ -138,11 +139,11 @@ def _cut_losses(task: Task, merges: NDArray[np.int64]) -> NDArray[np.float64]:
     return _by_draws(task, task.draws, walk, own)
 
 
-def _running(start: float, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+def _running(start: float, gains: Floats) -> Floats:
     return start + np.concatenate(([0.0], np.cumsum(gains)))
 
 
-def _by_similarity(task: Task, walk: Walk, own: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_similarity(task: Task, walk: Walk, own: Floats) -> Floats:
     n = task.n_items
     problem = problem_from_similarity(task.similarity, task.loss)
     gains = dendrogram.similarity_gains(problem, walk)
@@ -150,9 +151,7 @@ def _by_similarity(task: Task, walk: Walk, own: NDArray[np.float64]) -> NDArray[
     return _combined(task.loss, _running(first, gains), own, problem.mean_truth)
 
 
-def _by_draws(
-    task: Task, draws: Draws, walk: Walk, own: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _by_draws(task: Task, draws: Draws, walk: Walk, own: Floats) -> Floats:
     """From the draws; from those seen so far if time runs out."""
     loss, n = task.loss, task.n_items
     look = partial(_looked_at, walk=walk, own=own, loss=loss)
@@ -171,7 +170,7 @@ def _by_draws(
     return _combined(loss, _running(n * loss.terms(n)[1], mean), own, mean_truth)
 
 
-def _looked_at(block: Block, *, walk: Walk, own: NDArray[np.float64], loss: Loss) -> Sums:
+def _looked_at(block: Block, *, walk: Walk, own: Floats, loss: Loss) -> Sums:
     """What some draws add: to each merge or, combined draw by draw, to each cut; and their mass."""
     n = own.size
     rows, mass, terms = block.rows, np.array(block.probabilities), loss.terms(n)
@@ -185,15 +184,13 @@ def _looked_at(block: Block, *, walk: Walk, own: NDArray[np.float64], loss: Loss
     return out, np.array([truth @ mass, mass.sum()])
 
 
-def _combined(
-    loss: Loss, joint: NDArray[np.float64], own: NDArray[np.float64], truth: float
-) -> NDArray[np.float64]:
+def _combined(loss: Loss, joint: Floats, own: Floats, truth: float) -> Floats:
     form = loss.form(own.size)
     pairs = zip(joint.tolist(), own.tolist(), strict=True)
     return np.array([form.combine(j, e, truth) for j, e in pairs])
 
 
-def _cut(merges: NDArray[np.int64], count: int) -> Labels:
+def _cut(merges: Ints, count: int) -> Labels:
     """The partition after the first ``count`` merges."""
     n = len(merges) + 1
     node = np.arange(2 * n - 1)

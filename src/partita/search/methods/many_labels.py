@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._wording import counted
+from partita.kernels.arrays import Floats
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.types import LANES
 from partita.losses.vi import VI
@@ -90,7 +90,7 @@ def _loss_alone(task: Task) -> float:
     return float(mass @ [form.combine(own, own, each) for each in truth.tolist()])
 
 
-def _truth_sums(block: Block, *, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _truth_sums(block: Block, *, terms: Floats) -> Floats:
     """A pass: Σ f(n_t) of each draw."""
     return truth_sums(block.rows, block.n_clusters, terms)
 

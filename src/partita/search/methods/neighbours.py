@@ -18,12 +18,12 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.kernels.arrays import Ints
 from partita.kernels.search.hasse import Moves
 
 EQUAL = 1e-9
 """Distances this close (relative above 1) are equal; rounding of x·log2(x) is far below."""
 
-Ints = NDArray[np.int64]
 Part = tuple[Ints, Ints, Ints, Ints]
 """Moves as flat items, sizes of the sets, sources, targets."""
 

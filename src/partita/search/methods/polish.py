@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory
 from partita._vocabulary import words
+from partita.kernels.arrays import Floats
 from partita.kernels.search.moves import move_losses
 from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.losses.base import Loss
@@ -133,14 +134,7 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[NDA
     ]
 
 
-def _looked_at(
-    block: Block,
-    *,
-    labels: Labels,
-    n_slots: int,
-    terms: NDArray[np.float64],
-    steps: NDArray[np.float64],
-) -> Sums:
+def _looked_at(block: Block, *, labels: Labels, n_slots: int, terms: Floats, steps: Floats) -> Sums:
     """What the joint sum owes to each item in each slot, and that sum with the draws' own."""
     # Copies, because read-only arrays would compile again.
     clusters, mass = np.array(block.n_clusters), np.array(block.probabilities)
@@ -148,9 +142,7 @@ def _looked_at(
     return steps_of, np.array(sums)
 
 
-def _moves_by_lists(
-    task: Task, labels: Labels, losses: Sequence[Loss]
-) -> list[NDArray[np.float64]]:
+def _moves_by_lists(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Floats]:
     """The same for draws of very many clusters, in one thread."""
     assert task.draws is not None
     problem = lists_from_draws(affordable(task, task.draws), losses[0])

@@ -16,16 +16,14 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._vocabulary import words
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.passes import Block, concatenated, map_blocks
 from partita.search.methods.walks import sample_draws
 from partita.search.task import Task, window
-
-Floats = NDArray[np.float64]
 
 JUDGES = 200
 """Draws of the sample on which all are ranked."""
