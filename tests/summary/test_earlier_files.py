@@ -12,7 +12,7 @@ import pytest
 
 import partita as pt
 from partita.errors import FileFormatError, NotSupportedError
-from partita.summary.parts import PARTS
+from partita.summary.parts import PARTS, part_from
 
 EARLIER = Path(__file__).parents[1] / "data" / "earlier"
 
@@ -55,6 +55,12 @@ def test_every_part_is_where_the_registry_says(name):
     cls = getattr(import_module(f"partita.{PARTS[name]}"), name)
     assert is_dataclass(cls)
     assert cls.__module__ == f"partita.{PARTS[name]}"
+
+
+def test_fields_that_files_name_otherwise_than_arguments():
+    """Files that nothing could read when they were written, as they were written."""
+    fields = {"a": 0.7, "f": (0.0, 1.0, 4.0, 9.0), "divisor": 9.0, "metric": False}
+    assert part_from("Additive", fields) == pt.Additive([0, 1, 4, 9], scale=9, a=0.7)
 
 
 def document(path: Path) -> dict:

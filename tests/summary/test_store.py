@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import FileFormatError
+from loss_instances import INSTANCES
+from partita.errors import FileFormatError, NotSupportedError
+from partita.summary.parts import PARTS
 
 rng = np.random.default_rng(4)
 LABELS = rng.integers(0, 3, (60, 9))
@@ -197,3 +199,41 @@ def too_large(labels):
 def test_arrays_read_back_are_checked(pair, tmp_path, changes):
     with pytest.raises(FileFormatError, match="damaged"):
         pt.Summary.load(forged(pair[2], tmp_path / "forged.npz", **changes))
+
+
+# ------------------------------------------------------------------ losses
+
+SQUARES = [x**2 for x in range(10)]
+STORED = [
+    *INSTANCES,
+    *(pt.Entropy(1.5), pt.Entropy(2.5, a=0.7)),
+    *(pt.Additive(SQUARES, metric=True), pt.Additive(SQUARES, scale=81, a=0.7)),
+]
+
+
+def test_every_loss_that_can_be_stored_is_here():
+    assert {type(loss) for loss in STORED} == {
+        getattr(pt, name) for name, module in PARTS.items() if module.startswith("losses.")
+    }
+
+
+@pytest.mark.parametrize("loss", STORED, ids=repr)
+def test_every_loss_comes_back(loss, tmp_path):
+    summary = pt.summarize(LABELS[:20], loss=loss)
+    summary.save(tmp_path / "file")
+    loaded = pt.Summary.load(tmp_path / "file")
+    assert loaded.loss == summary.loss == loss
+    assert_same(summary, loaded)
+    assert loaded.to_json() == summary.to_json()
+
+
+def test_functions_cannot_be_stored(tmp_path):
+    for loss in (
+        pt.Additive(lambda x: x**2),
+        pt.Additive(SQUARES, scale=lambda n: n**2),
+        pt.CallableLoss(lambda e, t: abs(len(set(e)) - len(set(t)))),
+        pt.loss("half", term="pairs")(lambda joint, estimate, truth, n: (truth - joint) / n),
+    ):
+        with pytest.raises(NotSupportedError, match="cannot be stored"):
+            pt.summarize(LABELS[:20], loss=loss).save(tmp_path / "file")
+        assert not (tmp_path / "file").exists()

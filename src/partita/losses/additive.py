@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -80,6 +80,11 @@ class Additive(PricedLoss):
         object.__setattr__(self, "a", clean_price(a))
         object.__setattr__(self, "metric", bool(metric))
         _check(given, self.divisor, self.metric)
+
+    @classmethod
+    def from_fields(cls, f: Terms, divisor: float = 1.0, **others: Any) -> Self:
+        """The loss from its fields, as files hold them: arguments are named as methods are."""
+        return cls(f, scale=divisor, **others)
 
     def with_price(self, a: float) -> Self:
         """The same loss at another price of splitting."""

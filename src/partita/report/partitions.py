@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._wording import counted, percent
 from partita.partitions.labels import Labels
 from partita.plots.colours import colour_indices
-from partita.report import wording as words
+from partita.report import wording
 
 if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
@@ -87,7 +87,7 @@ def shown_partitions(summary: Summary) -> Shown:
     """
     distinct = _Distinct()
     choices = tuple(
-        Choice(key, title, distinct.number(found.labels), words.estimate_text(found))
+        Choice(key, title, distinct.number(found.labels), wording.estimate_text(found))
         for key, title, found in _estimates(summary)
     )
     if summary.rivals is not None and summary.rivals.n > 1:
@@ -96,7 +96,7 @@ def shown_partitions(summary: Summary) -> Shown:
                 f"rival{r}",
                 f"Rival {r} ({percent(round(float(summary.rivals.weights[r]), 3))})",
                 distinct.number(labels),
-                words.rival_text(summary.rivals, r),
+                wording.rival_text(summary.rivals, r),
             )
             for r, labels in enumerate(summary.rivals.labels)
         )
@@ -126,7 +126,7 @@ def _of_path(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
             f"price{j}",
             f"{counted(c.n_clusters, 'cluster')}, prices {c.low:.2f} to {c.high:.2f}",
             distinct.number(c.labels),
-            f"{words.clusters(c.labels)}; optimal for prices of splitting from {c.low:.4f} to "
+            f"{wording.clusters(c.labels)}; optimal for prices of splitting from {c.low:.4f} to "
             f"{c.high:.4f}.",
         )
         for j, c in ((j, corners[j]) for j in wide_corners(path))
@@ -142,7 +142,7 @@ def _of_curve(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
             f"k{k}",
             f"Best with {counted(k, 'cluster')}",
             distinct.number(curve.labels[j]),
-            f"{words.clusters(curve.labels[j])}; {words.amount(curve.excess[j], curve.loss)} "
+            f"{wording.clusters(curve.labels[j])}; {wording.amount(curve.excess[j], curve.loss)} "
             f"({curve.percent[j]:.2g}%) above the estimate.",
         )
         for j, k in enumerate(curve.k.tolist())
@@ -179,10 +179,10 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
         kind: BoundChoice(
             partition=distinct.number(bound.labels[0]),
             n_clusters=int(bound.n_clusters[0]),
-            distance=words.amount(bound.distance, ball.loss),
+            distance=wording.amount(bound.distance, ball.loss),
             mass=f"{bound.mass[0]:.2g}",
             n_ties=len(bound),
-            text=words.bound_text(ball, kind),
+            text=wording.bound_text(ball, kind),
         )
         for kind, bound in ball.bounds.items()
     }
@@ -190,7 +190,7 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
         prob=ball.prob,
         percent=percent(ball.prob),
         radius=ball.radius,
-        ball=words.radius(ball),
+        ball=wording.radius(ball),
         sentence=replace(summary, ball=ball).sentence,
         bounds=bounds,
     )

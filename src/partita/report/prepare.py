@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import Words
-from partita._vocabulary import words as vocabulary
+from partita._vocabulary import Words, words
 from partita._wording import with_unit
 from partita.diagnostics.functionals import functionals
 from partita.kernels.arrays import Floats
 from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
-from partita.report import tables
-from partita.report import wording as words
+from partita.report import tables, wording
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.how_many import HowMany, how_many
 from partita.report.item_positions import ItemPositions, item_positions
@@ -111,15 +109,15 @@ def prepare(summary: Summary) -> Content:
     offer, a few cores from the runs of the summary's, and one pass over the draws for the traces.
     """
     found, ball, counts = summary.estimate, summary.ball, summary.counts
-    said = vocabulary(summary.draws.kind)
+    said = words(summary.draws.kind)
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
     shown, profiles = shown_partitions(summary), summary.profiles
     heat = prepare_similarity(summary.posterior, found.labels)
     content = Content(
         said=said,
-        heading=words.heading(summary),
-        origin=words.origin(summary),
+        heading=wording.heading(summary),
+        origin=wording.origin(summary),
         facts=_facts(summary, said),
         warnings=summary.diagnostics.warnings,
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
@@ -134,7 +132,7 @@ def prepare(summary: Summary) -> Content:
         item_columns=_item_columns(summary),
         count_values=counts.values,
         count_probabilities=counts.probabilities,
-        count_text=words.cluster_counts(counts, found.n_clusters, ball.prob),
+        count_text=wording.cluster_counts(counts, found.n_clusters, ball.prob),
         distance_edges=edges,
         distance_masses=masses,
         distance_title=with_unit(ball.loss.title, ball.loss.unit),
@@ -149,7 +147,7 @@ def prepare(summary: Summary) -> Content:
         diagnostics=tables.diagnostics_table(summary) if summary.diagnostics.names else None,
         rivals=None if summary.rivals is None else tables.rivals_table(summary.rivals),
         rival_items=_rivals(summary),
-        how_found=words.how_found(found),
+        how_found=wording.how_found(found),
         limits=(*summary.estimate.search.limits, *_cut_short(summary)),
         starts=tables.starts_table(summary),
         settings=tables.mapping_table("Settings", ("Argument", "Value"), summary.options),
@@ -162,12 +160,12 @@ def prepare(summary: Summary) -> Content:
 def _facts(summary: Summary, said: Words) -> dict[str, str]:
     found = summary.estimate
     facts = {
-        "Estimate": words.clusters(found.labels),
-        f"{said.expected.capitalize()} loss": words.loss_reached(found),
-        "Proven": words.proof(found),
+        "Estimate": wording.clusters(found.labels),
+        f"{said.expected.capitalize()} loss": wording.loss_reached(found),
+        "Proven": wording.proof(found),
     }
     if summary.diagnostics.names:
-        facts["Convergence"] = words.convergence(summary)
+        facts["Convergence"] = wording.convergence(summary)
     return facts
 
 

@@ -83,7 +83,7 @@ def part_from(name: str, entries: dict[str, Any]) -> Any:
         if kind == "ItemUncertainty":
             return None  # of another shape in earlier versions; made anew from the draws
         raise ValueError(f"the {kind} in it lacks {min(missing)}")
-    return cls(**given)
+    return getattr(cls, "from_fields", cls)(**given)  # where arguments have other names
 
 
 def draws_from_parts(entries: dict[str, Any]) -> Draws:
