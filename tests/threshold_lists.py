@@ -43,7 +43,7 @@ ELSEWHERE = {
     "test_the_dtype_grows_in_a_later_block",
     "partitions.enumeration.MAX_ENUMERATED": "partitions/test_enumeration.py::"
     "test_listing_is_lazy_and_bounded",
-    "partitions.hasse._MAX_DRAWN": "partitions/test_hasse.py::test_what_cannot_be_drawn_is_refused",
+    "losses.hasse._MAX_DRAWN": "losses/test_hasse.py::test_what_cannot_be_drawn_is_refused",
     "partitions.pieces._MOST_DRAWS": "partitions/test_passes.py::"
     "test_blocks_do_not_depend_on_threads",
     "partitions.passes.GATHERED_LABELS": "test_cluster.py::"

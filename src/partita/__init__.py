@@ -35,7 +35,7 @@ _NAMES = {
     "partitions.lattice": "meet join refines covers covered_by closest_neighbours",
     "partitions.enumeration": "all_partitions bell_number stirling_number",
     "partitions.random": "random_partition",
-    "partitions.hasse": "hasse_diagram HasseDiagram",
+    "losses.hasse": "hasse_diagram HasseDiagram",
     "partitions.similarity": "similarity",
     "credible.ball": "credible_ball",
     "credible.ball_result": "CredibleBall",
@@ -147,6 +147,8 @@ if TYPE_CHECKING:
     from partita.losses.explain import explain as explain
     from partita.losses.function import CallableLoss as CallableLoss
     from partita.losses.function import loss as loss
+    from partita.losses.hasse import HasseDiagram as HasseDiagram
+    from partita.losses.hasse import hasse_diagram as hasse_diagram
     from partita.losses.id import ID as ID
     from partita.losses.nid import NID as NID
     from partita.losses.nvi import NVI as NVI
@@ -159,8 +161,6 @@ if TYPE_CHECKING:
     from partita.partitions.enumeration import all_partitions as all_partitions
     from partita.partitions.enumeration import bell_number as bell_number
     from partita.partitions.enumeration import stirling_number as stirling_number
-    from partita.partitions.hasse import HasseDiagram as HasseDiagram
-    from partita.partitions.hasse import hasse_diagram as hasse_diagram
     from partita.partitions.labels import canonical as canonical
     from partita.partitions.labels import cluster_sizes as cluster_sizes
     from partita.partitions.labels import cross_table as cross_table

@@ -13,9 +13,9 @@ from partita.credible.ball_result import CredibleBall
 from partita.credible.levels import tie_tolerance
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
+from partita.losses.hasse import HasseDiagram, hasse_diagram
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
-from partita.partitions.hasse import HasseDiagram, hasse_diagram
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
@@ -86,9 +86,9 @@ def hasse(
     ----------
     source : int, 1 to 8, or HasseDiagram
         Number of items, or the result of :func:`hasse_diagram`.
-    loss : {"vi", "binder"}, or VI() or Binder(), optional
-        What stretches the diagram of n items; by default the loss of the ball,
-        else VI.
+    loss : str or Loss, optional
+        What stretches the diagram of n items: "vi", "binder" or another one that is aligned
+        with the lattice. By default the loss of the ball, else VI.
     center : array_like, shape (n,), or an estimate, optional
     ball : CredibleBall of n items, optional
         In place of a centre.
@@ -120,7 +120,7 @@ def hasse(
     ball = None if ball is None else ball_of(ball, "ball")
     diagram = _diagram(source, loss, ball)
     n_items = diagram.nodes.shape[1]
-    measure = as_loss(diagram.loss)
+    measure = diagram.loss
     colours = None
     if ball is not None:
         middle = as_labels(
@@ -147,7 +147,7 @@ def _diagram(
     source: int | HasseDiagram, loss: str | Loss | None, ball: CredibleBall | None
 ) -> HasseDiagram:
     if isinstance(source, HasseDiagram):
-        if loss is not None and as_loss(loss).name != source.loss:
+        if loss is not None and as_loss(loss) != source.loss:
             raise InvalidInputError(
                 f"the diagram is stretched by {source.loss!r}, not by {loss!r}. Pass the number "
                 "of items to have one made.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._optional import require
-from partita.partitions.hasse import hasse_diagram
+from partita.losses.hasse import hasse_diagram
 from partita.plots.ball import ball
 from partita.plots.canvas import GREY, SMALL, headline, new_figure
 from partita.plots.estimate import estimate
@@ -108,22 +108,18 @@ def lattice_section(folder: Path) -> Section:
     drawn = [_save(_plain_lattice(), folder, "figure-01", "Figure 1: Hasse diagram of four items")]
     for number, loss in ((2, "vi"), (3, "binder")):
         title = f"Figure {number}: Hasse diagram of four items stretched by "
-        name = f"figure-{number:02d}"
-        drawn.append(_save(_lattice(loss, None), folder, name, title + _title(loss)))
+        title += paper.LOSS_TITLES[loss]
+        drawn.append(_save(_lattice(loss, None), folder, f"figure-{number:02d}", title))
     for number, loss in ((1, "vi"), (2, "binder")):
         title = f"Supplement, Figure {number}: distances from {{1,2}}{{3,4}} under "
-        name = f"figure-s{number}"
-        drawn.append(_save(_lattice(loss, (0, 0, 1, 1)), folder, name, title + _title(loss)))
+        title += paper.LOSS_TITLES[loss]
+        drawn.append(_save(_lattice(loss, (0, 0, 1, 1)), folder, f"figure-s{number}", title))
     return Section(
         "Figures 1 to 3 and the supplement's: the lattice of partitions",
         ("These do not depend on data; heights and distances are exact.",),
         (_heights_table(),),
         tuple(drawn),
     )
-
-
-def _title(loss: str) -> str:
-    return paper.LOSS_TITLES[loss]
 
 
 def _lattice(loss: str, center: tuple[int, ...] | None) -> Drawing:
@@ -152,6 +148,7 @@ def _heights_table() -> PageTable:
     for loss, printed in paper.LATTICE_HEIGHTS.items():
         heights = np.unique(hasse_diagram(4, loss=loss).heights.round(9)).tolist()
         pairs = zip(heights, printed, strict=True)
-        rows.append((_title(loss), *(f"{as_printed(h, text)} ({text})" for h, text in pairs)))
+        cells = [f"{as_printed(h, text)} ({text})" for h, text in pairs]
+        rows.append((paper.LOSS_TITLES[loss], *cells))
     shapes = ("{1,2,3,4}", "{1}{2,3,4}", "{1,2}{3,4}", "{1}{2}{3,4}", "{1}{2}{3}{4}")
     return PageTable("Distance from one cluster, ours (paper's)", ("", *shapes), tuple(rows))

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, UnknownNameError
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from reference import partitions as twin
+
+
+@dataclass(frozen=True, repr=False)
+class Halved(pt.VI):
+    """Measures in another way than the loss whose name it has."""
+
+    def distances(self, estimate, draws, n_jobs=None):
+        return 0.5 * super().distances(estimate, draws, n_jobs)
+
 
 PAPER = {
     "vi": {0.0: 1, 0.811: 4, 1.0: 3, 1.5: 6, 2.0: 1},
@@ -57,8 +68,20 @@ def test_the_drawing_goes_from_one_cluster_down_to_singletons():
 
 def test_a_loss_may_be_a_value():
     by_name, by_value = pt.hasse_diagram(3, loss="binder"), pt.hasse_diagram(3, loss=pt.Binder())
-    assert by_value.loss == by_name.loss == "binder"
+    assert by_value.loss == by_name.loss == pt.Binder()
     assert np.array_equal(by_value.heights, by_name.heights)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [Halved(), pt.Entropy(1.5), pt.Additive(lambda x: x**3, scale=lambda n: n**3)],
+    ids=repr,
+)
+def test_heights_are_the_losss_own(loss):
+    diagram = pt.hasse_diagram(4, loss=loss)
+    assert diagram.loss is loss
+    for row, height in zip(diagram.nodes, diagram.heights.tolist(), strict=True):
+        assert height == pt.distance([0] * 4, row, loss)
 
 
 def test_the_largest_diagram():
@@ -67,10 +90,17 @@ def test_the_largest_diagram():
     assert diagram.heights.max() == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize("loss", ["nid", pt.NID(), pt.VI(a=0.5), "nvi", "id", "omari"], ids=repr)
+@pytest.mark.parametrize("n", [3, 4, 8])
+def test_a_loss_that_is_not_aligned_is_refused(loss, n):
+    with pytest.raises(NotSupportedError, match="'vi' or 'binder'") as caught:
+        pt.hasse_diagram(n, loss=loss)
+    assert caught.value.argument == "loss"
+
+
 def test_what_cannot_be_drawn_is_refused():
-    for loss in ("nid", pt.NID(), pt.VI(a=0.5), None):
-        with pytest.raises(UnknownNameError, match="'vi' or 'binder'"):
-            pt.hasse_diagram(4, loss=loss)
+    with pytest.raises(UnknownNameError, match="unknown loss"):
+        pt.hasse_diagram(4, loss=None)
     for n in (0, 9, 2.0):
         with pytest.raises(InvalidInputError, match="1 to 8"):
             pt.hasse_diagram(n)
