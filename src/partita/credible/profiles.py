@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from partita._validate import texts, whole
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidDataError
-from partita.kernels.arrays import Bools, Floats, Int32s
+from partita.kernels.arrays import Bools, Floats
 from partita.partitions.convert import as_draws
+from partita.partitions.data_profiles import data_profiles
 from partita.partitions.labels import as_labels, by_size
-from partita.partitions.profile_table import Profiles, evenly_spaced, weighted_interval
+from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import DrawsLike, LabelsLike
 
 
@@ -78,74 +79,7 @@ def profiles(
     kept = clean
     if clean.n_draws > whole(n_draws, "n_draws", least=1):
         kept = clean._take(evenly_spaced(clean.n_draws, n_draws))
-    merged = kept.unique()
-    sizes = np.bincount(vector).astype(np.int64)
-    statistics = _statistics(table, is_share)
-    given = statistics(vector)
-    found = np.empty((merged.n_draws, sizes.size, given.shape[1]))
-    for m, labels in enumerate(merged):
-        row = labels.astype(np.int32)
-        values = statistics(row)
-        share = np.zeros((sizes.size, values.shape[0]))
-        np.add.at(share, (vector, row), 1.0)
-        known = ~np.isnan(values)
-        with np.errstate(invalid="ignore"):
-            found[m] = (share @ np.where(known, values, 0.0)) / (share @ known)
-    weights = merged.probabilities
-    low, high = weighted_interval(found.reshape(merged.n_draws, -1), weights, level)
-    numeric = [j for j in range(len(named)) if not is_share[j]]
-    order = [*_interleaved(len(named), numeric)]
-    pick = np.array([at for at, _, _ in order])
-    nothing = np.full(sizes.size * len(order), np.nan)
-
-    def chosen(values: Floats) -> Floats:
-        return values.reshape(sizes.size, -1)[:, pick].ravel()
-
-    return Profiles(
-        cluster=np.repeat(np.arange(sizes.size), len(order)),
-        column=tuple(named[j][0] for _, j, _ in order) * sizes.size,
-        parameter=tuple(named[j][1] if kind == 0 else "sd" for _, j, kind in order) * sizes.size,
-        given=chosen(given),
-        given_low=nothing,
-        given_high=nothing,
-        averaged=chosen(np.einsum("m,mkp->kp", weights, found)),
-        averaged_low=chosen(low),
-        averaged_high=chosen(high),
-        sizes=sizes,
-        prob=level,
-        n_draws=kept.n_draws,
-        kind=kept.kind,
-    )
-
-
-def _statistics(table: Floats, is_share: Bools) -> Callable[[Int32s], Floats]:
-    """Means of all columns, then sds of those of numbers, for each cluster of given labels."""
-    from scipy import sparse
-
-    everyone = np.arange(table.shape[0])
-    center = np.nanmean(np.where(np.isnan(table).all(axis=0), 0.0, table), axis=0)
-    seen = ~np.isnan(table)
-    filled = np.where(seen, table - center, 0.0)
-
-    def of(row: Int32s) -> Floats:
-        k = int(row.max()) + 1
-        member = sparse.csr_array((np.ones(row.size), (row, everyone)), shape=(k, row.size))
-        known = member @ seen.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = (member @ filled) / known
-            square = (member @ filled**2) / known
-        sd = np.sqrt(np.maximum(square - mean**2, 0.0))
-        return np.concatenate([mean + center, sd[:, ~is_share]], axis=1)
-
-    return of
-
-
-def _interleaved(n: int, numeric: list[int]) -> Any:
-    """Position, column and kind (0: mean or share, 1: sd) with the sd after its mean."""
-    for j in range(n):
-        yield j, j, 0
-        if j in numeric:
-            yield n + numeric.index(j), j, 1
+    return data_profiles(kept, vector, table, named, is_share, level)
 
 
 def _table(

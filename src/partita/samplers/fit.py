@@ -153,7 +153,9 @@ class Fit(Simulations, Predictions, Result):
         Returns
         -------
         Profiles
-            "mean" and "sd" of normal columns, "rate" of counts, "share of …" of levels.
+            "mean" and "sd" of normal columns, "rate" of counts, "share of …" of levels. Under a
+            kernel that defines no ``moments``, those of :func:`partita.profiles`: means and sds
+            of the data.
 
         Notes
         -----

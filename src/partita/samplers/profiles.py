@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Floats
+from partita.partitions.data_profiles import data_profiles
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles, weighted_interval
@@ -161,7 +162,11 @@ def profile(
     """Profiles of the clusters of labels; see ``Fit.profiles``."""
     sizes = np.bincount(labels).astype(np.int64)
     fixed = [each.moments(values, labels, names) for each in kernel.given(values, labels)]
-    given = laws_of(mixed_moments(fixed))
+    moments = mixed_moments(fixed)
+    if not moments:  # a user's kernel need not say anything of its parameters
+        named = [(name, "mean") for name in names]
+        return data_profiles(draws, labels, values, named, np.zeros(len(names), bool), prob)
+    given = laws_of(moments)
     n, p = draws.n_draws, len(given.column)
     means, samples = np.empty((n, sizes.size, p)), np.empty((n, sizes.size, p))
     for m in range(n):
