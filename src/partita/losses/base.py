@@ -46,7 +46,7 @@ _CLAIMS = frozenset(
 """What is true of a loss because of how it measures."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loss(ABC):
     """Loss of reporting an estimated partition when another one is the truth.
 
@@ -240,6 +240,13 @@ class Loss(ABC):
     def ball_metric(self) -> Loss | None:
         """The metric of credible balls around this loss's estimates, if there is one."""
         return self if self.is_metric else None
+
+    def __eq__(self, other: object) -> bool:
+        # By everything it holds: a subclass may add what is no field.
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), frozenset(vars(self).items())))
 
     def __repr__(self) -> str:
         changed = [

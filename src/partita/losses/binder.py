@@ -9,7 +9,7 @@ from partita.losses.base import Term
 from partita.losses.priced import PricedLoss
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Binder(PricedLoss):
     r"""Binder's loss in the paper's N-invariant scale: 2/N² times the discordant pairs.
 

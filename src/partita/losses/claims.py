@@ -10,6 +10,8 @@ import numpy as np
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.losses.base import Loss
+from partita.losses.binder import Binder
+from partita.losses.vi import VI
 from partita.partitions.draws import Draws
 from partita.partitions.enumeration import all_partitions
 from partita.partitions.labels import Labels
@@ -59,8 +61,9 @@ def flaw(loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
     """What is wrong with a loss, in words; None when every claim holds.
 
     Losses are finite, not negative, 0 for equal partitions and free of labels;
-    a symmetric one is symmetric, a metric obeys the triangle inequality, and
-    arithmetic given twice agrees.
+    a symmetric one is symmetric, a metric obeys the triangle inequality,
+    arithmetic given twice agrees, and what proofs rest on is so: pairs,
+    conditional entropies, prices, a metric below.
     """
     metric = loss.is_metric if metric is None else metric
     rows = _partitions(n_items)
@@ -71,6 +74,8 @@ def flaw(loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
         found = _first(np.abs(table - table.T) > EXACT, "is not symmetric", rows, table)
     if found is None and metric:
         found = _not_a_metric(rows, table)
+    found = found or _not_of_pairs(loss, rows, table) or _not_entropies(loss, rows, table)
+    found = found or _not_above(loss, rows, table) or _not_priced(loss, rows, table)
     return None if found is None else f"{loss!r} {found}"
 
 
@@ -90,13 +95,37 @@ def _labels_matter(loss: Loss, rows: Labels, table: Floats) -> str | None:
         return None
     truths = Draws(rows)
     for e, row in enumerate(rows):
-        renamed = (row.max() - row).astype(np.int32)
-        again = np.asarray(loss.distances(renamed, truths, n_jobs=1))
-        for t in np.flatnonzero(np.abs(again - table[e]) > EXACT):
-            return (
-                f"depends on the names of labels: {_shown(row)} and {_shown(renamed)} are the same "
-                f"partition, but {table[e, t]:g} and {again[t]:g} from {_shown(rows[t])}"
-            )
+        for renamed in _renamed(row):
+            again = np.asarray(loss.distances(renamed, truths, n_jobs=1))
+            for t in np.flatnonzero(np.abs(again - table[e]) > EXACT):
+                return _told_by_name(row, renamed, rows[t], table[e, t], again[t])
+    return None
+
+
+def _renamed(row: Labels) -> list[Labels]:
+    """The same partition with its labels reversed, and with each label in the place of the next."""
+    return [row.max() - row, (row + 1) % (row.max() + 1)]
+
+
+def _told_by_name(row: Labels, renamed: Labels, truth: Labels, one: float, other: float) -> str:
+    return (
+        f"depends on the names of labels: {_shown(row)} and {_shown(renamed)} are the same "
+        f"partition, but {one:g} and {other:g} from {_shown(truth)}"
+    )
+
+
+def _flaw_at_a_glance(loss: Loss) -> str | None:
+    """What is wrong on six items with each partition and itself, and one other."""
+    rows = _partitions(CHECKED_ITEMS)
+    for row, other in zip(rows, np.roll(rows, 1, axis=0), strict=True):
+        truths = Draws(np.stack([row, other]))
+        itself, away = loss.distances(row, truths, n_jobs=1)
+        if abs(itself) > EXACT:
+            return f"{loss!r} is not 0 for equal partitions: {itself:g} for {_shown(row)}"
+        for renamed in _renamed(row):
+            again = float(loss.distances(renamed, truths, n_jobs=1)[1])
+            if abs(again - away) > EXACT:
+                return f"{loss!r} {_told_by_name(row, renamed, other, away, again)}"
     return None
 
 
@@ -134,6 +163,65 @@ def _not_linear(loss: Loss, rows: Labels, table: Floats) -> str | None:
     return None
 
 
+def _not_of_pairs(loss: Loss, rows: Labels, table: Floats) -> str | None:
+    """A loss that is linear in pairs, or exact, or computed from similarities, is so."""
+    n = rows.shape[1]
+    scale = loss.pair_scale(n)
+    if scale is not None:
+        pairs = distance_table(Binder(loss.price), n) * (n * n / scale)
+        found = _first(np.abs(table - pairs) > EXACT, "is not linear in the pairs", rows, table)
+        if found is not None:
+            return found
+    if loss.is_exact and (loss.terms(n) % 1.0).any():
+        return "is not exact: its terms are no whole numbers"
+    if not (loss.uses_similarity and loss.averages_distances):
+        return None
+    p = (rows[:, :, None] == rows[:, None, :]).mean(axis=0)
+    for row, mean in zip(rows, table.mean(axis=1), strict=True):
+        value = loss.expected_from_similarity(row, p)
+        if abs(value - mean) > EXACT:
+            return (
+                f"does not follow from similarities: for the estimate {_shown(row)} and all truths "
+                f"alike it is {mean:g} on average, but {value:g} from their similarity matrix"
+            )
+    return None
+
+
+def _not_entropies(loss: Loss, rows: Labels, table: Floats) -> str | None:
+    """A loss of the two conditional entropies is the variation of information at its price."""
+    if not loss.conditional_entropies:
+        return None
+    entropies = distance_table(VI(loss.price), rows.shape[1])
+    what = "is not a·H(e given t) + (2 − a)·H(t given e)"
+    return _first(np.abs(table - entropies) > EXACT, what, rows, table)
+
+
+def _not_above(loss: Loss, rows: Labels, table: Floats) -> str | None:
+    """A loss is at least its minorant, and what balls are measured by is a metric."""
+    below, ball = loss.minorant(), loss.ball_metric()
+    for metric in {None if below is None else below[1], ball} - {None, loss}:
+        wrong = flaw(metric, metric=True, n_items=rows.shape[1])
+        if wrong is not None:
+            return f"relies on a metric that is none: {wrong}"
+    if ball == loss and not loss.is_metric:
+        return "measures balls by itself, but does not claim to be a metric"
+    if below is None or below == (1.0, loss):
+        return None
+    factor, metric = below
+    least = factor * distance_table(metric, rows.shape[1])
+    return _first(table < least - EXACT, f"is not at least {factor:g} × {metric!r}", rows, table)
+
+
+def _not_priced(loss: Loss, rows: Labels, table: Floats) -> str | None:
+    """A loss with a price a is a mixture of itself at two other prices."""
+    if not loss.has_price:
+        return None
+    low, high = (distance_table(loss.with_price(a), rows.shape[1]) for a in (0.5, 1.5))
+    weight = loss.price - 0.5
+    mixed = (1.0 - weight) * low + weight * high
+    return _first(np.abs(table - mixed) > EXACT, "is no mixture of its prices", rows, table)
+
+
 def _not_a_metric(rows: Labels, table: Floats) -> str | None:
     apart = ~np.eye(len(rows), dtype=bool)
     found = _first(apart & (table <= EXACT), "is 0 for different partitions", rows, table)
@@ -168,17 +256,32 @@ def refuse_false_claims(
     loss: Loss, *, metric: bool | None = None, n_items: int = CHECKED_ITEMS
 ) -> None:
     """Raise where a loss is not what it claims to be."""
-    found = flaw(loss, metric=metric, n_items=n_items)
+    _refuse(flaw(loss, metric=metric, n_items=n_items), f"all partitions of {n_items} items")
+
+
+def _refuse(found: str | None, where: str) -> None:
     if found is not None:
         raise InvalidInputError(
-            f"{found}. Checked on all partitions of {n_items} items; drop the claim or mend the "
-            "arithmetic."
+            f"{found}. Checked on {where}; drop the claim or mend the arithmetic."
         )
 
 
-@lru_cache(maxsize=256)
 def verified(loss: Loss) -> Loss:
     """A loss that a user has written, once its claims have been checked."""
+    try:
+        hash(loss)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"{type(loss).__name__} cannot be compared with other losses ({error}); expected "
+            "fields that can: numbers, text, functions, tuples in the place of lists and arrays."
+        ) from None
+    _verify(loss)
+    return loss
+
+
+@lru_cache(maxsize=256)
+def _verify(loss: Loss) -> None:
     slow = loss.form(FEW_ITEMS) is None and not (loss.is_metric or loss.is_symmetric)
     refuse_false_claims(loss, n_items=FEW_ITEMS if slow else CHECKED_ITEMS)
-    return loss
+    if slow:
+        _refuse(_flaw_at_a_glance(loss), "the partitions of six items")

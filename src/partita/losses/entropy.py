@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from partita._validate import positive
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.losses.priced import PricedLoss
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Entropy(PricedLoss):
     r"""Variation of information with entropies of degree β, between VI and Binder's loss.
 
@@ -80,7 +81,15 @@ class Entropy(PricedLoss):
             return float(n_items)
         # 1 − 2^(1 − β), without cancellation where β is close to 1.
         halves = abs(np.expm1((1.0 - self.beta) * np.log(2.0)))
-        return float(float(n_items) ** self.beta * halves)
+        with np.errstate(over="ignore"):
+            value = float(np.float64(n_items) ** self.beta * halves)
+        if value == np.inf:
+            raise InvalidInputError(
+                f"beta={self.beta:g} is too large for {n_items:,} items: {n_items:,}^{self.beta:g} "
+                "is no number a computer holds. Expected a smaller one.",
+                argument="beta",
+            )
+        return value
 
     def pair_scale(self, n_items: int) -> float | None:
         """Linear in the pairs at β = 2."""

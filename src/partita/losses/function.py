@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from partita._validate import choice, flag, text, unexpected
+from partita._validate import choice, flag, shown, text, unexpected
 from partita.errors import InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss, Term
@@ -18,6 +18,24 @@ from partita.losses.claims import refuse_false_claims, verified
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, map_blocks
+
+TWO_PARTITIONS = "a function of two label vectors that returns a number for any two"
+THREE_SUMS = "of the three sums and the number of items that returns a number"
+
+
+@contextmanager
+def called_rightly(function: object, argument: str, expected: str) -> Iterator[None]:
+    """What a user's function raises when it is tried, as an error about that argument."""
+    try:
+        yield
+    except PartitaError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"{argument}={shown(function)} failed when it was tried ({type(error).__name__}: "
+            f"{error}); expected {expected}.",
+            argument=argument,
+        ) from error
 
 
 class FunctionForm(NamedTuple):
@@ -31,7 +49,7 @@ class FunctionForm(NamedTuple):
         return self.function(joint, estimate, truth, self.n)  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FunctionLoss(Loss):
     """A loss made by :func:`loss`."""
 
@@ -63,7 +81,10 @@ def _compiled(function: Callable[[float, float, float, int], float]) -> Any:
     """The same compiled function each time, so that kernels compile for it once."""
     from partita.kernels.losses.forms import compiled
 
-    return compiled(function)
+    made = compiled(function)
+    with called_rightly(function, "function", f"one that Numba can compile, {THREE_SUMS}"):
+        float(made(4.0, 4.0, 4.0, 2))
+    return made
 
 
 def loss(
@@ -122,16 +143,18 @@ def loss(
     metric, symmetric = flag(metric, "metric"), flag(symmetric, "symmetric")
 
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:
+        if not callable(function):
+            raise unexpected(function, "function", f"a function {THREE_SUMS}")
         symmetry = metric or symmetric
         made = FunctionLoss(name, function, term=term, metric=metric, symmetric=symmetry)
-        with about("function"):
+        with about("function"), called_rightly(function, "function", f"a function {THREE_SUMS}"):
             refuse_false_claims(made)
         return made
 
     return make
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CallableLoss(Loss):
     r"""Any Python function of two partitions, searched by evaluation.
 
@@ -155,7 +178,8 @@ class CallableLoss(Loss):
     -----
     O(M) calls for each partition looked at. No lower bound is known: the result
     is a local minimum, and says so. Whether it depends on the names of labels, is
-    negative, or not 0 for equal partitions is checked on all partitions of four items.
+    negative, or not 0 for equal partitions is checked on all pairs of partitions of four
+    items, and on each partition of six with itself and one other.
 
     References
     ----------
@@ -181,7 +205,7 @@ class CallableLoss(Loss):
             raise unexpected(self.function, "function", "a function of two label vectors")
         flag(self.metric, "metric")
         flag(self.symmetric, "symmetric")
-        with about("function"), _called_rightly(self.function):
+        with about("function"), called_rightly(self.function, "function", TWO_PARTITIONS):
             verified(self)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
@@ -197,30 +221,23 @@ class CallableLoss(Loss):
         return f"CallableLoss({shown}{', metric=True' if self.metric else ''})"
 
 
-@contextmanager
-def _called_rightly(function: Callable[[Labels, Labels], float]) -> Iterator[None]:
-    """What a function raises on the partitions that try it, as an error about that argument."""
-    try:
-        yield
-    except PartitaError:
-        raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"function={function!r} failed on two label vectors of four items "
-            f"({type(error).__name__}: {error}); expected a number for any two.",
-            argument="function",
-        ) from error
-
-
 def _called(
     block: Block, *, function: Callable[[Labels, Labels], float], estimate: Labels
 ) -> Floats:
     values = [function(estimate, row) for row in block.rows]
     try:
-        return np.array([float(value) for value in values])
+        found = np.array([float(value) for value in values])
     except (TypeError, ValueError):
         came = next((v for v in values if not isinstance(v, (int, float))), values[0])
-        raise InvalidInputError(
-            f"the function of two partitions returned {came!r}; expected a number.",
-            argument="function",
-        ) from None
+        raise _no_loss(came, "a number") from None
+    wrong = found[~(np.isfinite(found) & (found >= 0.0))]
+    if wrong.size:
+        raise _no_loss(float(wrong[0]), "a finite number of at least 0")
+    return found
+
+
+def _no_loss(came: object, expected: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"the function of two partitions returned {came!r}; expected {expected}.",
+        argument="function",
+    )

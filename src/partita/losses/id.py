@@ -18,7 +18,7 @@ class IDForm(NamedTuple):
         return max((max(truth, estimate) - joint) / self.n, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ID(Loss):
     r"""Information distance, in bits: the larger of the two conditional entropies.
 

@@ -20,7 +20,7 @@ class NIDForm(NamedTuple):
         return max(value, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NID(Loss):
     r"""Information distance divided by the larger entropy: between 0 and 1, a metric.
 

@@ -20,7 +20,7 @@ class NVIForm(NamedTuple):
         return max(value, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NVI(Loss):
     r"""Variation of information divided by the joint entropy: between 0 and 1, a metric.
 

@@ -30,7 +30,7 @@ class OneMinusARIForm(NamedTuple):
         return max(value, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneMinusARI(Loss):
     r"""One minus the adjusted Rand index of estimate and truth, averaged over the draws.
 

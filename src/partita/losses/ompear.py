@@ -17,7 +17,7 @@ from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneMinusPEAR(Loss):
     r"""One minus the first-order posterior expected adjusted Rand index (mcclust's ``maxpear``).
 

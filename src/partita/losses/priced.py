@@ -22,7 +22,7 @@ class PricedForm(NamedTuple):
         return max((self.a * split + (2.0 - self.a) * merged) / self.scale, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PricedLoss(Loss):
     """A loss [a·Σf(n_t) + (2 − a)·Σf(n_e) − 2·Σf(n_te)] / scale.
 

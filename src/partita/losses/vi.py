@@ -9,7 +9,7 @@ from partita.losses.base import Term
 from partita.losses.priced import PricedLoss
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VI(PricedLoss):
     r"""Variation of information, in bits: the paper's loss, and the default.
 

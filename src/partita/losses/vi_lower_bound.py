@@ -18,7 +18,7 @@ from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VILowerBound(Loss):
     r"""The paper's E[VI_LB]: expected VI with logarithm and expectation exchanged.
 
