@@ -193,7 +193,7 @@ def test_a_saved_fit_finds_its_classes_by_name(tmp_path, monkeypatch):
     assert again.kernel == fit.kernel
     assert again.prior == fit.prior
     np.testing.assert_array_equal(again.density(rows).mean, fit.density(rows).mean)
-    monkeypatch.delitem(registered._KNOWN, "ExponentialGamma")
+    monkeypatch.delitem(registered._KNOWN, (pt.Kernel, "ExponentialGamma"))
     with pytest.raises(
         pt.PartitaError,
         match=r"Import \S*samplers.outside_kernels first",

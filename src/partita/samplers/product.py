@@ -203,7 +203,7 @@ class Product(Kernel):
         """The product again, its kernels found by their kind."""
         return cls(
             *(
-                (restored(*(part.get(name) for name in _DESCRIPTION)), part["columns"])
+                (restored(Kernel, *(part.get(name) for name in _DESCRIPTION)), part["columns"])
                 for part in config["parts"]
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +19,15 @@ class MissingClassError(FileFormatError):
     """A file's model uses a class that has not been imported."""
 
 
-_KNOWN: dict[str, type[Registered]] = {}
+_OWN = "partita"
+"""Home of all classes of partita, which may move between its modules."""
+
+_KNOWN: dict[tuple[type, str], dict[str, type[Registered]]] = {}
+"""Classes by their home, for each base (Kernel, PartitionPrior) and kind."""
+
+
+def _home(module: str) -> str:
+    return _OWN if module.startswith(f"{_OWN}.") else module
 
 
 class Registered:
@@ -32,14 +41,14 @@ class Registered:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.kind = cls.__dict__.get("kind", cls.__name__)
-        taken = _KNOWN.get(cls.kind)
-        own = "partita."
-        if taken and taken.__module__.startswith(own) and not cls.__module__.startswith(own):
+        base = next(each for each in cls.__mro__ if Registered in each.__bases__)
+        known, home = _KNOWN.setdefault((base, cls.kind), {}), _home(cls.__module__)
+        if _OWN in known and home != _OWN:
             raise InvalidInputError(
                 f"a kernel or prior named {cls.kind!r} comes with partita; give the class "
                 f"{cls.__qualname__} another name, or another kind."
             )
-        _KNOWN[cls.kind] = cls
+        known[home] = cls
 
     def config(self) -> dict[str, Any]:
         """Parameters as JSON values, by the names that :meth:`from_config` takes.
@@ -76,25 +85,40 @@ def _restored(value: Any) -> Any:
 
 def described(value: Registered) -> list[Any]:
     """Kind and parameters of a value, for a file; of a user's class also its module."""
-    home = type(value).__module__
+    home = _home(type(value).__module__)
     described = [value.kind, value.config()]
-    return described if home.startswith("partita.") else [*described, home]
+    return described if home == _OWN else [*described, home]
 
 
-def restored(kind: str, config: dict[str, Any], module: str | None = None) -> Any:
-    """The value of that description.
+def restored(base: type, kind: str, config: dict[str, Any], module: str | None = None) -> Any:
+    """The kernel or prior, as ``base`` says, of that description.
 
     Only modules of partita are imported: a file must not choose what code runs.
     """
-    own = module is not None and module.startswith("partita.")
-    if kind not in _KNOWN and (own or module is None):
-        # Files of version 0.1 name the class alone, and classes of partita may move.
+    home = _home(module) if module else _OWN
+    if home == _OWN and _OWN not in _KNOWN.get((base, kind), {}):
         for each in pkgutil.iter_modules(samplers.__path__, "partita.samplers."):
             importlib.import_module(each.name)
-    if kind not in _KNOWN:
-        where = f" Import {module} first" if module else " Import the module that defines it"
-        raise MissingClassError(
-            f"the file's model uses the class {kind}, which is not known here.{where}, then load "
-            "the file again."
+    known = _KNOWN.get((base, kind), {})
+    was: Any = getattr(sys.modules.get(home), kind, None)  # where a class that moved may be named
+    found = known.get(home, was)
+    if found not in known.values():
+        raise MissingClassError(_say_missing(kind, home, list(known)))
+    return found.from_config(config)
+
+
+def _say_missing(kind: str, home: str, elsewhere: list[str]) -> str:
+    """What is not there, what to do, and what has the same name."""
+    if home == _OWN:
+        return (
+            f"the file's model uses the class {kind}, which this version of partita does not have; "
+            "the version that wrote it has."
         )
-    return _KNOWN[kind].from_config(config)
+    way = f"Import {home} first"
+    if home == "__main__":
+        way = f"Define or import {kind} in this script or notebook, as in the one that wrote it"
+    others = "".join(f" ({kind} of {each} is another class.)" for each in elsewhere)
+    return (
+        f"the file's model uses the class {kind} of {home}, which is not known here. {way}, then "
+        f"load the file again.{others}"
+    )

@@ -119,7 +119,8 @@ def load_fit(path: PathLike) -> Fit:
             chain=np.repeat(np.arange(chains), kept),
             item_names=meta.get("item_names"),
         )
-        kernel, prior = restored(*meta["kernel"]), restored(*meta["prior"])
+        kernel = restored(Kernel, *meta["kernel"])
+        prior = restored(PartitionPrior, *meta["prior"])
         settings = _settings(meta["settings"], chains)
         values, columns = arrays["values"], tuple(meta["columns"])
         _check(values, columns, draws, trace, kernel, prior)
