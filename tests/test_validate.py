@@ -60,6 +60,15 @@ def test_wrong_scalars_are_named(name, use, value):
     )
 
 
+def test_numbers_of_numpy_are_whole_numbers_everywhere():
+    for use in (
+        lambda: pt.similarity(DRAWS, n_jobs=np.int64(2)),
+        lambda: pt.estimate(DRAWS, n_jobs=np.int8(-1), max_clusters=np.uint8(3)),
+        lambda: pt.random_partition(np.int32(4), rng=np.int64(1)),
+    ):
+        assert use() is not None
+
+
 def test_too_many_partitions_are_refused_at_once():
     # Counting them first would take years.
     with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):

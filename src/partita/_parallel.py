@@ -13,8 +13,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
-from partita._validate import shown
-from partita.errors import InvalidInputError
+from partita._validate import jobs
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,15 +26,10 @@ def count_jobs(n_jobs: int | None) -> int:
     """Threads to use: ``None`` means every available core, negative counts from the end."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = cores or 1
-    if n_jobs is None:
+    asked = jobs(n_jobs)
+    if asked is None:
         return cores
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise InvalidInputError(
-            f"n_jobs={shown(n_jobs)} was given; expected a positive number of threads, "
-            "-1 for every core, or None for the default.",
-            argument="n_jobs",
-        )
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return asked if asked > 0 else max(1, cores + 1 + asked)
 
 
 def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:

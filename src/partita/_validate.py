@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, UnknownNameError
+from partita.errors import InvalidInputError, UnknownNameError, mark
 
 Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 """What says which random numbers come: a seed, a SeedSequence or a Generator."""
@@ -38,14 +38,26 @@ def whole(value: object, name: str, *, least: int = 0, most: int | None = None) 
     partita.errors.InvalidInputError: thin=2.5; expected a whole number of at least 1.
     """
     bounds = f"of at least {least}" if most is None else f"from {least} to {most:,}"
-    if (
-        not isinstance(value, (int, np.integer))
-        or isinstance(value, (bool, np.bool_))
-        or value < least
-        or (most is not None and value > most)
-    ):
+    cleaned = _integer(value)
+    if cleaned is None or cleaned < least or (most is not None and cleaned > most):
         raise unexpected(value, name, f"a whole number {bounds}")
-    return int(value)
+    return cleaned
+
+
+def jobs(value: object) -> int | None:
+    """A number of threads; negative numbers count from the last core, None says nothing."""
+    cleaned = _integer(value)
+    if value is not None and not cleaned:
+        expected = "a positive number of threads, -1 for every core, or None for the default"
+        raise unexpected(value, "n_jobs", expected)
+    return cleaned
+
+
+def _integer(value: object) -> int | None:
+    """A whole number of Python or NumPy; None for anything else, True and False included."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    return None
 
 
 def number(value: object, name: str, expected: str = "a finite number") -> float:
@@ -72,7 +84,8 @@ def probability(
     cleaned = positive(value, name, expected)
     if cleaned > 1.0:
         hint = f" Give {cleaned / 100:g}, not {cleaned:g}." if cleaned <= 100.0 else ""
-        raise InvalidInputError(f"{name}={shown(value)}; expected {expected}.{hint}", argument=name)
+        said = f"{mark(name, shown(value))}; expected {expected}.{hint}"
+        raise InvalidInputError(said, argument=name)
     return cleaned
 
 
@@ -151,8 +164,9 @@ def generator(value: Rng | None, *, default: int | None = 0) -> np.random.Genera
         return chosen
     if chosen is None or isinstance(chosen, np.random.SeedSequence):
         return np.random.default_rng(chosen)
-    if isinstance(chosen, (int, np.integer)) and not isinstance(chosen, bool) and chosen >= 0:
-        return np.random.default_rng(int(chosen))
+    seed = _integer(chosen)
+    if seed is not None and seed >= 0:
+        return np.random.default_rng(seed)
     expected = (
         "a whole number of at least 0, a numpy.random.SeedSequence or a numpy.random.Generator"
     )
@@ -173,7 +187,7 @@ def unexpected(
     value: object, name: str, expected: str, kind: type[InvalidInputError] = InvalidInputError
 ) -> InvalidInputError:
     """The error about an argument: what came, and what was expected."""
-    return kind(f"{name}={shown(value)}; expected {expected}.", argument=name)
+    return kind(f"{mark(name, shown(value))}; expected {expected}.", argument=name)
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule
 from partita.partitions.similarity import similarity as similarity_of
+from partita.partitions.types import DrawsLike
 from partita.samplers.fit import Fit
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
@@ -28,10 +29,37 @@ from partita.summary.uns import categorical, keep, keep_core, keep_path, keep_ri
 __all__ = ["attach", "summarize"]
 
 
+class Annotated(Protocol):
+    """An AnnData."""
+
+    @property
+    def obs(self) -> Any:
+        """Columns of the cells."""
+
+    @property
+    def obsm(self) -> Any:
+        """Matrices of the cells."""
+
+    @property
+    def obsp(self) -> Any:
+        """Square matrices of the cells."""
+
+    @property
+    def uns(self) -> Any:
+        """All else."""
+
+    @property
+    def n_obs(self) -> int:
+        """Number of cells."""
+
+    def copy(self) -> Any:
+        """Another with the same content."""
+
+
 def summarize(
-    adata: Any,
+    adata: Annotated,
     *,
-    draws: Any,
+    draws: DrawsLike,
     key_added: str = "partita",
     loss: str | Loss = "vi",
     prob: float = 0.95,
@@ -143,7 +171,7 @@ def summarize(
 
 
 def attach(
-    adata: Any, summary: Summary, *, key_added: str = "partita", similarity: bool = False
+    adata: Annotated, summary: Summary, *, key_added: str = "partita", similarity: bool = False
 ) -> None:
     """Keep a summary that is already there in an AnnData, in the fields of :func:`summarize`.
 

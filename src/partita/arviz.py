@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.partitions.types import Tree
 from partita.summary.result import Summary
 
 __all__ = ["attach", "to_dataset"]
 
 
 def attach(
-    data: Any,
+    data: Tree,
     summary: Summary,
     *,
     group: str = "partita",
@@ -63,12 +64,13 @@ def attach(
             "InferenceData. For a plain Dataset see partita.arviz.to_dataset(summary).",
             argument="data",
         )
+    target: Any = data  # a tree or InferenceData, told by name: neither library need be there
     is_tree = "DataTree" in kinds
-    groups = list(data.children) if is_tree else list(data.groups())
+    groups = list(target.children) if is_tree else list(target.groups())
     if group in groups and not overwrite:
         raise InvalidInputError(
             f"there is a group {group!r} already; choose another with group=..., or replace it "
-            "with overwrite=True.",
+            f"with {arg(overwrite=True)}.",
             argument="group",
         )
     dim, coordinate = _item_dim(data, groups, summary, item_dim)
@@ -76,12 +78,12 @@ def attach(
     if coordinate is not None:
         dataset = dataset.assign_coords({dim: coordinate})
     if is_tree:
-        data[group] = require("xarray", extra="arviz").DataTree(dataset)
-        return data
+        target[group] = require("xarray", extra="arviz").DataTree(dataset)
+        return target
     if group in groups:
-        delattr(data, group)
-    data.add_groups({group: dataset})
-    return data
+        delattr(target, group)
+    target.add_groups({group: dataset})
+    return target
 
 
 def _item_dim(data: Any, groups: list[str], summary: Summary, given: str | None) -> tuple[str, Any]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import pickle
+import re
+from pathlib import Path
+
 import pytest
 
+from partita.cli import failures
 from partita.cli.failures import in_options
+from partita.errors import PartitaError, arg
 from partita.summary import summarize as make
 
 
@@ -74,21 +81,70 @@ def test_wrong_usage(place, partita, arguments):
 @pytest.mark.parametrize(
     ("library", "shown"),
     [
-        ("Pass overwrite=True to replace it.", "Pass --force to replace it."),
-        (
-            "Name the format with format=..., one of csv.",
-            "Name the format with --format, one of csv.",
-        ),
-        ("prob=2.0; expected", "--prob 2.0; expected"),
-        ("header=False says", "--no-header says"),
-        ("continued with resume='run 1.npz'.", "continued with --resume 'run 1.npz'."),
-        ("var_name=.... Choose", "--var-name. Choose"),
-        ("Pass loss='vi' or another", "Pass --loss 'vi' or another"),
-        ("with noise=(-1, 'cluster') (one)", "with --noise -1:cluster (one)"),
-        ("pass it as similarity=..., not", "pass it as partita summarize --similarity FILE, not"),
-        ("a=1 and alpha=2 stay", "a=1 and alpha=2 stay"),
-        ("redraws=1 stays", "redraws=1 stays"),
+        (f"Pass {arg(overwrite=True)} to replace it.", "Pass --force to replace it."),
+        (f"Name it with {arg(format=...)}, one of csv.", "Name it with --format, one of csv."),
+        (f"{arg(prob=2.0)}; expected", "--prob 2.0; expected"),
+        (f"{arg(header=False)} says", "--no-header says"),
+        (f"go on with {arg(resume='run 1.npz')}.", "go on with --resume 'run 1.npz'."),
+        (f"{arg(var_name=...)}. Choose", "--var-name. Choose"),
+        (f"Pass {arg(loss='vi')} or another", "Pass --loss 'vi' or another"),
+        (f"with {arg(noise=(-1, 'cluster'))} (one)", "with --noise -1:cluster (one)"),
+        (f"as {arg(similarity=...)}, not", "as partita summarize --similarity FILE, not"),
+        (f"{arg(low=2, high=1)}; expected", "--low 2, --high 1; expected"),
+        (f"{arg(alpha=2)} has no option", "alpha=2 has no option"),
+        ("a=1, prob=2 and method=x.csv stay", "a=1, prob=2 and method=x.csv stay"),
+        (f"overwrite=True exists; {arg(overwrite=True)}", "overwrite=True exists; --force"),
     ],
 )
-def test_arguments_of_the_library_are_named_as_options(library, shown):
-    assert in_options(library) == shown
+def test_arguments_are_named_as_options_where_the_message_marks_them(library, shown):
+    error = PartitaError(library)
+    assert in_options(error) == shown
+    assert not {"\ufdd0", "\ufdd1"} & set(str(error))
+    assert in_options(pickle.loads(pickle.dumps(error))) == shown
+
+
+@pytest.mark.parametrize("name", ["method=x.csv", "prob=2.csv", "(header=False", "similarity=..."])
+def test_a_file_that_is_named_like_an_argument_keeps_its_name(place, partita, name):
+    result = partita("summarize", name, "--format", "csv")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"partita: {name} does not exist")
+
+
+def test_only_rules_that_were_given_are_named(place, partita):
+    for option, shown in [
+        (("--min-size", "16"), "--min-size 16: 16 items"),
+        (("--n-clusters", "16"), "--n-clusters 16: 16 items"),
+        (("--n-clusters", "4", "--min-size", "4"), "--n-clusters 4, --min-size 4: 16 items"),
+    ]:
+        result = partita("summarize", "draws.csv", *option)
+        assert result.stderr.startswith(f"partita: {shown} would be needed, but there are 15.")
+
+
+REPORTS = {"search/constraints.py", "search/outcome.py", "search/methods/draws.py"}
+REPORTS |= {"search/methods/sweep.py", "search/estimate.py", "report/tables.py", "anndata.py"}
+REPORTS |= {"samplers/normal.py"}
+"""Where arguments stand in the words of results, and in errors of what has no command."""
+
+
+def test_messages_mark_the_arguments_that_have_options():
+    """What is written by hand into a message would not be an option on the command line."""
+    options = "|".join((*failures._FLAGS, *failures._VALUES, "similarity"))
+    written = re.compile(rf"(?<![\w.])({options})=")
+    home = Path(failures.__file__).parents[1]
+    found = [
+        f"{path.relative_to(home)}: {text}"
+        for path in home.rglob("*.py")
+        if str(path.relative_to(home)) not in REPORTS
+        for text in literals(path)
+        if written.search(text)
+    ]
+    assert found == []
+
+
+def literals(path):
+    """Text of a module that is no docstring."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value

@@ -93,7 +93,7 @@ def test_a_posterior_stands_for_its_draws(draws):
 
 def test_a_summary_leaves_the_shared_part_behind_when_it_travels(draws):
     summary = pt.summarize(draws)
-    assert "posterior" in summary.__dict__
+    assert "_posterior" in summary.__dict__
     again = pickle.loads(pickle.dumps(summary))
-    assert "posterior" not in again.__dict__
-    assert np.array_equal(again.posterior.similarity, summary.posterior.similarity)
+    assert "_posterior" not in again.__dict__
+    assert np.array_equal(again._posterior.similarity, summary._posterior.similarity)

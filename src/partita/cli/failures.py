@@ -13,6 +13,7 @@ from types import FrameType
 import click
 
 from partita.cli.show import say
+from partita.errors import PartitaError, Worded
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -21,36 +22,31 @@ _VALUES = (
     *("format", "sep", "var_name", "weights", "loss", "method", "prob", "bound", "time_limit"),
     *("max_clusters", "n_clusters", "min_size", "low", "high", "n_jobs", "rng", "draws"),
     *("burn_in", "thin", "chains", "checkpoint", "resume", "concentration", "discount"),
-    *("mean_components", "weight"),
+    *("mean_components", "weight", "noise"),
 )
 """Arguments of the library that options stand for."""
 _RENAMED = {"overwrite": "force", "n_jobs": "jobs", "rng": "seed"}
 """Those whose option has another name."""
+_SPELT = {repr((-1, meaning)): f"-1:{meaning}" for meaning in ("singletons", "cluster")}
+"""Values that are written in another way, those of ``noise``."""
 
 
-def in_options(message: str) -> str:
+def in_options(said: BaseException | str) -> str:
     """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
-    for meaning in ("singletons", "cluster"):
-        message = message.replace(f"noise=(-1, {meaning!r})", f"--noise -1:{meaning}")
-    return " ".join(_word_in_options(word) for word in message.split(" "))
+    text = said.worded(_option) if isinstance(said, Worded) else str(said)
+    return " ".join(text.split())
 
 
-def _word_in_options(word: str) -> str:
-    """A word that begins with an argument, as the option that stands for it."""
-    bare = word.lstrip("(")
-    name, equals, value = bare.partition("=")
-    before = word[: len(word) - len(bare)]
-    if name == "similarity" and value.startswith("..."):  # one command takes it
-        return f"{before}partita summarize --similarity FILE{value[3:]}"
-    if not equals or name not in (*_FLAGS, *_VALUES):
-        return word
+def _option(name: str, value: str) -> str:
+    """An argument and its value as the option that stands for it."""
+    if name == "similarity" and value == "...":  # one command takes it
+        return "partita summarize --similarity FILE"
     option = "--" + _RENAMED.get(name, name).replace("_", "-")
     if name in _FLAGS:
-        flag = option.replace("--", "--no-") if value.startswith("False") else option
-        return before + flag + value.removeprefix("False").removeprefix("True").removeprefix("...")
-    if value.startswith("..."):
-        return before + option + value[3:]
-    return f"{before}{option} {value}".rstrip()
+        return option.replace("--", "--no-") if value == "False" else option
+    if name not in _VALUES:
+        return f"{name}={value}"
+    return option if value == "..." else f"{option} {_SPELT.get(value, value)}"
 
 
 def report_failure(error: Exception, *, debug: bool) -> int:
@@ -62,19 +58,17 @@ def report_failure(error: Exception, *, debug: bool) -> int:
         error.show()
         return error.exit_code
     if isinstance(error, click.Abort):
-        reason = str(error.__cause__ or "") or "interrupted; this command did not finish."
-        say(f"partita: {in_options(reason)}")
+        reason = in_options(error.__cause__ or "") or "interrupted; this command did not finish."
+        say(f"partita: {reason}")
         return INTERRUPTED
     say(f"partita: {_paragraph(error)}")
     return FAILED
 
 
 def _paragraph(error: Exception) -> str:
-    from partita.errors import PartitaError
-
-    text = " ".join(str(error).split())
+    text = in_options(error)
     if isinstance(error, PartitaError):
-        return in_options(text)
+        return text
     if isinstance(error, MemoryError):
         return f"out of memory. {text}".rstrip()
     if isinstance(error, OSError) and error.strerror:

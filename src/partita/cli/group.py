@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
 
 def _say_warning(message: Warning | str, *_: Any) -> None:
     """A warning as one sentence for the person at the keyboard."""
-    say(f"partita: warning: {in_options(' '.join(str(message).split()))}")
+    say(f"partita: warning: {in_options(message)}")
 
 
 @click.group(

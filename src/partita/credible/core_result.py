@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
+from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.numbering import data_frame, from_one, items_from_one
@@ -159,7 +160,7 @@ class CredibleCore(Result):
 
         return core_at(self.draws, prob, self._runs, self._plan)
 
-    def completed(self, loss: Any = "vi") -> Labels:
+    def completed(self, loss: str | Loss = "vi") -> Labels:
         """The best full partition found that groups the core's items as the core does.
 
         Parameters

@@ -15,14 +15,14 @@ from partita.partitions.convert import as_draws
 from partita.partitions.data_profiles import data_profiles
 from partita.partitions.labels import as_labels, by_size
 from partita.partitions.profile_table import Profiles, evenly_spaced
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.partitions.types import DataLike, DrawsLike, LabelsLike
 
 
 def profiles(
     draws: DrawsLike,
     labels: LabelsLike,
     *,
-    data: Any,
+    data: DataLike,
     names: Sequence[str] | None = None,
     prob: float = 0.95,
     n_draws: int = 1_000,

@@ -17,6 +17,7 @@ from partita.errors import (
     MemoryLimitError,
     NotSupportedError,
     PartitaError,
+    arg,
 )
 from partita.io.registry import ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of, several
@@ -25,7 +26,7 @@ from partita.partitions.convert import as_draws, with_fields
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
 from partita.partitions.room import labels_in_file
-from partita.partitions.types import DrawsLike
+from partita.partitions.types import DrawsLike, Engine
 
 
 def read_draws(
@@ -39,7 +40,7 @@ def read_draws(
     strings: bool = False,
     noise: NoiseRule | None = None,
     memory_map: bool = False,
-    engine: Any = None,
+    engine: Engine | None = None,
     kind: Kind | None = None,
 ) -> Draws:
     """Read draws of a partition from a file: one row per draw, one column per item.
@@ -157,7 +158,7 @@ def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
         path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    with reading(path, chosen.name, " Name its true format with format=...."):
+    with reading(path, chosen.name, f" Name its true format with {arg(format=...)}."):
         draws: Draws = chosen.reader()(path, options)
     return draws
 

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.errors import (
+    InvalidInputError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+    PartitaWarning,
+    arg,
+)
 from partita.io.collect import collect, rows_per_block
 from partita.io.columns import (
     choose_columns,
@@ -112,11 +118,11 @@ def warn_of_items_in_rows(names: list[str] | None, n_rows: int, n_items: int) ->
         return
     if any(name.strip().lstrip("-").isdigit() for name in names):
         return
-    warnings.warn(
+    said = (
         f"{n_rows:,} rows, named {names[0]!r}, {names[1]!r}, …, and {n_items:,} columns: are the "
-        "rows items? They were read as draws; if they are items, pass transpose=True.",
-        stacklevel=2,
+        f"rows items? They were read as draws; if they are items, pass {arg(transpose=True)}."
     )
+    warnings.warn(PartitaWarning(said), stacklevel=2)
 
 
 def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None = None) -> Draws:
@@ -140,7 +146,7 @@ def draws_from_items(table: ForeignTable, *, var_name: str | None = None) -> Dra
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
     if var_name is not None:
         raise InvalidInputError(
-            "var_name=... names columns; it has no meaning transposed.", argument="var_name"
+            f"{arg(var_name=...)} names columns; it has no meaning transposed.", argument="var_name"
         )
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
     return draws_from_array(everything, transpose=True, item_names=table.row_names())

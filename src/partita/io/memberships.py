@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError, about
+from partita.errors import InvalidInputError, about, arg
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
+from partita.partitions.types import Foreign
 
 _CELLS = 1 << 23
 """Probabilities held at a time in a product."""
 
 
 def draws_from_memberships(
-    memberships: Any,
+    memberships: ArrayLike | Foreign,
     *,
     log: bool = False,
     per_draw: int = 1,
@@ -87,7 +89,7 @@ def draws_from_memberships(
 
 
 def similarity_from_memberships(
-    memberships: Any, *, log: bool = False, var_name: str | None = None
+    memberships: ArrayLike | Foreign, *, log: bool = False, var_name: str | None = None
 ) -> Floats:
     r"""Posterior similarity matrix from membership probabilities, without the noise of drawing.
 
@@ -140,7 +142,9 @@ def similarity_from_memberships(
 
 
 @about("memberships")
-def _cleaned(memberships: Any, log: bool, var_name: str | None) -> tuple[Floats, Any]:
+def _cleaned(
+    memberships: ArrayLike | Foreign, log: bool, var_name: str | None
+) -> tuple[Floats, Any]:
     """Probabilities of shape (draw, item, component) that sum to 1, and the chain of each draw."""
     log, var_name = flag(log, "log"), text_or_none(var_name, "var_name")
     try:
@@ -192,7 +196,8 @@ def _array_of(obj: Any, var_name: str | None) -> Any:
         obj = obj[var_name]
     elif var_name is not None:
         raise InvalidInputError(
-            f"var_name={var_name!r} was given for an object without variables.", argument="var_name"
+            f"{arg(var_name=var_name)} was given for an object without variables.",
+            argument="var_name",
         )
     dims = getattr(obj, "dims", None)
     if isinstance(dims, tuple) and hasattr(obj, "transpose") and "draw" in dims:

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from partita.errors import FileFormatError, InvalidInputError
+from partita.errors import FileFormatError, InvalidInputError, arg
 from partita.io.columns import (
     CHAIN,
     WEIGHT,
@@ -121,8 +121,8 @@ def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
     special = sorted({CHAIN, WEIGHT} & set(names))
     if options.transpose and (special or options.var_name):
         raise InvalidInputError(
-            f"transpose=True was given for a table with {special or 'var_name=...'}; a table of "
-            "named variables has one row per draw.",
+            f"{arg(transpose=True)} was given for a table with "
+            f"{special or arg(var_name=...)}; a table of named variables has one row per draw.",
             argument="transpose",
         )
 
@@ -132,7 +132,8 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
     bare = re.sub(rb'"[^"]*"', b'""', row).strip().decode(errors="replace")
     if sep in bare if sep else len(bare.split()) > 1:
         return
-    choices = {";": "sep=';'", "\t": "format='tsv'", ",": "format='csv'", " ": "format='txt'"}
+    formats = {"\t": "tsv", ",": "csv", " ": "txt"}
+    choices = {";": arg(sep=";"), **{each: arg(format=f) for each, f in formats.items()}}
     for other, option in choices.items():
         if other in bare:
             came = "blanks" if other == " " else repr(other)

@@ -51,7 +51,18 @@ class FunctionForm(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionLoss(Loss):
-    """A loss made by :func:`loss`."""
+    """A loss made by :func:`loss`.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+        Of the three sums and the number of items.
+    term : "entropy" or "pairs"
+        What is summed.
+    metric, symmetric : bool
+        What was said of it.
+    """
 
     name: str  # type: ignore[misc]
     function: Callable[[float, float, float, int], float]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._result import frozen
 from partita._validate import whole
 from partita._vocabulary import Kind
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Bools, Ints
 from partita.partitions.arrays import Labels
 from partita.partitions.cleaning import (
     BLOCK_LABELS,
@@ -200,7 +200,7 @@ class DrawsArrays:
         for where in self.blocks():
             yield from self.labels_at(where)
 
-    def rows_kept(self, index: Any) -> Stored:
+    def rows_kept(self, index: slice | Ints | Bools) -> Stored:
         """Some draws, kept where all of them are."""
         if isinstance(self._labels, RemoteLabels):
             return self._labels.select(np.arange(self.n_draws)[index])

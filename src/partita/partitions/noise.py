@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import unexpected
-from partita.errors import InvalidLabelsError
+from partita.errors import InvalidLabelsError, arg
 from partita.kernels.arrays import Ints
 from partita.partitions.arrays import integers
 
@@ -114,6 +114,7 @@ def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_dr
     raise InvalidLabelsError(
         f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
         "noise so, but a partition must place every item: say what it means with "
-        "noise=(-1, 'singletons') (each such item is alone) or noise=(-1, 'cluster') (they form "
-        "one cluster). If −1 stands for items of which nothing is said, see PartialPartition."
+        f"{arg(noise=(-1, 'singletons'))} (each such item is alone) or "
+        f"{arg(noise=(-1, 'cluster'))} (they form one cluster). If −1 stands for "
+        "items of which nothing is said, see PartialPartition."
     )

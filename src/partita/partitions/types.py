@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,12 +60,31 @@ class _ColumnNames(Protocol):
     def column_names(self) -> Any: ...
 
 
+class _Client(Protocol):
+    """A client of Dask."""
+
+    @property
+    def submit(self) -> Any: ...
+
+    @property
+    def scheduler(self) -> Any: ...
+
+
+Engine: TypeAlias = Literal["dask"] | _Client
+"""Where work runs: on a Dask client, or on the one that is in force."""
+
 Path: TypeAlias = str | os.PathLike[str]
 
-Foreign: TypeAlias = _Variables | _Groups | _NamedGroups | _Columns | _ColumnNames
+Tree: TypeAlias = _Groups | _NamedGroups
+"""What ArviZ keeps a posterior in."""
+
+Foreign: TypeAlias = _Variables | Tree | _Columns | _ColumnNames
 
 DataLike: TypeAlias = ArrayLike | _Columns | _ColumnNames
 """Observations in memory, one row per item: arrays and tables."""
+
+DataSource: TypeAlias = DataLike | Path
+"""Observations in memory or in a file."""
 
 DrawsLike: TypeAlias = ArrayLike | Path | Foreign | SupportsDraws
 """Everything :func:`partita.as_draws` takes: arrays of shape (draw, item) or (chain, draw, item),

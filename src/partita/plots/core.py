@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._vocabulary import words
 from partita.credible.core_result import CredibleCore
 from partita.errors import InvalidInputError
+from partita.partitions.types import DataLike
 from partita.plots.canvas import (
     GREY,
     INK,
@@ -34,7 +35,11 @@ if TYPE_CHECKING:
 
 
 def core(
-    source: Any, *, data: Any = None, dims: Sequence[int | str] | None = None, axes: Any = None
+    source: CredibleCore | Summary,
+    *,
+    data: DataLike | None = None,
+    dims: Sequence[int | str] | None = None,
+    axes: Axes | Sequence[Axes] | NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """The curve of a credible core, and its items on the data, all others greyed out.
 

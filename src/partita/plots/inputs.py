@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
     """The posterior of a summary, with what it has computed already, or a new one."""
-    return source.posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
+    return source._posterior if isinstance(source, Summary) else as_posterior(source, n_jobs)
 
 
 def ball_of(source: object, argument: str = "source") -> CredibleBall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -16,11 +17,17 @@ from partita.plots.similarity import similarity
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from partita.samplers.fit import Fit
 
 
 def overview(
-    summary: Summary, *, fit: Fit | None = None, axes: Any = None, n_jobs: int | None = None
+    summary: Summary,
+    *,
+    fit: Fit | None = None,
+    axes: Sequence[Axes] | NDArray[Any] | None = None,
+    n_jobs: int | None = None,
 ) -> NDArray[Any]:
     """Draw a summary as one page of four panels.
 

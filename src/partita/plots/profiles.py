@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,15 @@ from partita.plots.canvas import GREY, headline, library, many_axes, plain, shor
 from partita.plots.colours import colour
 from partita.summary.result import Summary
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _MOST_PANELS = 12
 
 
-def profiles(source: Any, *, axes: Any = None) -> NDArray[Any]:
+def profiles(
+    source: Summary | Profiles, *, axes: Sequence[Axes] | NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Parameters of each cluster with their intervals, one panel per column and parameter.
 
     In each panel, for each cluster: the interval with the uncertainty of the

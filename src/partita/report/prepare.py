@@ -113,7 +113,7 @@ def prepare(summary: Summary) -> Content:
     edges, masses = _distances(summary)
     traces, trace_note = _traces(summary)
     shown, profiles = shown_partitions(summary), summary.profiles
-    heat = prepare_similarity(summary.posterior, found.labels)
+    heat = prepare_similarity(summary._posterior, found.labels)
     content = Content(
         said=said,
         heading=wording.heading(summary),
@@ -202,7 +202,7 @@ def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
         return (), ""
     if draws.weights is not None:
         return (), "Weighted draws have no order, hence no traces."
-    values = functionals(summary.posterior, estimate=summary.labels)
+    values = functionals(summary._posterior, estimate=summary.labels)
     chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
     members = [np.flatnonzero(chain == name) for name in np.unique(chain)]
     step = -(-draws.n_draws // _TRACE_POINTS)

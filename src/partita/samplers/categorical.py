@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from partita._validate import positive
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.cells import column_groups, group_sums
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
@@ -61,7 +62,7 @@ class DirichletCategorical(Kernel):
             object.__setattr__(self, "levels", _clean_levels(self.levels))
 
     @classmethod
-    def empirical(cls, data: Any) -> DirichletCategorical:
+    def empirical(cls, data: DataSource) -> DirichletCategorical:
         """Uniform probabilities, weight 1, over the levels of the data."""
         return cls().bind(as_table(data))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
-from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
+from partita.errors import FileFormatError, InvalidInputError, PartitaError, about, arg
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
@@ -75,8 +75,8 @@ class Checkpointer:
             return
         if Path(self._path).exists() and not self._may_replace:
             raise FileOverwriteError(
-                f"the checkpoint {self._path} exists already. Pass resume={str(self._path)!r} to "
-                "continue that run, or choose another name."
+                f"the checkpoint {self._path} exists already. Pass {arg(resume=str(self._path))} "
+                "to continue that run, or choose another name."
             )
         self.write(progress)
 
@@ -123,8 +123,9 @@ def read_checkpoint(path: PathLike, run: Run) -> Progress:
         raise FileFormatError(f"the checkpoint {path} is damaged: done={meta.get('done')!r}.")
     if meta["done"] > settings.iterations:
         raise InvalidInputError(
-            f"the checkpoint {path} is {meta['done']} iterations long, but draws={settings.draws} "
-            f"asks for {settings.iterations}. Ask for at least as many draws.",
+            f"the checkpoint {path} is {meta['done']} iterations long, but "
+            f"{arg(draws=settings.draws)} asks for {settings.iterations}. Ask for at "
+            "least as many draws.",
             argument="resume",
         )
     begun = meta.get("begun", ["", ""])  # which version 0.1 did not write

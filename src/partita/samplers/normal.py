@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.hyperpriors import Gamma
@@ -86,13 +87,13 @@ class NormalInverseGamma(Kernel):
         object.__setattr__(self, "rate", clean_rate(self.rate))
 
     @classmethod
-    def empirical(cls, data: Any) -> NormalInverseGamma:
+    def empirical(cls, data: DataSource) -> NormalInverseGamma:
         """The paper's empirical rule, per column: mean, c = 1/2, a = 2, b = sample variance."""
         mean, variance = present_moments(varying(as_table(data), cls.kind))
         return cls(tuple(mean), 0.5, 2.0, tuple(variance))
 
     @classmethod
-    def hierarchical(cls, data: Any) -> NormalInverseGamma:
+    def hierarchical(cls, data: DataSource) -> NormalInverseGamma:
         """Richardson and Green's weakly informative rule, per column of range R.
 
         μ0 is the middle of the range, a = 2, b ~ Gamma(1/5, 10/R²), and c = 1/1000: in a cluster

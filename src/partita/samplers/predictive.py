@@ -15,7 +15,7 @@ from partita.errors import InvalidDataError, about
 from partita.kernels.arrays import Floats
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, concatenated, map_blocks
-from partita.partitions.types import LabelsLike
+from partita.partitions.types import DataLike, DataSource, LabelsLike
 from partita.samplers.fitted import Fitted
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten
@@ -107,7 +107,7 @@ def _densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floats]:
 class Predictions(Fitted):
     """What a fit says of new observations."""
 
-    def density(self, grid: Any, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
+    def density(self, grid: DataLike, *, prob: float = 0.95, n_jobs: int | None = None) -> Density:
         """Posterior predictive density at new points, with pointwise credible bands.
 
         Given a partition, f(x) = Σ_j w_j f_j(x) + w_0 f_0(x): the predictive density of each
@@ -147,7 +147,7 @@ class Predictions(Fitted):
         mean, lower, upper = np.concatenate(parts, axis=1)
         return Density(encoded, mean, lower, upper, prob)
 
-    def predict(self, new_data: Any, labels: LabelsLike) -> Floats:
+    def predict(self, new_data: DataSource, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.
 
         p(cluster j) ∝ (n_j − σ) f_j(x), p(a new cluster) ∝ (α + σk) f_0(x). What is learned, a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments, merge_moments
@@ -51,7 +53,7 @@ class Product(Kernel):
 
     kind: ClassVar[str] = "Product"
 
-    def __init__(self, *parts: Any) -> None:
+    def __init__(self, *parts: tuple[Kernel, int | str | Iterable[int | str]]) -> None:
         object.__setattr__(self, "parts", tuple(_clean_part(part) for part in parts))
         if not parts:
             raise InvalidInputError(
@@ -62,7 +64,7 @@ class Product(Kernel):
         return f"Product({', '.join(repr(part) for part in self.parts)})"
 
     @classmethod
-    def empirical(cls, data: Any) -> Product:
+    def empirical(cls, data: DataSource) -> Product:
         """Each column under the kernel of its type, with that kernel's empirical rule."""
         from partita.samplers.choice import choose_kernel
 

@@ -12,7 +12,8 @@ from partita._files import PathLike
 from partita._parallel import count_jobs
 from partita._validate import Rng, number, unexpected, whole
 from partita._validate import path as clean_path
-from partita.errors import InvalidDataError, InvalidInputError
+from partita.errors import Interrupted, InvalidDataError, InvalidInputError, arg
+from partita.partitions.types import DataSource, Engine, LabelsLike
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
 from partita.samplers.chain_files import ChainFiles, clear, continued
 from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
@@ -33,7 +34,7 @@ _log = logging.getLogger("partita")
 
 
 def sample(
-    data: Any,
+    data: DataSource,
     *,
     kernel: Kernel | None = None,
     prior: PartitionPrior | None = None,
@@ -43,9 +44,9 @@ def sample(
     chains: int = 4,
     rng: Rng | None = None,
     n_jobs: int | None = None,
-    engine: Any = None,
+    engine: Engine | None = None,
     progress: bool | None = None,
-    initial: Any = None,
+    initial: LabelsLike | None = None,
     sweeps: int = 1,
     split_merge: int | None = None,
     checkpoint: PathLike | None = None,
@@ -259,14 +260,14 @@ def _with_parameters(progress: Progress, model: Model) -> Progress:
 
 def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
     """Tell what Ctrl-C left; without any draw there is nothing to return."""
-    kept = f" The run can be continued with resume={str(checkpoint)!r}." if checkpoint else ""
+    way_on = f" The run can be continued with {arg(resume=str(checkpoint))}."
+    kept = way_on if checkpoint else ""
     if not reached.n_draws:
-        raise KeyboardInterrupt(
+        raise Interrupted(
             f"interrupted after {reached.done} of {settings.iterations} iterations, within "
             f"burn-in: there are no draws to return.{kept}"
         )
-    note = (
-        f"interrupted: {reached.n_draws} of {settings.draws} draws of each chain were made.{kept}"
-    )
+    made = f"{reached.n_draws} of {settings.draws} draws of each chain were made"
+    note = str(Interrupted(f"interrupted: {made}.{kept}"))
     sys.stderr.write(f"partita: {note}\n")
     return note

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita._validate import positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.cells import group_sums, present_moments
 from partita.samplers.checks import PerColumn, listed, per_column, spread
 from partita.samplers.kernel import Block, Kernel
@@ -75,7 +76,7 @@ class NormalInverseWishart(Kernel):
         object.__setattr__(self, "scale", _clean_scale(self.scale))
 
     @classmethod
-    def empirical(cls, data: Any) -> NormalInverseWishart:
+    def empirical(cls, data: DataSource) -> NormalInverseWishart:
         """A weak prior on the scale of the data.
 
         μ0 = mean, κ = 0.01, ν = d + 2, and Λ = the columns' sample variances on the diagonal, which

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,22 +25,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Corner(NamedTuple):
-    """One optimal partition of a path."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Corner(Result):
+    """One optimal partition of a path. Made by iterating over a :class:`PricePath`.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n_items,)
+        Labels by size.
+    n_clusters : int
+    low, high : float
+        The prices between which it is optimal.
+    splitting, merging : float
+        Its A and B: its expected loss for splitting and for merging true clusters.
+    is_proven : bool
+        Whether it is proven optimal from low to high.
+    """
 
     labels: Labels
-    """Labels by size, shape (n_items,)."""
     n_clusters: int
     low: float
-    """The price from which it is optimal."""
     high: float
-    """The price up to which it is optimal."""
     splitting: float
-    """A, its expected loss for splitting true clusters."""
     merging: float
-    """B, its expected loss for merging true clusters."""
     is_proven: bool
-    """Whether it is proven optimal from low to high."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,7 +14,7 @@ from partita.losses.base import Loss
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
-from partita.partitions.types import DrawsLike
+from partita.partitions.types import DataLike, DrawsLike
 from partita.samplers.fit import Fit
 from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize
@@ -127,7 +127,7 @@ class PartitionConsensus(SummaryEstimator):
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> PartitionConsensus:  # noqa: ARG002 - scikit-learn's way
+    def fit(self, X: DataLike, y: Any = None) -> PartitionConsensus:  # noqa: ARG002 - scikit-learn's way
         """Find the consensus of the columns of X.
 
         Parameters

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita.errors import InvalidDataError
 from partita.losses.base import Loss
+from partita.partitions.types import DataLike
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit
 from partita.samplers.kernel import Kernel
@@ -127,7 +128,7 @@ class BayesianMixture(SummaryEstimator):
         tags.input_tags.allow_nan = self._takes_missing()
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> BayesianMixture:  # noqa: ARG002 - scikit-learn's way
+    def fit(self, X: DataLike, y: Any = None) -> BayesianMixture:  # noqa: ARG002 - scikit-learn's way
         """Sample the posterior of the clustering of the rows of X and summarise it.
 
         Parameters
@@ -161,7 +162,7 @@ class BayesianMixture(SummaryEstimator):
             )
         )
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: DataLike) -> NDArray[np.float64]:
         r"""Probabilities of the clusters of ``labels_``, and of a new one, for new rows.
 
         :math:`p(j) \propto (n_j - \sigma) f_j(x)` and, in the last column, that of a cluster
@@ -178,7 +179,7 @@ class BayesianMixture(SummaryEstimator):
         check_is_fitted(self)
         return self.fit_.predict(self._checked(X, reset=False), self.labels_)
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: DataLike) -> NDArray[np.intp]:
         """The most probable cluster of new rows; −1 where that is a new one.
 
         Rows of the fitted data may get another cluster than in ``labels_``, which come from
@@ -195,7 +196,7 @@ class BayesianMixture(SummaryEstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return np.where(best == self.n_clusters_, -1, best)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: DataLike) -> NDArray[np.float64]:
         r"""Log posterior predictive density :math:`\log p(x \mid \text{data})` of each row.
 
         Averaged over the draws; see :meth:`partita.Fit.density`.
@@ -212,7 +213,7 @@ class BayesianMixture(SummaryEstimator):
         with np.errstate(divide="ignore"):  # a row so far away that its density is 0
             return np.log(self.fit_.density(self._checked(X, reset=False)).mean)
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's way
+    def score(self, X: DataLike, y: Any = None) -> float:  # noqa: ARG002 - scikit-learn's way
         """Mean of :meth:`score_samples`: what ``GridSearchCV`` and ``cross_val_score`` maximise.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -35,8 +35,10 @@ from partita.summary.loss_comparison import LossComparison
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from partita.rivals.result import Representatives
+    from partita.samplers.fit import Fit
     from partita.search.path_result import PricePath
 
 
@@ -127,12 +129,12 @@ class Summary(Result):
         return self.estimate.labels
 
     @cached_property
-    def posterior(self) -> Posterior:
+    def _posterior(self) -> Posterior:
         """The draws with what was computed from them, shared with figures and reports."""
         return Posterior(self.draws)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: v for name, v in super().__getstate__().items() if name != "posterior"}
+        return {name: v for name, v in super().__getstate__().items() if name != "_posterior"}
 
     @property
     def labels(self) -> Labels:
@@ -161,7 +163,7 @@ class Summary(Result):
         None where the draws are too many for that. :func:`partita.credible_core`
         searches longer, proves how large a core can be, and takes any probability.
         """
-        return quick_core(self.posterior)
+        return quick_core(self._posterior)
 
     @property
     def sentence(self) -> str:
@@ -190,7 +192,7 @@ class Summary(Result):
         # Upwards by name and only when called, as in ``to_html``.
         picture = import_module("partita.plots.thumbnail").thumbnail
         return page(
-            self, picture(self.posterior, self.labels, self.draws.n_draws * self.draws.n_items)
+            self, picture(self._posterior, self.labels, self.draws.n_draws * self.draws.n_items)
         )
 
     def to_frame(self, table: str = "items", *, one_based: bool = False) -> pd.DataFrame:
@@ -282,7 +284,9 @@ class Summary(Result):
 
         return load_summary(path)
 
-    def plot(self, *, fit: Any = None, axes: Any = None) -> NDArray[Any]:
+    def plot(
+        self, *, fit: Fit | None = None, axes: Sequence[Axes] | NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         """Draw the page of four panels; see :func:`partita.plots.overview`."""
         # Upwards by name and only when called, as in ``to_html``.
         panels: NDArray[Any] = import_module("partita.plots").overview(self, fit=fit, axes=axes)

@@ -186,14 +186,14 @@ def summarize(
         path=prices,
         curve=curve,
     )
-    summary.__dict__["posterior"] = posterior  # as the cached property would keep it
+    summary.__dict__["_posterior"] = posterior  # as the cached property would keep it
     return summary
 
 
 def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:
     """The posterior to share; that of a summary with what it knows already."""
     if isinstance(draws, (Posterior, Summary)) and var_name is None:
-        return draws.posterior if isinstance(draws, Summary) else draws
+        return draws._posterior if isinstance(draws, Summary) else draws
     return Posterior(as_draws(draws, var_name=var_name), n_jobs)
 
 

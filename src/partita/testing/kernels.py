@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.partitions.enumeration import all_partitions
+from partita.partitions.types import DataLike
 from partita.samplers.kernel import Kernel
 from partita.samplers.model import Arrays, flatten
 from partita.samplers.partition_prior import PartitionPrior
@@ -28,7 +28,7 @@ _ITEMS = 6
 
 def check_kernel(
     kernel: Kernel,
-    data: Any,
+    data: DataLike,
     *,
     log_marginal: Callable[[Floats], float] | None = None,
     prior: PartitionPrior | None = None,
