@@ -161,6 +161,8 @@ def call(name: str, directory, **given):
             raise AssertionError(f"{name}: what is {parameter}?")
     if name in ("p_value", "conformal_set") and "estimate" in given:
         arguments["method"] = "ball"  # an estimate is the centre of one
+    if name == "sample":  # which makes new data: a seed, and few draws
+        arguments |= {"rng": 0, "draws": 3, "burn_in": 1, "chains": 2, "n_jobs": 1}
     found = function(**arguments)
     return plain(pt.read_draws(arguments["path"]) if name == "write_draws" else found)
 
@@ -214,7 +216,7 @@ def test_every_function_of_labels_takes_every_kind(name, parameter, tmp_path):
     expected = call(name, tmp_path, **{parameter: ONE})
     kinds, columns = kinds_of_labels(tmp_path)
     one_partition = name in ("canonical", "expected_loss", "pairwise_distances") or (
-        parameter == "starts"
+        parameter in ("starts", "initial")
     )
     if not one_partition:
         kinds |= columns
@@ -246,11 +248,54 @@ def test_expected_loss_of_an_estimate_over_the_draws_of_a_summary():
     assert found[0] == summary().estimate.expected_loss > 0
 
 
-def test_plots_take_what_functions_take(tmp_path):
+PLOTS = {
+    name: found[0]
+    for name in pt.plots.__all__
+    if inspect.isfunction(plot := getattr(pt.plots, name))
+    and (found := annotated(plot, "DrawsLike"))
+}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_take_what_functions_take(name, tmp_path):
+    import matplotlib.pyplot
+
     for kind, value in kinds_of_draws(tmp_path).items():
-        if kind in ("frame", "path", "Fit", "dask"):
-            for plot in (pt.plots.n_clusters, pt.plots.similarity, pt.plots.traces):
-                assert plot(value) is not None
+        assert getattr(pt.plots, name)(**{PLOTS[name]: value}) is not None, kind
+        matplotlib.pyplot.close("all")
+
+
+def test_the_figures_of_draws_are_found():
+    assert {"n_clusters", "similarity", "traces"} <= set(PLOTS)
+
+
+def test_a_partial_partition_is_made_of_whatever_stands_for_one(tmp_path):
+    kinds, columns = kinds_of_labels(tmp_path)
+    for kind, value in (kinds | columns).items():
+        part = pt.PartialPartition(value)
+        assert part == pt.PartialPartition(ONE), kind
+        assert part.agrees(value), kind
+    with pytest.raises(InvalidLabelsError, match=r"24 draws.*expected one partition") as caught:
+        pt.PartialPartition(fit())
+    assert caught.value.argument == "labels"
+
+
+def test_draws_are_made_of_arrays_and_name_the_door_for_the_rest(tmp_path):
+    """The constructor would lose the weights, chains and names of what holds draws."""
+    kinds = kinds_of_draws(tmp_path)
+    for kind in ("path", "Draws", "Fit", "Summary", "ball"):
+        with pytest.raises(InvalidLabelsError, match="as_draws takes") as caught:
+            pt.Draws(kinds[kind])
+        assert caught.value.argument == "labels"
+    with pytest.raises(InvalidLabelsError, match="PointEstimate was given, which is one partition"):
+        pt.Draws(summary().estimate)
+
+
+@pytest.mark.parametrize("wrong", [3, None, "summary"])
+def test_the_curve_of_representatives_is_of_representatives(wrong):
+    with pytest.raises(InvalidInputError, match="expected Representatives") as caught:
+        pt.plots.representatives_curve(summary() if wrong == "summary" else wrong)
+    assert caught.value.argument == "source"
 
 
 # ---------------------------------------------------------------------------- masked arrays
@@ -357,7 +402,7 @@ def test_what_is_no_array_is_refused_by_name():
     for use, came in [
         (lambda: pt.n_clusters(lazy), "LazyFrame"),
         (lambda: pt.sample(several), "Dataset"),
-        (lambda: pt.PartialPartition(several), "Dataset"),
+        (lambda: pt.PartialPartition(lazy), "LazyFrame"),
         (lambda: pt.Draws(MATRIX)[several], "Dataset"),
     ]:
         with pytest.raises(InvalidInputError, match=came):

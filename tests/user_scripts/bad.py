@@ -20,3 +20,15 @@ pt.distance([0, 1], [0, 1], loss=2)  # wrong: arg-type
 clusters: str = pt.n_clusters([0, 1])  # wrong: assignment
 pt.summarize(draws).to_html()  # wrong: call-arg
 pt.plots.similarty(draws)  # wrong: attr-defined
+pt.sample(object())  # wrong: arg-type
+pt.sample(draws, initial=object())  # wrong: arg-type
+pt.sample(draws, engine=3)  # wrong: arg-type
+pt.credible_core(draws).completed(loss=3)  # wrong: arg-type
+pt.plots.core(3)  # wrong: arg-type
+pt.plots.profiles(3)  # wrong: arg-type
+pt.profiles(draws, draws[0], data=object())  # wrong: arg-type
+pt.summarize(draws).plot(fit=3)  # wrong: arg-type
+pt.summarize(draws).plot(axes=3)  # wrong: arg-type
+pt.NormalInverseGamma.empirical(object())  # wrong: arg-type
+pt.Product.empirical(object())  # wrong: arg-type
+pt.representatives(draws, rng="seed")  # wrong: arg-type

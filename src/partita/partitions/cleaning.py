@@ -6,6 +6,7 @@ came, what was expected and what to do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,21 @@ BLOCK_LABELS = 1 << 22
 def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
     """The smallest unsigned dtype that holds labels 0 … highest."""
     return np.min_scalar_type(highest)
+
+
+def refuse_what_holds_draws(obj: object) -> None:
+    """An array has no weights, chains or names to lose; what may have some goes by as_draws."""
+    kind = type(obj)
+    if hasattr(kind, "__draws__") or isinstance(obj, (str, os.PathLike)):
+        raise InvalidLabelsError(
+            f"a {kind.__name__} was given; Draws are made of an array of labels, shape (n_draws, "
+            "n_items). as_draws takes files and whatever holds draws."
+        )
+    if hasattr(kind, "__labels__"):
+        raise InvalidLabelsError(
+            f"a {kind.__name__} was given, which is one partition; expected an array of labels, "
+            "shape (n_draws, n_items)."
+        )
 
 
 def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from partita._vocabulary import Kind, words
 from partita._wording import counted, span
 from partita.errors import InvalidInputError, about
 from partita.partitions.arrays import plain_array
-from partita.partitions.cleaning import canonicalise, table_of_draws
+from partita.partitions.cleaning import canonicalise, refuse_what_holds_draws, table_of_draws
 from partita.partitions.draws_arrays import DrawsArrays, Stored
 from partita.partitions.joining import joined
 from partita.partitions.remote import RemoteLabels
@@ -80,6 +80,7 @@ class Draws(DrawsArrays):
         kind: Kind = "posterior",
     ) -> None:
         with about("labels"):
+            refuse_what_holds_draws(labels)
             values = table_of_draws(plain_array(labels, "draws"))
             canonical, counts = canonicalise(values)
         self._set(canonical, counts, weights, chain, item_names, kind)

@@ -41,7 +41,7 @@ def as_labels(
     """
     said = what or _said(argument)
     with about(argument, "draws"):
-        values = _values(labels, said, single=True)
+        values = plain_labels(labels, said, single=True)
         if values.ndim != 1:
             raise InvalidLabelsError(
                 f"{said} have shape {values.shape}; expected one label per item, shape (n_items,)."
@@ -56,7 +56,7 @@ def as_label_rows(
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
     said = _said(argument)
     with about(argument, "draws"):
-        values = _values(labels, said, single=False)
+        values = plain_labels(labels, said, single=False)
         # A vector of objects is one partition (a column of strings), or it holds rows of its own.
         if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
             values = values[None, :]
@@ -74,7 +74,7 @@ def _said(argument: str) -> str:
     return f"labels of the {argument}" if argument in nouns else argument
 
 
-def _values(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
+def plain_labels(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
     """Labels as they came, in one array: a vector, or one partition per row."""
     if hasattr(type(obj), "__labels__"):
         return plain_array(obj.__labels__(), what)
@@ -138,7 +138,7 @@ def canonical(labels: LabelsLike) -> Labels:
     array([0, 0, 1, 2], dtype=int32)
     """
     with about("labels", "draws"):
-        values = _values(labels, "labels", single=False)
+        values = plain_labels(labels, "labels", single=False)
     return as_labels(values) if values.ndim == 1 else as_label_rows(values)
 
 

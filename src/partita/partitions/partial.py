@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from partita._result import as_html
 from partita._wording import counted
 from partita.errors import InvalidLabelsError, about
-from partita.partitions.arrays import integers, plain_array
-from partita.partitions.labels import Labels, as_labels, by_size
+from partita.partitions.arrays import integers
+from partita.partitions.labels import Labels, as_labels, by_size, plain_labels
+from partita.partitions.types import LabelsLike
 
 NOT_STATED = -1
 """Label of the items a partial partition says nothing about."""
@@ -26,8 +27,8 @@ class PartialPartition:
 
     Parameters
     ----------
-    labels : array_like, shape (n_items,)
-        Integers; negative ones are not stated.
+    labels : array_like, shape (n_items,), or anything that stands for one partition
+        Integers; negative ones are not stated. A file or an estimate states every item.
 
     Notes
     -----
@@ -49,8 +50,8 @@ class PartialPartition:
     __slots__ = ("_labels",)
 
     @about("labels")
-    def __init__(self, labels: ArrayLike | PartialPartition) -> None:
-        values = plain_array(labels, "labels of a partial partition")
+    def __init__(self, labels: LabelsLike | PartialPartition) -> None:
+        values = plain_labels(labels, "labels of a partial partition", single=True)
         if values.ndim != 1 or values.size == 0:
             raise InvalidLabelsError(
                 f"a partial partition has shape {values.shape}; expected one label per item, "
@@ -89,7 +90,7 @@ class PartialPartition:
         """Whether every item is grouped."""
         return bool((self._labels >= 0).all())
 
-    def agrees(self, labels: ArrayLike) -> bool:
+    def agrees(self, labels: LabelsLike) -> bool:
         """Whether a full partition groups the stated items exactly as this one does."""
         items = self.items
         full = as_labels(labels, n_items=self._labels.size)

@@ -18,6 +18,7 @@ from partita.plots.canvas import (
     remark,
     whole_ticks,
 )
+from partita.plots.inputs import of_kind
 from partita.rivals.result import Representatives
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     'How many representatives? 2'
     """
     library("figure")
-    curve = getattr(source, "curve", None)
+    expected = "Representatives. partita.representatives(draws) makes them."
+    curve = of_kind(source, Representatives, expected).curve
     if curve is None:
         raise InvalidInputError(
             "there is no held-out curve: the number of representatives was given. "

@@ -19,6 +19,7 @@ from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, as_labels
 from partita.partitions.numbering import data_frame
+from partita.partitions.types import LabelsLike
 from partita.search.result import PROVEN
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class PricePath(Result):
             max(fewer, key=lambda c: c.n_clusters, default=None),
         )
 
-    def stability(self, labels: ArrayLike) -> Stability:
+    def stability(self, labels: LabelsLike) -> Stability:
         """Over which prices a partition stays optimal, and what it loses elsewhere."""
         from partita.search.path_search import costs
 
