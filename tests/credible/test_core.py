@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.credible.core_search import grow_path, prepare
-from partita.errors import InvalidInputError
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.credible.agreement import bits_weight, colour_classes, pack_pairs
 from partita.losses.posterior import as_posterior
 from reference import core as twin
@@ -213,3 +213,10 @@ def test_words_and_tables():
 def test_wrong_wishes_are_refused(wrong):
     with pytest.raises(InvalidInputError, match=f"{next(iter(wrong))}="):
         pt.credible_core(FIVE, **wrong)
+
+
+def test_a_core_is_completed_under_losses_of_cluster_sizes():
+    evaluated = pt.CallableLoss(lambda a, b: pt.distance(a, b))
+    with pytest.raises(NotSupportedError, match=r"'vi'.*expected_loss") as caught:
+        pt.credible_core(pt.Draws(FIVE)).completed(loss=evaluated)
+    assert caught.value.argument == "loss"

@@ -16,7 +16,9 @@ from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.core_search import Runs
 from partita.credible.error import probability_mcse
+from partita.errors import NotSupportedError
 from partita.losses.base import Loss
+from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.numbering import data_frame, from_one, items_from_one
@@ -173,9 +175,17 @@ class CredibleCore(Result):
         ndarray of int32, shape (n_items,)
             Labels by size.
         """
+        measure = as_loss(loss)
+        if measure.form(1) is None:
+            raise NotSupportedError(
+                f"{measure!r} is measured by evaluation, and items are placed by cluster sizes and "
+                "their intersections. Complete under a loss of these, such as 'vi', and compare "
+                "the partitions you have with partita.expected_loss.",
+                argument="loss",
+            )
         # By name and only when called: the search is a neighbour, not a floor below.
         search = import_module("partita.search.complete")
-        labels: Labels = search.complete(self.draws, self.partial, loss=loss)
+        labels: Labels = search.complete(self.draws, self.partial, loss=measure)
         return labels
 
     def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
