@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, UnknownNameError, mark
+from partita.errors import InvalidInputError, PartitaError, UnknownNameError, mark
 
 Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 """What says which random numbers come: a seed, a SeedSequence or a Generator."""
@@ -181,6 +181,21 @@ def path(value: object, name: str = "path") -> Path:
             argument=name,
         )
     return Path(value)
+
+
+@contextmanager
+def called_rightly(function: object, argument: str, expected: str) -> Iterator[None]:
+    """What a user's function raises when it is tried, as an error about that argument."""
+    try:
+        yield
+    except PartitaError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"{mark(argument, shown(function))} failed when it was tried ({type(error).__name__}: "
+            f"{error}); expected {expected}.",
+            argument=argument,
+        ) from error
 
 
 def unexpected(

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from partita._validate import flag, positive, unexpected
+from partita._validate import called_rightly, flag, positive, unexpected
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Floats
 from partita.losses.base import clean_price
 from partita.losses.claims import CHECKED_ITEMS, refuse_false_claims
-from partita.losses.function import called_rightly
 from partita.losses.priced import PricedLoss
 
 _TRIED = 1 << 30

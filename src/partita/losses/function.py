@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from partita._validate import choice, flag, shown, text, unexpected
-from partita.errors import InvalidInputError, PartitaError, about
+from partita._validate import called_rightly, choice, flag, text, unexpected
+from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss, Term
 from partita.losses.claims import refuse_false_claims, verified
@@ -21,21 +20,6 @@ from partita.partitions.passes import Block, map_blocks
 
 TWO_PARTITIONS = "a function of two label vectors that returns a number for any two"
 THREE_SUMS = "of the three sums and the number of items that returns a number"
-
-
-@contextmanager
-def called_rightly(function: object, argument: str, expected: str) -> Iterator[None]:
-    """What a user's function raises when it is tried, as an error about that argument."""
-    try:
-        yield
-    except PartitaError:
-        raise
-    except Exception as error:
-        raise InvalidInputError(
-            f"{argument}={shown(function)} failed when it was tried ({type(error).__name__}: "
-            f"{error}); expected {expected}.",
-            argument=argument,
-        ) from error
 
 
 class FunctionForm(NamedTuple):

@@ -33,7 +33,12 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
 
 def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
     """The hyperparameter for each of n columns."""
-    array = np.asarray(value, np.float64)
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.ndim > 1 or np.isnan(array).any():  # which only fields of users' kernels can be
+        raise unexpected(value, name, "a number, or one per column")
     if array.ndim == 1 and array.size != n_columns:
         raise InvalidInputError(
             f"{name} has {array.size} entries for {n_columns} columns of data; expected one number "

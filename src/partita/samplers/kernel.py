@@ -21,11 +21,14 @@ from partita.samplers.table import Table, numbers
 
 Self = TypeVar("Self", bound="Kernel")
 
-FUNCTIONS = ("add", "remove", "refresh", "log_predictive", "log_marginal")
-"""What a kernel is, to the loops; see ``kernels/gibbs/calls.py``."""
-
-_USER = 4
-"""Code of the family whose functions are called by address, as in ``kernels/gibbs/family.py``."""
+FUNCTIONS = {
+    "add": "x, n, block, j",
+    "remove": "x, n, block, j",
+    "refresh": "n, block, j",
+    "log_predictive": "x, k, block, out",
+    "log_marginal": "n, block, j",
+}
+"""What a kernel is, to the loops, and what each takes; see ``kernels/gibbs/calls.py``."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ class Kernel(Registered, ABC):
         if not is_dataclass(self):
             raise InvalidInputError(
                 f"{self.kind} is no dataclass; define hyper(n_columns), which returns the "
-                "hyperparameters of each column, shape (n_columns, …)."
+                "hyperparameters of each column, shape (n_columns, …).",
+                argument="kernel",
             )
         rows = [spread(getattr(self, f.name), n_columns, f.name) for f in fields(self)]
         return np.stack(rows, 1) if rows else np.zeros((n_columns, 0))
@@ -126,13 +130,22 @@ class Kernel(Registered, ABC):
 
         Columns with missing cells are ``incomplete`` and must stand in a block of their own.
         """
+        from partita.kernels.gibbs.family import USER
+
         functions = tuple(_function(type(self), name) for name in FUNCTIONS)
-        hyper = np.asarray(self.hyper(n_columns), np.float64).reshape(n_columns, -1)
+        hyper = np.asarray(self.hyper(n_columns), np.float64)
+        if hyper.shape[:1] != (n_columns,):
+            raise InvalidInputError(
+                f"hyper({n_columns}) of {self.kind} has shape {hyper.shape}; expected "
+                f"({n_columns}, …), a row of hyperparameters for each column.",
+                argument="kernel",
+            )
+        hyper = hyper.reshape(n_columns, -1)
         tables = np.empty((0, n_items + 1))
         groups = [tuple(range(n_columns))] if self.joint else [(c,) for c in range(n_columns)]
         return [
             Block(
-                _USER,
+                USER,
                 columns,
                 np.ascontiguousarray(hyper[list(columns)].ravel()),
                 tables,
@@ -224,6 +237,7 @@ def _function(cls: type[Kernel], name: str) -> Callable[..., Any]:
     if function is None or not callable(function):
         raise InvalidInputError(
             f"the kernel {cls.__name__} has no function {name!r}; a kernel needs "
-            f"{', '.join(FUNCTIONS)}."
+            f"{', '.join(FUNCTIONS)}.",
+            argument="kernel",
         )
     return function

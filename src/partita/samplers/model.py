@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import shown
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Rates
@@ -80,10 +81,17 @@ class Model:
 def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
     from partita.kernels.gibbs.calls import CompilationError, address
 
-    try:
-        return [address(name, f) for name, f in zip(FUNCTIONS, functions, strict=True)]
-    except CompilationError as error:
-        raise InvalidInputError(f"the kernel cannot be compiled: {error}") from error
+    found = []
+    for (name, takes), function in zip(FUNCTIONS.items(), functions, strict=True):
+        try:
+            found.append(address(name, function))
+        except CompilationError as error:
+            raise InvalidInputError(
+                f"the kernel cannot be compiled: {error}. Expected a function {name}({takes}) that "
+                "Numba compiles; the page of Kernel says what it does.",
+                argument="kernel",
+            ) from error
+    return found
 
 
 def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arrays:
@@ -146,6 +154,12 @@ def build_model(kernel: Kernel, prior: PartitionPrior, values: Floats) -> Model:
 
     arrays = flatten(kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
     tables = prior.tables(values.shape[0])
+    if not isinstance(tables, PriorTables):
+        raise InvalidInputError(
+            f"the tables of {prior.kind} are {shown(tables)}; expected PriorTables, as those of "
+            "ProductPartition(log_v, log_w) are.",
+            argument="prior",
+        )
     singleton = prior_predictive(
         arrays.likelihood(values), tables.arrays, arrays.n_rows, arrays.n_work
     )

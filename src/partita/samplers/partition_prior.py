@@ -83,7 +83,8 @@ class PartitionPrior(Registered, ABC):
             f"{self.kind} has no tables V(N, k) and W(n), so it cannot be sampled: the sampler "
             "takes priors of the form p(c) = V(N, k) Π W(n_j), where the weight of joining a "
             "cluster depends on its size alone. Use ProductPartition(log_v, log_w) if yours has "
-            "that form."
+            "that form.",
+            argument="prior",
         )
 
     def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002

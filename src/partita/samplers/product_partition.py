@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import unexpected, whole
+from partita._validate import called_rightly, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
@@ -73,7 +73,8 @@ class ProductPartition(PartitionPrior):
     def __post_init__(self) -> None:
         log_v, log_w = self.log_v, self.log_w
         if isinstance(log_v, Mapping):
-            log_v = {int(n): _numbers(row, "log_v") for n, row in log_v.items()}
+            with called_rightly(log_v, "log_v", "a table for each number of items"):
+                log_v = {int(n): _numbers(row, "log_v") for n, row in log_v.items()}
         elif not callable(log_v):
             log_v = _numbers(log_v, "log_v")
         object.__setattr__(self, "log_v", log_v)
@@ -81,7 +82,8 @@ class ProductPartition(PartitionPrior):
 
     def _tabulated(self, n_items: int) -> tuple[Floats, Floats]:
         """log V(N, k) for k = 1 … N + 1 (−∞ beyond the possible), log W(n) for n = 1 … N."""
-        w = np.array([_entry(self.log_w, n) for n in range(1, n_items + 1)])
+        with called_rightly(self.log_w, "log_w", "a function of n that returns a number"):
+            w = np.array([_entry(self.log_w, n) for n in range(1, n_items + 1)])
         if not np.isfinite(w).all():
             n = int(np.flatnonzero(~np.isfinite(w))[0]) + 1
             raise InvalidInputError(
@@ -95,13 +97,15 @@ class ProductPartition(PartitionPrior):
                 known = ", ".join(str(n) for n in sorted(self.log_v))
                 raise InvalidInputError(
                     f"this prior holds tables for {known} items, not for {n_items}; make it from "
-                    "its functions again."
+                    "its functions again.",
+                    argument="prior",
                 )
             row: Any = self.log_v[n_items]
         else:
             row = self.log_v
         if callable(row):
-            v = np.array([float(row(n_items, k)) for k in range(1, n_items + 1)])
+            with called_rightly(row, "log_v", "a function of N and k that returns a number"):
+                v = np.array([float(row(n_items, k)) for k in range(1, n_items + 1)])
         else:
             v = np.full(n_items, -np.inf)
             v[: len(row)] = row[:n_items]
@@ -157,7 +161,8 @@ class ProductPartition(PartitionPrior):
         """The tables; functions have none, ``bind`` makes them."""
         if callable(self.log_v) or callable(self.log_w):
             raise InvalidInputError(
-                "functions cannot be written to a file; use bind(n_items) to make tables of them."
+                "functions cannot be written to a file; use bind(n_items) to make tables of them.",
+                argument="prior",
             )
         return {"log_v": self.log_v, "log_w": self.log_w}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, positive, unexpected
+from partita._validate import Rng, called_rightly, positive, unexpected
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
@@ -184,7 +184,9 @@ def _check_reference(
 ) -> None:
     for items in (np.arange(1), np.arange(2), np.arange(min(5, len(values)))):
         found = of_rows.marginal(items) + float(kernel.log_base(values[items]).sum())
-        _compare("log_marginal", found, "the reference", log_marginal(values[items]), items, tol)
+        with called_rightly(log_marginal, "log_marginal", "a function of rows: a log density"):
+            expected = float(log_marginal(values[items]))
+        _compare("log_marginal", found, "the reference", expected, items, tol)
 
 
 def _compare(

@@ -18,12 +18,9 @@ from typing import Any
 import numba
 from numba import types
 from numba.core import cgutils
-from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from partita.kernels.gibbs.types import Block
-
-NAMES = ("add", "remove", "refresh", "log_predictive", "log_marginal")
 
 _ROW = types.Array(types.float64, 1, "C")
 _TABLE = types.Array(types.float64, 2, "C")
@@ -37,7 +34,7 @@ _ARGUMENTS = {
     "log_predictive": (_ROW, _J, _BLOCK, _ROW),
     "log_marginal": (_N, _BLOCK, _J),
 }
-_RESULT = dict.fromkeys(NAMES, _NOTHING) | {"log_marginal": types.float64}
+_RESULT = dict.fromkeys(_ARGUMENTS, _NOTHING) | {"log_marginal": types.float64}
 
 
 def _caller(name: str) -> Any:
@@ -87,11 +84,11 @@ def address(name: str, function: Callable[..., Any]) -> int:
     """Where the compiled function stands in this process; compiles it when it is not."""
     if (name, function) in _alive:
         return _alive[name, function][0]
-    dispatcher: Any = function if hasattr(function, "py_func") else numba.njit(function)
     arguments = _ARGUMENTS[name]
     try:
+        dispatcher: Any = function if hasattr(function, "py_func") else numba.njit(function)
         dispatcher.compile(arguments)
-    except NumbaError as error:
+    except Exception as error:  # a wrong number of arguments is none of Numba's own
         raise CompilationError(f"{name}: {error}") from error
     compiled = dispatcher.overloads[arguments]
     returned = compiled.signature.return_type
