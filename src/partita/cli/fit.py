@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from partita.samplers.fit import Fit
     from partita.samplers.kernel import Kernel
     from partita.samplers.partition_prior import PartitionPrior
-    from partita.summary.result import Summary
 
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
 
@@ -177,15 +176,12 @@ def command(
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
             summary = make_summary(fit, None, choices, seed=seed, jobs=jobs)
-            _add_summary(
-                summary,
-                fit,
-                out,
-                similarity=similarity,
-                figures=figures,
-                report=report,
-                one_based=one_based,
-            )
+            with new_directory(out, adds=True) as directory:
+                write_summary(summary, directory, similarity, one_based=one_based)
+                if figures is not None:
+                    write_figures(summary, fit, directory, figures)
+                if report is None:
+                    write_report(summary, directory / "report.html")
             if report is not None:
                 summary.to_html(report, overwrite=force)
         except KeyboardInterrupt:
@@ -226,22 +222,3 @@ def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any)
     if item_names is None:
         return fit
     return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
-
-
-def _add_summary(
-    summary: Summary,
-    fit: Fit,
-    out: str,
-    *,
-    similarity: str | None,
-    figures: str | None,
-    report: str | None,
-    one_based: bool,
-) -> None:
-    """The summary and the report beside the fit, all at once."""
-    with new_directory(out, adds=True) as directory:
-        write_summary(summary, directory, similarity, one_based=one_based)
-        if figures is not None:
-            write_figures(summary, fit, directory, figures)
-        if report is None:
-            write_report(summary, directory / "report.html")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita._wording import counted
@@ -35,8 +34,7 @@ class Held:
 
     percent: str
     text: str
-    items: NDArray[np.int64]
-    labels: NDArray[np.int32]
+    items: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,6 @@ def holds(summary: Summary) -> Holds | None:
             f"{counted(one.n_clusters, 'cluster')}, are grouped exactly so "
             f"{said.held.format(f'{one.probability:.3f}')}.",
             one.items,
-            one.labels,
         )
         for prob, one in zip(LEVELS, found, strict=True)
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from partita.partitions.labels import cross_table
 from partita.reproduce import figures, paper
 from partita.reproduce.experiments import (
+    MINIMISED,
     Data,
     Experiment,
     Kind,
@@ -30,7 +31,6 @@ from partita.reproduce.values import (
     layout_table,
     spreads,
     value_table,
-    values_of,
 )
 
 Say = Callable[[str], None]
@@ -178,20 +178,20 @@ def _estimates_section(examples: dict[int, Study], plan: Plan, folder: Path) -> 
 def _compared(
     title: str, study: Study, printed: dict[LossName, paper.Row], columns: dict[str, str]
 ) -> list[Value]:
+    """Every number of a table, ready to be compared."""
     return [
-        value
-        for loss in printed
-        for value in values_of(
-            f"{title}, {paper.LOSS_TITLES[loss]}",
-            loss,
-            columns,
-            study.rows[loss],
-            printed[loss],
-            "data" if study.main.data.truth is not None else "Monte Carlo",
-            study.spread[loss],
-            study.errors[loss],
-            study.search.get(loss),
+        Value(
+            what=f"{title}, {paper.LOSS_TITLES[loss]}, {label}",
+            ours=study.rows[loss][name],
+            printed=printed[loss][name],
+            source="data" if study.main.data.truth is not None else "Monte Carlo",
+            spread=study.spread[loss][name],
+            error=study.errors[loss].get(name),
+            search=study.search.get(loss, {}).get(name),
+            minimised=MINIMISED[loss] == name,
         )
+        for loss in printed
+        for name, label in columns.items()
     ]
 
 

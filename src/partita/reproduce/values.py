@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita.reproduce import paper
 from partita.reproduce.digits import as_printed, printed_digits, same_digits, short
-from partita.reproduce.experiments import MINIMISED, Kind
+from partita.reproduce.experiments import Kind
 from partita.reproduce.pages import PageTable
 
 Source = Literal["data", "Monte Carlo"]
@@ -156,33 +156,6 @@ def layout_table(
             ]
         body.append((name, *cells))
     return PageTable(title, ("", *columns.values()), tuple(body), note)
-
-
-def values_of(
-    title: str,
-    kind: Kind,
-    columns: Mapping[str, str],
-    ours: Mapping[str, float],
-    printed: paper.Row,
-    source: Source,
-    spread: Mapping[str, Spread],
-    errors: Mapping[str, float],
-    search: Mapping[str, float] | None = None,
-) -> list[Value]:
-    """Every number of one row of a table, ready to be compared."""
-    return [
-        Value(
-            what=f"{title}, {label}",
-            ours=ours[name],
-            printed=printed[name],
-            source=source,
-            spread=spread[name],
-            error=errors.get(name),
-            search=None if search is None else search.get(name),
-            minimised=MINIMISED[kind] == name,
-        )
-        for name, label in columns.items()
-    ]
 
 
 def cross_table_pair(

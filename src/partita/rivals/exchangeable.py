@@ -26,14 +26,11 @@ class Thinned:
     ----------
     draws : Draws
         Unweighted.
-    effective : float
-        Effective number of the draws given.
     said : str
         What was done, in one sentence.
     """
 
     draws: Draws
-    effective: float
     said: str
 
 
@@ -48,20 +45,19 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
     """
     own = words(draws.kind).draws
     if draws.weights is not None:
-        effective = draws.n_effective
-        size = max(1, min(max_draws, round(effective)))
+        size = max(1, min(max_draws, round(draws.n_effective)))
         rows = systematic(draws.weights, size, np.random.default_rng(0))
         said = f"{size:,} of {draws.n_draws:,} weighted {own}, a systematic sample"
-        return Thinned(draws._with(weights=None)._take(rows), effective, said)
+        return Thinned(draws._with(weights=None)._take(rows), said)
     effective = effective_draws(draws) if by_effect else float(draws.n_draws)
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
     if step == 1:
-        return Thinned(draws, effective, f"all {draws.n_draws:,} {own}")
+        return Thinned(draws, f"all {draws.n_draws:,} {own}")
     kept = draws.thin(step)
     reason = "their effective number" if step == by_correlation else f"max_draws={max_draws:,}"
     said = f"every {_ordinal(step)} of {draws.n_draws:,} {own} ({kept.n_draws:,}), for {reason}"
-    return Thinned(kept, effective, said)
+    return Thinned(kept, said)
 
 
 def effective_draws(draws: Draws) -> float:

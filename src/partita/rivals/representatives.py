@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -135,41 +136,33 @@ def representatives(
         return assembled(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
 
+@dataclass(frozen=True, eq=False)
 class _Search:
     """One search with its clock: the same calls for the curve and for the answer."""
 
-    def __init__(
-        self,
-        loss: Loss,
-        rng: Generator,
-        clock: Clock,
-        n_jobs: int | None,
-        status: Status,
-        bound: Literal["fast", "tight"] | None,
-    ) -> None:
-        self._loss = loss
-        self._rng = rng
-        self._clock = clock
-        self._n_jobs = n_jobs
-        self._status = status
-        self._bound = bound
+    loss: Loss
+    rng: Generator
+    clock: Clock
+    n_jobs: int | None
+    status: Status
+    bound: Literal["fast", "tight"] | None
 
     def best(self, draws: Draws, n: int, effort: Effort) -> Found:
         """The best n partitions for some distinct draws; after Ctrl-C, the best so far."""
         if n == 1:
-            bound = self._bound if effort is FULL else None
-            one = estimate(draws, loss=self._loss, bound=bound, n_jobs=self._n_jobs, rng=self._rng)
+            bound = self.bound if effort is FULL else None
+            one = estimate(draws, loss=self.loss, bound=bound, n_jobs=self.n_jobs, rng=self.rng)
             rows = canonical(one.labels)[None, :]
             return Found(rows, 1, 1, one.search.limits, one.lower_bound)
         return quantise(
             draws,
             n,
-            self._loss,
+            self.loss,
             effort=effort,
-            rng=self._rng,
-            stop=self._clock.is_up,
-            n_jobs=self._n_jobs,
-            say=self._status.say,
+            rng=self.rng,
+            stop=self.clock.is_up,
+            n_jobs=self.n_jobs,
+            say=self.status.say,
         )
 
     def curve(self, draws: Draws, n_max: int) -> HeldOutCurve:
@@ -185,13 +178,13 @@ class _Search:
             fitted = float((seen.probabilities * self._to_nearest(found, seen)).sum())
             distances = self._to_nearest(found, unseen)
             rows.append((n, fitted, *mean_and_error(distances, unseen.probabilities, block)))
-            if is_flat([r[2] for r in rows], [r[3] for r in rows]) or self._clock.is_up():
+            if is_flat([r[2] for r in rows], [r[3] for r in rows]) or self.clock.is_up():
                 break
         ended = is_flat([r[2] for r in rows], [r[3] for r in rows]) or len(rows) == seen.n_draws
         return _curve(rows, ended=ended)
 
     def _to_nearest(self, rows: Int32s, draws: Draws) -> Floats:
-        distances = [self._loss.distances(row, draws, self._n_jobs) for row in rows]
+        distances = [self.loss.distances(row, draws, self.n_jobs) for row in rows]
         nearest: NDArray[np.float64] = np.min(distances, axis=0)
         return nearest
 

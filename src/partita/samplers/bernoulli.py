@@ -63,8 +63,7 @@ class BetaBernoulli(Kernel):
 
     def bind(self, table: Table) -> BetaBernoulli:
         """Checked against these columns; hyperparameters stay as given."""
-        spread(self.a, table.n_columns, "a")
-        spread(self.b, table.n_columns, "b")
+        self.hyper(table.n_columns)
         return self
 
     def check_encoded(self, values: Floats) -> None:

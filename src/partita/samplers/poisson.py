@@ -73,8 +73,7 @@ class GammaPoisson(Kernel):
 
     def bind(self, table: Table) -> GammaPoisson:
         """Checked against these columns; hyperparameters stay as given."""
-        spread(self.shape, table.n_columns, "shape")
-        spread(self.rate, table.n_columns, "rate")
+        self.hyper(table.n_columns)
         return self
 
     def check_encoded(self, values: Floats) -> None:
@@ -98,8 +97,7 @@ class GammaPoisson(Kernel):
         """One block of the complete columns, and one of each incomplete column."""
         from partita.kernels.gibbs.family import POISSON
 
-        shape, rate = spread(self.shape, n_columns, "shape"), spread(self.rate, n_columns, "rate")
-        hyper = np.stack([shape, rate], 1)
+        hyper = self.hyper(n_columns)
         tables = np.empty((0, n_items + 1))
         found = []
         for columns in column_groups(n_columns, incomplete):
