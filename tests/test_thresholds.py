@@ -63,7 +63,7 @@ CROSSED = {
     "samplers.initial._FEW": (0, case.started),
     "samplers.predictive._DRAWS": (3, case.density),
     "search.cluster_moves._DISSOLVED_CELLS": (0, case.searched),
-    "search.cluster_moves._MERGED_CLUSTERS": (1, case.searched),
+    "search.problem.MERGED_CLUSTERS": (1, case.searched),
     "search.cluster_moves._MOVED_CLUSTERS": (1, case.searched),
     "search.cluster_moves._FORCED_LOOKS": (0, case.doubted),
     "search.clusters_curve.MOST_DRAWS": (6, case.short_curve),

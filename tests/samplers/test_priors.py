@@ -6,6 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
 
 import partita as pt
 from samplers.cases import PRIORS, log_prior_by_seating
@@ -18,6 +22,41 @@ def test_log_probability_is_that_of_seating_items(name):
         sizes = pt.cluster_sizes(labels).tolist()
         expected = log_prior_by_seating(name, sizes)
         assert PRIORS[name].log_probability(labels) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", [0.01, 1.0, 100.0, 300.0, 1e3, 1e5])
+def test_weights_of_a_quadrature_sum_to_one(shape):
+    for law in (pt.Gamma(shape, 2.0), pt.F(2 * shape, shape)):
+        assert np.exp(law.nodes(0.0)[1]).sum() == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n", "k"), [(20, 5), (2_000, 200), (5_000, 2_000), (5_000, 2), (3_000, 2_999)]
+)
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize("gamma", [pt.Gamma(1, 1), pt.Gamma(1_000, 1)])
+def test_a_concentration_that_is_well_known_is_integrated(n, k, sigma, gamma):
+    """By an adaptive rule around the mode, of the density and the seating as they are written."""
+    sizes = np.full(k, n // k) + (np.arange(k) < n % k)
+    law, own = stats.gamma(gamma.shape, scale=1 / gamma.rate), gammaln(sizes - sigma)
+
+    def log_integrand(u):
+        alpha = np.exp(u)
+        seats = np.log(alpha + sigma * np.arange(1, k)).sum() + gammaln(alpha + 1)
+        return law.logpdf(alpha) + u + seats - gammaln(alpha + n)
+
+    found = minimize_scalar(lambda u: -log_integrand(u), bounds=(-40, 12), method="bounded")
+    top = -found.fun
+    ends = [found.x - 3.0, found.x + 3.0]
+    while log_integrand(ends[0]) > top - 60 and ends[0] > -700:
+        ends[0] -= 10.0
+    whole = quad(
+        lambda u: np.exp(log_integrand(u) - top), *ends, points=[found.x], limit=500, epsabs=0
+    )[0]
+    expected = np.log(whole) + top + (own - gammaln(1 - sigma)).sum()
+    prior = pt.PitmanYor(gamma, sigma) if sigma else pt.DirichletProcess(gamma)
+    labels = np.repeat(np.arange(k), sizes)
+    assert prior.log_probability(labels) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", PRIORS)

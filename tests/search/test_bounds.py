@@ -314,3 +314,18 @@ def test_losses_without_a_known_bound_have_none(name):
     assert found.lower_bound is None
     assert found.gap is None
     assert not found.is_proven_optimal
+
+
+@pytest.mark.parametrize("loss", [*METRICS, *PRICED, pt.Entropy(1.5, a=1.3)], ids=repr)
+@pytest.mark.parametrize("ratio", [1.0, 1e8, 1e18, 1e30])
+def test_a_draw_that_holds_enough_is_proven_to_be_a_minimiser(loss, ratio):
+    """Just enough of the mass, or so much that similarities round the rest away."""
+    rows = random_posterior(7, 9, 3).labels
+    enough = max(loss.price, 2.0 - loss.price) / 2.0 + 1e-9
+    weights = np.full(len(rows), (1.0 - enough) / (len(rows) - 1))
+    weights[0] = enough * ratio
+    draws = pt.Draws(rows, weights=weights)
+    found = pt.estimate(draws, loss=loss, method="sweep")
+    assert found.is_proven_optimal
+    assert found.lower_bound == pytest.approx(all_losses(draws, loss)[1].min(), rel=1e-9)
+    assert pt.distance(found, rows[0], loss) == 0.0

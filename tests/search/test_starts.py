@@ -12,7 +12,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.search import walker
-from partita.search.methods import sweep, walks
+from partita.search.methods import starts, sweep, walks
 from search.posteriors import random_posterior
 
 
@@ -139,3 +139,15 @@ def test_work_without_end_is_ended(monkeypatch):
     timed = pt.estimate(rows, bound=None, time_limit=600)
     assert timed.search.limits == free.search.limits == ()
     np.testing.assert_array_equal(timed.labels, free.labels)
+
+
+@pytest.mark.parametrize("name", ["nvi", "id", "nid", "omari"])
+def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
+    """Of a loss, too, that cannot judge a partition of some of the items."""
+    monkeypatch.setattr(starts, "LINKED_ITEMS", 12)
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 10)
+    labels = np.where(rng.random((60, 30)) < 0.2, rng.integers(0, 3, (60, 30)), truth)
+    found = pt.estimate(labels, loss=name)
+    assert "average linkage" in {start.origin for start in found.search.starts}
+    assert pt.distance(found, truth) == 0.0

@@ -199,7 +199,7 @@ def _not_entropies(loss: Loss, rows: Labels, table: Floats) -> str | None:
 def _not_above(loss: Loss, rows: Labels, table: Floats) -> str | None:
     """A loss is at least its minorant, and what balls are measured by is a metric."""
     below, ball = loss.minorant(), loss.ball_metric()
-    for metric in {None if below is None else below[1], ball} - {None, loss}:
+    for metric in {below[1] if below else loss, ball or loss} - {loss}:
         wrong = flaw(metric, metric=True, n_items=rows.shape[1])
         if wrong is not None:
             return f"relies on a metric that is none: {wrong}"

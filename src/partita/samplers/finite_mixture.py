@@ -128,7 +128,7 @@ class FiniteMixture(PartitionPrior):
         """Weights and their log probabilities: one, or a quadrature of those that are learned."""
         if isinstance(self.weight, float):
             return np.array([self.weight]), np.zeros(1)
-        u, log_weights = self.weight.nodes(extra)
+        u, log_weights = self.weight.nodes(extra, n_factors=extra)
         return np.exp(u), log_weights
 
     def _log_v(self, n_items: int, clusters: Floats) -> Floats:

@@ -11,6 +11,11 @@ from partita._validate import positive
 from partita.kernels.arrays import Floats
 
 
+def _step(curvature: float) -> float:
+    """A step of a quadrature: at most 0.6 standard deviations of an integrand so curved."""
+    return min(0.1, 0.6 / math.sqrt(max(curvature, 1.0)))
+
+
 @dataclass(frozen=True)
 class Gamma:
     """A gamma distribution, as the prior of a concentration: mean shape/rate.
@@ -48,15 +53,16 @@ class Gamma:
         """shape/rate."""
         return self.shape / self.rate
 
-    def nodes(self, extra: float) -> tuple[Floats, Floats]:
+    def nodes(self, extra: float, n_factors: float = 0.0) -> tuple[Floats, Floats]:
         """log α and log weights of a quadrature for E f(α), f(α) ~ α^extra near 0.
 
         The trapezoidal rule in log α converges exponentially, because the integrand decays at
-        both ends and is analytic in the strip of half-width π/2.
+        both ends and is analytic in the strip of half-width π/2. ``n_factors`` factors of f that
+        grow with α at most as it does make the integrand narrow, and the steps short.
         """
         low = math.log(self.mean) - 45.0 / (self.shape + extra) - 5.0
-        high = math.log(self.shape + extra + 40.0) - math.log(self.rate) + 3.0
-        step = 0.1
+        high = math.log(self.shape + max(extra, n_factors) + 40.0) - math.log(self.rate) + 3.0
+        step = _step(self.shape + n_factors)
         u = np.arange(low, high, step)
         log_density = self.shape * (math.log(self.rate) + u) - math.lgamma(self.shape)
         return u, log_density - self.rate * np.exp(u) + math.log(step)
@@ -104,13 +110,13 @@ class F:
         """(df1 − 2)/df1 · df2/(df2 + 2); 0 where df1 ≤ 2."""
         return max(self.df1 - 2.0, 0.0) / self.df1 * self.df2 / (self.df2 + 2.0)
 
-    def nodes(self, extra: float) -> tuple[Floats, Floats]:
+    def nodes(self, extra: float, n_factors: float = 0.0) -> tuple[Floats, Floats]:
         """log x and log weights of a quadrature for E f(x), f(x) ~ x^extra near 0; see Gamma."""
         half, tail = self.df1 / 2.0, self.df2 / 2.0
         scale = math.log(self.df1 / self.df2)
         low = -scale - 45.0 / (half + extra) - 5.0
         high = -scale + 45.0 / tail + 5.0
-        step = 0.1
+        step = _step(half * tail / (half + tail) + n_factors)
         u = np.arange(low, high, step)
         log_beta = math.lgamma(half) + math.lgamma(tail) - math.lgamma(half + tail)
         log_density = half * (scale + u) - (half + tail) * np.logaddexp(0.0, scale + u) - log_beta

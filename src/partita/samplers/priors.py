@@ -163,7 +163,7 @@ def _log_probability(concentration: float | Gamma, sigma: float, labels: ArrayLi
     blocks = float((gammaln(sizes - sigma) - gammaln(1 - sigma)).sum())
     if isinstance(concentration, Gamma):
         extra = float(k - 1) if sigma == 0 else 0.0
-        u, log_weights = concentration.nodes(extra)
+        u, log_weights = concentration.nodes(extra, n_factors=k - 1)
         opened = _log_opened(np.exp(u), u, sigma, k)
         ratio = gammaln(np.exp(u) + 1) - gammaln(np.exp(u) + n)
         return float(logsumexp(log_weights + opened + ratio)) + blocks

@@ -35,6 +35,9 @@ MEMORY_SHARE = 0.06
 """Share of the free memory that one walk's tables may take: several threads walk, and tables
 are copied when they grow."""
 
+MERGED_CLUSTERS, MERGE_TABLES = 2_000, 5
+"""Clusters, at most, of which every pair is compared, and tables of all pairs that this takes."""
+
 MATRIX_ITEMS = 2_000
 """Up to so many items, losses that permit it are searched with the similarity matrix."""
 
@@ -258,7 +261,8 @@ def walk_bytes(problem: Problem) -> int:
         clusters = problem.row_draw.size / problem.weights.size
         return 2 * problem.weights.size * table_bytes(clusters, 2 * int(clusters))
     if has_lists(problem):
-        return 8 * (problem.weights.size + n_items)
+        clusters = min(problem.row_draw.size // problem.weights.size, MERGED_CLUSTERS)
+        return 8 * (problem.weights.size + n_items + MERGE_TABLES * clusters**2)
     return 8 * n_items * n_items
 
 

@@ -144,7 +144,7 @@ def reaches(target: float, bound: float) -> bool:
 
     Relative to the loss: two partitions may differ by a single pair of N²/2 in a single draw.
     """
-    return target - bound <= 1e-13 * abs(target) + 1e-16
+    return target - max(bound, 0.0) <= 1e-13 * abs(target)
 
 
 @dataclass(frozen=True)

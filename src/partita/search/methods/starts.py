@@ -65,7 +65,7 @@ class Starts:
         self._problem = problem
         self._sample = sample
         self._drawn = _promising_draws(task, sample)
-        self._cuts = iter(_cuts(task, problem, sample))
+        self._cuts = iter(_cuts(task, sample))
         self._nearby = _neighbours(task, problem, sample)
 
     def batches(self, best: list[Labels]) -> Iterator[list[Beginning]]:
@@ -126,8 +126,14 @@ class Starts:
         return falls
 
     def _cut(self) -> Place | None:
+        """A cut; of some of the items where these are many, the others placed by a neighbouring
+        loss where the loss cannot judge half an allocation.
+        """
         cut = next(self._cuts, None)
-        return None if cut is None else (cut, "average linkage", None)
+        if cut is None:
+            return None
+        judges = cut.min() >= 0 or places_items(self._task.loss, self._problem)
+        return cut, "average linkage", None if judges else next(self._nearby)[1]
 
     def _draw(self) -> Place | None:
         draw = next(self._drawn, None)
@@ -192,15 +198,13 @@ def _judged(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
     return [float(measure(labels, rows, clusters) @ mass) for labels in candidates]
 
 
-def _cuts(task: Task, problem: Problem, sample: Draws | None) -> list[Labels]:
+def _cuts(task: Task, sample: Draws | None) -> list[Labels]:
     """Cuts of average linkage at which the loss is locally lowest, best first."""
     n = task.n_items
     if n <= LINKED_ITEMS:
         # The similarity of all draws is there already where a search goes by it.
         return best_cuts(task if sample is None or by_similarity(task) else task.on(sample))
     if sample is None:
-        return []
-    if not places_items(task.loss, problem):
         return []
     items = np.sort(task.rng.choice(n, LINKED_ITEMS, replace=False))
     some = Draws(np.ascontiguousarray(sample.labels[:, items]), weights=sample.weights)
