@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.categorical import level_blocks
 from partita.samplers.cells import cell_sums, group_sums
 from partita.samplers.checks import PerColumn, per_column, spread
@@ -55,7 +56,7 @@ class BetaBernoulli(Kernel):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
 
     @classmethod
-    def empirical(cls, data: Any) -> BetaBernoulli:
+    def empirical(cls, data: DataSource) -> BetaBernoulli:
         """Uniform probabilities, a = b = 1, whatever the data."""
         kernel = cls()
         kernel.encode(as_table(data))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
+from partita.partitions.types import DataSource
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.kernel import Block, Kernel
@@ -57,7 +58,7 @@ class GammaPoisson(Kernel):
             object.__setattr__(self, name, per_column(getattr(self, name), name, above=0.0))
 
     @classmethod
-    def empirical(cls, data: Any) -> GammaPoisson:
+    def empirical(cls, data: DataSource) -> GammaPoisson:
         """Rates exponentially distributed around each column's mean: shape 1, rate 1/mean."""
         table = as_table(data)
         kernel = cls(1.0, 1.0)
