@@ -83,6 +83,18 @@ def test_growing_beyond_the_room_of_the_store_changes_no_distribution():
     assert mean == pytest.approx(expected, abs=0.3)  # sd of k is 2.6, effective draws > 1,000
 
 
+def test_starts_from_a_column_or_a_file(tmp_path):
+    import pandas as pd
+
+    labels = np.arange(40) % 3
+    options = {"draws": 5, "burn_in": 0, "chains": 2, "rng": 0}
+    expected = pt.sample(DATA, initial=labels, **options)
+    pd.DataFrame({"cluster": labels}).to_csv(tmp_path / "labels.csv", index=False)
+    words = pd.DataFrame({"cluster": [f"c{k}" for k in labels]})
+    for initial in (tmp_path / "labels.csv", str(tmp_path / "labels.csv"), words):
+        assert pt.sample(DATA, initial=initial, **options).draws == expected.draws
+
+
 @pytest.mark.parametrize("initial", ["one", "singletons", "kmeans"])
 def test_starts_by_name(initial):
     fit = pt.sample(DATA, initial=initial, draws=5, burn_in=0, chains=2, rng=0)
@@ -233,6 +245,7 @@ def test_checkpoints_that_cannot_be(tmp_path):
         ({"prior": "dp"}, "expected DirichletProcess"),
         ({"kernel": "normal"}, "expected a kernel such as"),
         ({"initial": "random"}, "initial='random' is unknown"),
+        ({"initial": "random.csv"}, "random.csv"),
         ({"initial": [0, 1]}, "2 items, but 40"),
         ({"initial": np.zeros((2, 40))}, "2 partitions for 3 chains"),
     ],

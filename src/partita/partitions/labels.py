@@ -56,7 +56,7 @@ def as_label_rows(
     """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
     said = _said(argument)
     with about(argument, "draws"):
-        values = plain_labels(labels, said, single=False)
+        values = plain_labels(labels, said, single=False, n_items=n_items)
         # A vector of objects is one partition (a column of strings), or it holds rows of its own.
         if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
             values = values[None, :]
@@ -74,8 +74,11 @@ def _said(argument: str) -> str:
     return f"labels of the {argument}" if argument in nouns else argument
 
 
-def plain_labels(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
-    """Labels as they came, in one array: a vector, or one partition per row."""
+def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = None) -> NDArray[Any]:
+    """Labels as they came, in one array: a vector, or one partition per row.
+
+    With the number of items known, a table or file of one column and as many rows is a vector.
+    """
     if hasattr(type(obj), "__labels__"):
         return plain_array(obj.__labels__(), what)
     if isinstance(obj, (np.ndarray, list, tuple)):
@@ -84,7 +87,10 @@ def plain_labels(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
         draws = obj.__draws__()
         return _only(draws, what) if single else np.asarray(draws.labels)
     # Files, tables and named arrays are read one floor up.
-    found: NDArray[Any] = import_module("partita.io.foreign").label_array(obj, what, single=single)
+    label_array = import_module("partita.io.foreign").label_array
+    found: NDArray[Any] = label_array(obj, what, single=single)
+    if not single and n_items not in (None, 1) and found.shape == (n_items, 1):
+        found = label_array(obj, what, single=True)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def starting_partitions(
     n_items = features.shape[0]
     most = prior.most_clusters()
     most = n_items if most is None else min(most, n_items)
-    if initial is not None and not isinstance(initial, str):
+    if initial is not None and not (isinstance(initial, str) and _is_name(initial)):
         return _given(initial, n_items, len(generators), most)
     if initial is not None and initial not in NAMES:
         raise UnknownNameError(
@@ -40,6 +41,11 @@ def starting_partitions(
         name = initial or _default(chain, n_items)
         starts.append(_start(name, features, most, generator))
     return starts
+
+
+def _is_name(initial: str) -> bool:
+    """Whether the text names a way to start, known or not, and no file."""
+    return initial in NAMES or not (Path(initial).suffix or Path(initial).exists())
 
 
 def _default(chain: int, n_items: int) -> str:

@@ -89,9 +89,10 @@ def sample(
     progress : bool, optional
         Show progress on standard error (True: in a file or pipe as lines of their own); by default
         on a terminal and in a notebook.
-    initial : str or array_like, optional
+    initial : str, array_like or anything that holds labels, optional
         Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
-        (n_items,) or (chains, n_items). By default these three kinds, different by chain.
+        (n_items,) or (chains, n_items), such as an estimate, a column of a table or a file. By
+        default these three kinds, different by chain.
     sweeps : int
         Gibbs sweeps per iteration.
     split_merge : int, optional
