@@ -1,19 +1,21 @@
-"""Every loss of the registry, at several prices where it has one."""
+"""Every loss of the table, at several prices where it has one, and one from outside the package."""
 
 from __future__ import annotations
 
 import pytest
 
 from outside_losses import Jaccard
-from partita.losses.registry import LOSSES
+from partita.losses.names import LOSSES
+from partita.losses.registry import class_of
 
-PRICED = ("vi", "binder")
-INSTANCES = [loss() for loss in LOSSES.values()]
-INSTANCES += [LOSSES[name](a=a) for name in PRICED for a in (0.123456789, 0.5, 1.7)]
+CLASSES = {name: class_of(name) for name in LOSSES}
+PRICED = tuple(name for name, loss in CLASSES.items() if loss().has_price)
 
-CONTRACT = [*INSTANCES, Jaccard()]
-"""One more from outside the package: the contract is that of any loss."""
+OWN = [loss() for loss in CLASSES.values()]
+OWN += [CLASSES[name](a=a) for name in PRICED for a in (0.123456789, 0.5, 1.7)]
+
+INSTANCES = [*OWN, Jaccard()]
+"""The contract is that of any loss."""
 
 every_loss = pytest.mark.parametrize("loss", INSTANCES, ids=repr)
-any_loss = pytest.mark.parametrize("loss", CONTRACT, ids=repr)
 every_name = pytest.mark.parametrize("name", LOSSES)

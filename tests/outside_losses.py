@@ -21,7 +21,25 @@ class JaccardForm(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Jaccard(Loss):
-    """Pairs joined by one of two partitions only, among those joined by either."""
+    r"""Pairs joined by one of two partitions only, among those joined by either.
+
+    .. math:: L(t, e) = \frac{\sum n_t^2 + \sum n_e^2 - 2 \sum n_{te}^2}
+              {\sum n_t^2 + \sum n_e^2 - \sum n_{te}^2 - N}
+
+    Notes
+    -----
+    O(N + K_t K_e) per pair.
+
+    References
+    ----------
+    Jaccard, P. (1912), The distribution of the flora in the alpine zone. New Phytologist 11.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.distance([0, 0, 1, 1], [0, 0, 0, 1], loss=Jaccard())
+    0.75
+    """
 
     name: ClassVar[str] = "jaccard"
     title: ClassVar[str] = "Jaccard distance of the joined pairs"

@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from partita._version import __version__
+from partita.losses.names import homes
 
 _NAMES = {
     "partitions.draws": "Draws",
@@ -20,16 +21,6 @@ _NAMES = {
     "_validate": "Rng",
     "partitions.labels": "canonical n_clusters cluster_sizes cross_table",
     "losses.base": "Loss",
-    "losses.vi": "VI",
-    "losses.binder": "Binder",
-    "losses.vi_lower_bound": "VILowerBound",
-    "losses.nvi": "NVI",
-    "losses.id": "ID",
-    "losses.nid": "NID",
-    "losses.omari": "OneMinusARI",
-    "losses.ompear": "OneMinusPEAR",
-    "losses.entropy": "Entropy",
-    "losses.additive": "Additive",
     "losses.function": "CallableLoss loss",
     "losses.evaluate": "distance pairwise_distances expected_loss",
     "partitions.lattice": "meet join refines covers covered_by closest_neighbours",
@@ -92,9 +83,9 @@ _NAMES = {
     "_warmup": "warmup",
     "errors": "PartitaError",
 }
-"""The public names of each module that has some."""
+"""The public names of each module that has some, but the losses, which have a table."""
 
-_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()} | homes()
 """Public name to the module that defines it."""
 
 _SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")

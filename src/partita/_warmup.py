@@ -46,7 +46,7 @@ def _summarize() -> None:
 
 def _losses() -> None:
     """Estimate under every loss that the command line names."""
-    from partita.losses.registry import LOSSES
+    from partita.losses.names import LOSSES
     from partita.search.estimate import estimate
 
     for loss in LOSSES:

@@ -20,7 +20,6 @@ from partita.cli import demo, options
 from partita.cli.group import COMMANDS, cli
 from partita.cli.model import KERNELS, make_kernel
 from partita.io.registry import format_names
-from partita.losses.registry import LOSSES
 from partita.samplers.table import as_table
 from partita.search.methods.registry import METHODS
 
@@ -75,7 +74,6 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
 
 
 def test_names_written_out_are_those_of_the_registries():
-    assert set(options.LOSSES) == set(LOSSES)
     assert set(options.METHODS) == set(METHODS)
     assert format_names() == options.FORMATS
     table = as_table([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

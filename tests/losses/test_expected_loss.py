@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from loss_instances import INSTANCES, every_loss, every_name
-from partita.losses.registry import LOSSES
+from loss_instances import INSTANCES, every_loss
 from reference import losses as twin
 from reference.partitions import every_partition
 from strategies import same_items
 
-SURROGATES = ("vi_lb", "ompear")  # no mean of a distance; only the twin says what they are
+at_price_one = pytest.mark.parametrize("loss", [x for x in INSTANCES if x.price == 1.0], ids=repr)
 
 
 @pytest.fixture(scope="module")
@@ -31,32 +30,32 @@ def candidates_of(draws: pt.Draws) -> np.ndarray:
     return np.vstack([np.zeros(n, int), np.arange(n), draws.labels[:3]])
 
 
-@pytest.mark.parametrize("loss", [x for x in INSTANCES if x.name not in SURROGATES], ids=repr)
+@pytest.mark.parametrize("loss", [x for x in INSTANCES if x.averages_distances], ids=repr)
 def test_expected_loss_is_the_weighted_mean_of_distances(loss, posterior):
     candidates = candidates_of(posterior)
     means = pt.pairwise_distances(candidates, posterior, loss) @ posterior.weights
     assert pt.expected_loss(candidates, posterior, loss) == pytest.approx(means, abs=1e-12)
 
 
-@every_name
+@at_price_one
 @settings(max_examples=25, deadline=None)
 @given(rows=same_items(5, most=9), weights=st.tuples(*[st.floats(0.01, 10)] * 4))
-def test_expected_loss_equals_its_twin(name, rows, weights):
+def test_expected_loss_equals_its_twin(loss, rows, weights):
     candidate, *draws = rows
     for given_weights in (None, weights):
-        ours = pt.expected_loss(candidate, pt.Draws(draws, weights=given_weights), name)
+        ours = pt.expected_loss(candidate, pt.Draws(draws, weights=given_weights), loss)
         assert ours == pytest.approx(
-            [twin.expected(name, candidate, draws, given_weights)], abs=1e-11
+            [twin.expected(loss.name, candidate, draws, given_weights)], abs=1e-11
         )
 
 
-@every_name
-def test_surrogates_of_one_draw_are_distances(name):
+@at_price_one
+def test_surrogates_of_one_draw_are_distances(loss):
     # What makes vi_lb and ompear losses at all: on a single draw they are VI and 1 − ARI.
     for estimate in every_partition(4):
         for truth in every_partition(4):
-            assert pt.expected_loss(estimate, [truth], name) == pytest.approx(
-                [pt.distance(estimate, truth, name)], abs=1e-12
+            assert pt.expected_loss(estimate, [truth], loss) == pytest.approx(
+                [pt.distance(estimate, truth, loss)], abs=1e-12
             )
 
 
@@ -113,7 +112,7 @@ def test_tasks_may_run_on_copies_as_in_processes(monkeypatch):
         from joblib.externals import cloudpickle
     labels = np.random.default_rng(3).integers(0, 4, (40, 12))
     calls = [lambda: pt.pairwise_distances(labels), lambda: pt.pairwise_distances(labels, labels)]
-    calls += [lambda name=name: pt.expected_loss(labels[:3], labels, name) for name in LOSSES]
+    calls += [lambda loss=loss: pt.expected_loss(labels[:3], labels, loss) for loss in INSTANCES]
     before = [call() for call in calls]
 
     def in_copies(function, tasks, n_jobs=None):

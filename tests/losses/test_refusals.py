@@ -70,12 +70,9 @@ def test_draws_or_similarity_but_not_both():
 
 @pytest.mark.parametrize("loss", [x for x in INSTANCES if not x.uses_similarity], ids=repr)
 def test_losses_that_need_draws(loss):
-    with refuse("needs the draws. Losses that can: 'binder', 'vi_lb', 'ompear'", TypeError):
+    can = ", ".join(dict.fromkeys(repr(loss.name) for loss in BY_SIMILARITY))
+    with refuse(f"needs the draws. Losses that can: {can}\\.", TypeError):
         pt.expected_loss(DRAWS[0], loss=loss, similarity=MATRIX)
-
-
-def test_the_losses_that_can_are_those_the_message_names():
-    assert {loss.name for loss in BY_SIMILARITY} == {"binder", "vi_lb", "ompear"}
 
 
 def changed(position, value) -> np.ndarray:

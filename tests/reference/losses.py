@@ -1,4 +1,4 @@
-"""The eight losses from their definitions, one item and one pair at a time.
+"""The losses from their definitions, one item and one pair at a time.
 
 Estimate first, truth second. Counts stay exact as fractions; only logarithms are floats.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import fsum, log2
+
+from outside_losses import jaccard
 
 
 def cluster(labels, i: int) -> set[int]:
@@ -120,7 +122,7 @@ def ompear(estimate, p) -> float:
 
 
 DISTANCES = {"vi": vi, "binder": binder, "nvi": nvi, "id": information_distance, "nid": nid}
-DISTANCES |= {"omari": omari, "vi_lb": vi, "ompear": omari}
+DISTANCES |= {"omari": omari, "vi_lb": vi, "ompear": omari, "jaccard": jaccard}
 """Loss of an estimate against one truth, by the name of the loss."""
 
 

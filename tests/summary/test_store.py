@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from loss_instances import INSTANCES
+from loss_instances import OWN
 from partita.errors import FileFormatError, NotSupportedError
 from partita.summary.parts import PARTS
 
@@ -205,7 +205,7 @@ def test_arrays_read_back_are_checked(pair, tmp_path, changes):
 
 SQUARES = [x**2 for x in range(10)]
 STORED = [
-    *INSTANCES,
+    *OWN,
     *(pt.Entropy(1.5), pt.Entropy(2.5, a=0.7)),
     *(pt.Additive(SQUARES, metric=True), pt.Additive(SQUARES, scale=81, a=0.7)),
 ]

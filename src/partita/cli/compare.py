@@ -11,7 +11,6 @@ from partita._vocabulary import Words, words
 from partita._wording import counted
 from partita.cli.directories import check_file
 from partita.cli.options import (
-    LOSSES,
     LossName,
     debug_option,
     force_option,
@@ -21,6 +20,7 @@ from partita.cli.options import (
 )
 from partita.cli.outputs import write_table_to
 from partita.cli.show import say, show_either, width, wrapped
+from partita.losses.names import LOSSES
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
@@ -50,7 +50,7 @@ Examples:
 @click.option(
     "--loss",
     "losses",
-    type=LossName(LOSSES, case_sensitive=False),
+    type=LossName(tuple(LOSSES), case_sensitive=False),
     multiple=True,
     default=("vi", "binder", "omari"),
     show_default=True,

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
+from partita.losses.names import LOSSES
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-LOSSES = ("vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear")
 METHODS = ("auto", "brief", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
 FORMATS = (
     *("csv", "tsv", "txt", "coda", "cmdstan", "npy", "npz"),
@@ -171,9 +172,9 @@ def summary_options(function: F) -> F:
         function,
         value_option(
             "--loss",
-            type=LossName(LOSSES, case_sensitive=False),
+            type=LossName(tuple(LOSSES), case_sensitive=False),
             default="vi",
-            help="What the estimate minimises; vi(0.7), binder(1.3) and entropy(1.5) too.",
+            help="What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5).",
         ),
         value_option(
             "--prob",

@@ -8,11 +8,12 @@ import click
 
 from partita.cli.options import LossName, value_option, whole_option
 from partita.cli.questions import Answer, question
+from partita.losses.names import LOSSES
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
 
-METRICS = ("vi", "binder", "nvi", "id", "nid")
+METRICS = tuple(name for name, home in LOSSES.items() if home.metric)
 _FIELDS = ("n", "labels", "weights", "distance", "lower_bound", "gap", "expected_loss", "radius")
 
 

@@ -30,7 +30,6 @@ SUMMARY = (
     *("max_clusters", "n_clusters", "min_size", "path", "time_limit"),
 )
 
-_FROM_A_MATRIX = ("binder", "vi_lb", "ompear")
 _WISHES = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
 
 
@@ -194,9 +193,11 @@ def _loss(params: dict[str, Any]) -> str:
     if source is not None and source.name == "DEFAULT":
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
-    if params["loss"] not in _FROM_A_MATRIX:
+    from partita.losses.registry import as_loss, named
+
+    if not as_loss(params["loss"]).uses_similarity:
         raise click.UsageError(
             f"--loss {params['loss']} needs draws; from a matrix there are "
-            f"{', '.join(_FROM_A_MATRIX)}."
+            f"{named(lambda known: known.uses_similarity)}."
         )
     return str(params["loss"])

@@ -9,7 +9,7 @@ from partita.credible.levels import clean_prob, find_levels, tie_tolerance
 from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.posterior import as_posterior
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_loss, named
 from partita.losses.vi import VI
 from partita.partitions.labels import as_labels
 from partita.partitions.types import DrawsLike, LabelsLike
@@ -39,7 +39,7 @@ def credible_ball(
         The partition in the middle. It need not be a draw.
     prob : float in (0, 1], default 0.95
     loss : str or Loss, optional
-        A metric: "vi", "binder", "nvi", "id" or "nid". By default the loss of
+        A metric, such as "vi" or "binder". By default the loss of
         the estimate given as centre ("vi_lb", which stands in for VI, gives
         VI), and VI for plain labels.
     n_jobs : int, optional
@@ -92,7 +92,8 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
         raise NotSupportedError(
             f"{measure!r} is no metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
-            "Pass loss='vi' or another metric ('binder', 'nvi', 'id', 'nid', with a=1).",
+            f"Pass loss='vi' or another metric: {named(lambda known: known.is_metric)}, "
+            "with a = 1.",
             argument="loss",
         )
     return metric

@@ -66,6 +66,7 @@ class Additive(PricedLoss):
 
     name: ClassVar[str] = "additive"
     prose: ClassVar[str] = "additive loss"
+    parameter: ClassVar[None] = None
 
     f: Callable[[int], float] | tuple[float, ...] = ()
     divisor: float | Callable[[int], float] = 1.0

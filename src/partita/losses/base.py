@@ -80,6 +80,8 @@ class Loss(ABC):
     """Its name in prose."""
     unit: ClassVar[str] = ""
     """Unit of its values, such as bits."""
+    parameter: ClassVar[str | None] = None
+    """The argument that a string may give in brackets, as a in "vi(0.7)"."""
     term: ClassVar[Term | None] = None
     """The term f of its sums, where it is x·log2(x), "entropy", or x², "pairs"."""
     metric: ClassVar[bool] = False
@@ -177,9 +179,11 @@ class Loss(ABC):
     def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Posterior expected loss from the similarity matrix alone, where that suffices."""
         del estimate, similarity
+        from partita.losses.registry import named
+
         raise NotSupportedError(
-            f"the expected {self.title} cannot be computed from a similarity matrix; "
-            "it needs the draws. Losses that can: 'binder', 'vi_lb', 'ompear'.",
+            f"the expected {self.title} cannot be computed from a similarity matrix; it needs the "
+            f"draws. Losses that can: {named(lambda known: known.uses_similarity)}.",
             argument="loss",
         )
 
@@ -223,7 +227,9 @@ class Loss(ABC):
     def with_price(self, a: float) -> Self:
         """The same loss at another price of splitting."""
         del a
-        raise NotSupportedError(f"{self!r} has no price a; losses that have: VI, Binder, Entropy.")
+        raise NotSupportedError(
+            f"{self!r} has no price a; take a loss that has, such as 'vi' or 'binder'."
+        )
 
     def pair_scale(self, n_items: int) -> float | None:
         """The divisor of [aΣn_t² + (2 − a)Σn_e² − 2Σn_te²], for a loss that is linear in pairs."""

@@ -51,6 +51,7 @@ class Entropy(PricedLoss):
     """
 
     name: ClassVar[str] = "entropy"
+    parameter: ClassVar[str] = "beta"
 
     beta: float = 1.0
 

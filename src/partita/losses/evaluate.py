@@ -166,7 +166,7 @@ def expected_loss(
     loss : str or Loss, default "vi"
     similarity : array_like, shape (n_items, n_items), keyword only
         A posterior similarity matrix instead of draws, for the losses that
-        need no more: "binder", "vi_lb", "ompear".
+        need no more, such as "binder" and "vi_lb".
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 

@@ -31,6 +31,7 @@ class PricedLoss(Loss):
     """
 
     averages_sums: ClassVar[bool] = True
+    parameter: ClassVar[str | None] = "a"
     prose: ClassVar[str]
     """Its name in prose at the price 1."""
 

@@ -1,28 +1,15 @@
-"""Every loss by its name."""
+"""Losses from their names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from importlib import import_module
 
 from partita.errors import NotSupportedError, UnknownNameError, about
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
 from partita.losses.claims import verified
-from partita.losses.entropy import Entropy
-from partita.losses.id import ID
-from partita.losses.nid import NID
-from partita.losses.nvi import NVI
-from partita.losses.omari import OneMinusARI
-from partita.losses.ompear import OneMinusPEAR
-from partita.losses.priced import PricedLoss
-from partita.losses.vi import VI
-from partita.losses.vi_lower_bound import VILowerBound
-
-LOSSES: dict[str, type[Loss]] = {
-    loss.name: loss for loss in (VI, Binder, VILowerBound, NVI, ID, NID, OneMinusARI, OneMinusPEAR)
-}
-"""The registry: a new loss is found everywhere once it stands here."""
-
+from partita.losses.names import LOSSES, WITH_ARGUMENTS
 
 ALIASES = {
     "variation_of_information": "vi",
@@ -32,10 +19,19 @@ ALIASES = {
 }
 """Names in full for those that are cryptic, taken wherever a name is."""
 
-PARAMETRISED: dict[str, type[PricedLoss]] = {"vi": VI, "binder": Binder, "entropy": Entropy}
-"""Losses that a string may give their parameter: ``"vi(0.7)"``, ``"entropy(1.5)"``."""
-
 _CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^()]+?)\s*\)\s*")
+
+
+def class_of(name: str) -> type[Loss]:
+    """The class of a name in the tables."""
+    home = {**LOSSES, **WITH_ARGUMENTS}[name]
+    found: type[Loss] = getattr(import_module(f"partita.losses.{home.module}"), home.kind)
+    return found
+
+
+def named(fact: Callable[[Loss], bool]) -> str:
+    """The names of losses of which something is true, for a sentence."""
+    return ", ".join(repr(name) for name in LOSSES if fact(class_of(name)()))
 
 
 def as_loss(loss: str | Loss) -> Loss:
@@ -47,18 +43,13 @@ def as_loss(loss: str | Loss) -> Loss:
             return loss
         with about("loss"):
             return verified(loss)
-    key = loss.lower() if isinstance(loss, str) else loss
-    if isinstance(key, str):
-        key = ALIASES.get(key, key)
-    if isinstance(key, str) and key in LOSSES:
-        return LOSSES[key]()
-    call = _CALL.fullmatch(key) if isinstance(key, str) else None
-    if call is not None and call[1] in PARAMETRISED:
-        return PARAMETRISED[call[1]](_number(call[2], loss))
+    made = _by_name(loss) if isinstance(loss, str) else None
+    if made is not None:
+        return made
     known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
-        f"unknown loss {loss!r}; expected one of {known}, with a parameter 'vi(0.7)', "
-        "'binder(1.3)', 'entropy(1.5)', or a loss object.",
+        f"unknown loss {loss!r}; expected one of {known}, one with a parameter, as in 'vi(0.7)' "
+        "or 'entropy(1.5)', or a loss object.",
         argument="loss",
     )
 
@@ -68,11 +59,23 @@ def as_metric(loss: str | Loss, why: str) -> Loss:
     measure = as_loss(loss)
     if not measure.is_metric:
         raise NotSupportedError(
-            f"{measure!r} is no metric, and {why}. Losses that are: 'vi', 'binder', 'nvi', 'id', "
-            "'nid' (with a = 1).",
+            f"{measure!r} is no metric, and {why}. Losses that are: "
+            f"{named(lambda known: known.is_metric)} (with a = 1).",
             argument="loss",
         )
     return measure
+
+
+def _by_name(loss: str) -> Loss | None:
+    """The loss of a name, or of a name with its parameter; None where there is none."""
+    key = ALIASES.get(loss.lower(), loss.lower())
+    if key in LOSSES:
+        return class_of(key)()
+    call = _CALL.fullmatch(key)
+    if call is None or call[1] not in {**LOSSES, **WITH_ARGUMENTS}:
+        return None
+    cls = class_of(call[1])
+    return None if cls.parameter is None else cls(**{cls.parameter: _number(call[2], loss)})
 
 
 def _number(text: str, loss: str | Loss) -> float:

@@ -65,7 +65,7 @@ def representatives(
         neighbouring draws of each chain take turns) and judged on the other;
         the smallest n within one standard error of the best is kept.
     loss : str or Loss, default "vi"
-        A metric: "vi", "binder", "nvi", "id" or "nid".
+        A metric, such as "vi" or "binder".
     n_max : int, default 8
         Most representatives to try when n is omitted.
     prob : float, default 0.95

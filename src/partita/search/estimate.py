@@ -14,7 +14,7 @@ from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
 from partita.losses.posterior import Posterior, as_posterior
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_loss, named
 from partita.partitions.fetching import fetched
 from partita.partitions.labels import as_label_rows
 from partita.partitions.passes import is_remote
@@ -70,7 +70,7 @@ def estimate(
         Binder (any a). VI_LB, 1 − ARI and 1 − PEAR have none: they are no
         metrics and not linear in the pairs.
     similarity : array_like, shape (n_items, n_items), optional
-        A similarity matrix instead of draws, for "binder", "vi_lb", "ompear".
+        A similarity matrix instead of draws, for losses that need no more, such as "binder".
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
     n_starts : int, default 64
@@ -174,7 +174,7 @@ def _posterior_or_matrix(
     if not loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {loss.title} cannot be minimised from a similarity matrix; it needs the "
-            "draws. Losses that can: 'binder', 'vi_lb', 'ompear'.",
+            f"draws. Losses that can: {named(lambda known: known.uses_similarity)}.",
             argument="loss",
         )
     return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there

@@ -14,7 +14,7 @@ from partita._validate import Rng, choice_or_none, number, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
-from partita.losses.registry import as_loss
+from partita.losses.registry import as_loss, named
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.fetching import fetched
@@ -113,7 +113,7 @@ def price_path(
     if not measure.has_price:
         raise NotSupportedError(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
-            "'vi', 'binder', Entropy(…), Additive(…).",
+            f"{named(lambda known: known.has_price)}, Entropy(…), Additive(…).",
             argument="loss",
         )
     bound = choice_or_none(bound, "bound", ("fast", "tight"))

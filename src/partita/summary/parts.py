@@ -15,6 +15,7 @@ from partita.credible.clusters import clusters_from
 from partita.credible.comparison import compare
 from partita.credible.items import items_from
 from partita.errors import NotSupportedError
+from partita.losses.names import homes
 from partita.partitions.draws import Draws
 from partita.summary.check import check_draws
 from partita.summary.result import Summary
@@ -39,16 +40,7 @@ PARTS = {
     "HeldOutCurve": "rivals.curve",
     "PricePath": "search.path_result",
     "ClustersCurve": "search.curve_result",
-    "VI": "losses.vi",
-    "Binder": "losses.binder",
-    "VILowerBound": "losses.vi_lower_bound",
-    "NVI": "losses.nvi",
-    "ID": "losses.id",
-    "NID": "losses.nid",
-    "OneMinusARI": "losses.omari",
-    "OneMinusPEAR": "losses.ompear",
-    "Entropy": "losses.entropy",
-    "Additive": "losses.additive",
+    **homes(),  # every loss
 }
 
 _LATER: dict[str, dict[str, Any]] = {

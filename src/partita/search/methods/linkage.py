@@ -17,6 +17,7 @@ from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
 from partita.kernels.search.linkage import link
 from partita.losses.base import Loss
+from partita.losses.registry import named
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, canonical
 from partita.partitions.passes import Block, Sums, map_blocks, summed
@@ -51,7 +52,9 @@ def _search(task: Task, linkage: Linkage) -> list[Candidate]:
     if task.draws is None and not task.loss.uses_similarity:
         raise NotSupportedError(
             f"the expected {task.loss.title} of a cut needs the draws, but a similarity matrix was "
-            "given instead. Losses that do without draws: 'binder', 'vi_lb', 'ompear'."
+            "given instead. Losses that do without draws: "
+            f"{named(lambda known: known.uses_similarity)}.",
+            argument="loss",
         )
     if n == 1:
         return [Candidate(np.zeros(1, np.int32), f"{linkage} linkage")]

@@ -1,0 +1,45 @@
+"""Every loss by its name, before any is loaded.
+
+The front door, files, the command line and the registry read these tables; they import nothing,
+so that help is shown at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Home(NamedTuple):
+    """Where a loss lives, and what help says of it."""
+
+    module: str
+    """Its file in this folder."""
+    kind: str
+    """Its class, a public name."""
+    metric: bool = False
+    """Whether its class says that it is a metric."""
+
+
+LOSSES = {
+    "vi": Home("vi", "VI", metric=True),
+    "binder": Home("binder", "Binder", metric=True),
+    "vi_lb": Home("vi_lower_bound", "VILowerBound"),
+    "nvi": Home("nvi", "NVI", metric=True),
+    "id": Home("id", "ID", metric=True),
+    "nid": Home("nid", "NID", metric=True),
+    "omari": Home("omari", "OneMinusARI"),
+    "ompear": Home("ompear", "OneMinusPEAR"),
+}
+"""Losses that a name alone makes. A new one is found everywhere once it stands here."""
+
+WITH_ARGUMENTS = {
+    "entropy": Home("entropy", "Entropy"),
+    "additive": Home("additive", "Additive"),
+}
+"""Losses that have to be given something, in brackets or in Python."""
+
+
+def homes() -> dict[str, str]:
+    """Every class of the tables, and its module below ``partita``."""
+    rows = (*LOSSES.values(), *WITH_ARGUMENTS.values())
+    return {home.kind: f"losses.{home.module}" for home in rows}
