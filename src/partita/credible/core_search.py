@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._progress import Status
-from partita.kernels.arrays import Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels, as_labels
 
@@ -118,29 +118,26 @@ def prepare(posterior: Posterior) -> WeightedDraws:
 def grow_path(
     posterior: WeightedDraws,
     partial: Labels,
-    waiting: NDArray[np.bool_] | None = None,
+    waiting: Bools | None = None,
     floor: float = 0.0,
 ) -> Path:
     """Grow a partial partition greedily; ``partial`` receives the labels."""
+    return grown(posterior, partial, waiting, floor)[0]
+
+
+def grown(
+    posterior: WeightedDraws, partial: Labels, waiting: Bools | None = None, floor: float = 0.0
+) -> tuple[Path, Floats]:
+    """The path of :func:`grow_path`, and the weight that each item outside reached last."""
     from partita.kernels.credible.growth import grow
 
     n = partial.size
     order, mass = np.empty(n, np.int64), np.empty(n)
-    alive, reach = np.empty(posterior.rows.shape[0], np.bool_), np.empty(n)
-    none = np.zeros(n, np.bool_) if waiting is None else waiting
-    added = grow(
-        posterior.rows,
-        posterior.weights,
-        partial,
-        none,
-        floor,
-        posterior.tolerance,
-        order,
-        mass,
-        alive,
-        reach,
-    )
-    return Path(order[:added], partial[order[:added]], mass[:added])
+    alive, reach = np.empty(posterior.rows.shape[0], np.bool_), np.zeros(n)
+    waiting = np.zeros(n, np.bool_) if waiting is None else waiting
+    rows, weights, tolerance = posterior.rows, posterior.weights, posterior.tolerance
+    added = grow(rows, weights, partial, waiting, floor, tolerance, order, mass, alive, reach)
+    return Path(order[:added], partial[order[:added]], mass[:added]), reach
 
 
 def run_from_firsts(
@@ -244,9 +241,7 @@ def agreeing_weight(posterior: WeightedDraws, partial: Labels) -> float:
     """Weight of the draws that group the items as the partial labels do."""
     from partita.kernels.credible.growth import agreeing
 
-    holds = np.empty(posterior.rows.shape[0], np.bool_)
-    agreeing(posterior.rows, partial, holds)
-    return float(posterior.weights[holds].sum())
+    return float(posterior.weights[agreeing(posterior.rows, partial)].sum())
 
 
 def without_gaps(partial: Labels) -> Labels:

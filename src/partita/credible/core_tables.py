@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.core_search import WeightedDraws, grow_path
+from partita.credible.core_search import WeightedDraws, grow_path, grown
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
@@ -26,9 +26,7 @@ def holding(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
 def _held(block: Block, *, partial: Labels) -> Bools:
     from partita.kernels.credible.growth import agreeing
 
-    holds = np.empty(len(block.labels), np.bool_)
-    agreeing(block.rows, partial, holds)
-    return holds
+    return agreeing(block.rows, partial)
 
 
 def cluster_probabilities(draws: Draws, partial: Labels) -> NDArray[np.float64]:
@@ -79,25 +77,8 @@ def probability_if_added(
     posterior: WeightedDraws, partial: Labels, probability: float
 ) -> NDArray[np.float64]:
     """Probability of the core with each item outside, at the best place for it."""
-    from partita.kernels.credible.growth import grow
-
-    n = partial.size
-    reach = np.zeros(n)
-    labels = partial.copy()
-    none = np.zeros(n, np.bool_)
     # A floor no weight reaches: nothing comes in that costs a draw.
-    grow(
-        posterior.rows,
-        posterior.weights,
-        labels,
-        none,
-        2.0 * posterior.total,
-        posterior.tolerance,
-        np.empty(n, np.int64),
-        np.empty(n),
-        np.empty(posterior.rows.shape[0], np.bool_),
-        reach,
-    )
+    _, reach = grown(posterior, partial.copy(), floor=2.0 * posterior.total)
     reach /= posterior.total
     reach[partial >= 0] = probability
     return np.minimum(reach, probability)

@@ -47,7 +47,7 @@ def split(walker: Mover) -> None:
         fresh = walker.n_clusters
         slots = np.full(members.size - 1, -1, np.int32)
         slots[0] = fresh
-        walker.attempt(members[1:], slots, members[2:], (int(slot), fresh), 2)
+        walker.attempt(members[1:], slots, members[2:], (int(slot), fresh))
 
 
 def extremes(walker: Mover) -> None:
@@ -72,7 +72,7 @@ def rebuild(walker: Mover) -> None:
         if slot < walker.n_clusters:  # an earlier rebuild may have closed slots
             members = walker.rng.permutation(walker.members(int(slot)))
             out = np.full(members.size, -1, np.int32)
-            walker.attempt(members, out, members, tuple(range(walker.n_clusters + 1)), 2)
+            walker.attempt(members, out, members, tuple(range(walker.n_clusters + 1)))
 
 
 def exchange(walker: Mover) -> None:
@@ -86,7 +86,7 @@ def exchange(walker: Mover) -> None:
             rest = walker.rng.permutation(np.concatenate((first[1:], second[1:])))
             if rest.size:
                 out = np.full(rest.size, -1, np.int32)
-                walker.attempt(rest, out, rest, (int(a), int(b)), 2)
+                walker.attempt(rest, out, rest, (int(a), int(b)))
 
 
 def force_merges(walker: Mover) -> None:
@@ -102,7 +102,7 @@ def force_merges(walker: Mover) -> None:
         if max(a, b) < walker.n_clusters:
             gone = walker.members(int(b))
             everyone = walker.rng.permutation(walker.n_items)
-            walker.attempt(gone, np.full(gone.size, a, np.int32), everyone, None, 2)
+            walker.attempt(gone, np.full(gone.size, a, np.int32), everyone, None)
 
 
 def closest_pairs(walker: Mover) -> NDArray[np.int64]:

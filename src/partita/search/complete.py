@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.kernels.arrays import Bools
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels, by_size
 from partita.partitions.partial import PartialPartition
-from partita.partitions.passes import Block, concatenated, map_blocks
+from partita.partitions.passes import map_blocks
 from partita.partitions.similarity import similarity
 from partita.search.descent import Walker
 from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
@@ -68,18 +67,12 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:
     """The draws that agree and have the smallest expected loss, of the likeliest that agree."""
-    merged = draws.unique()
-    (holds,) = concatenated(map_blocks(lambda block: _agreeing(block, partial.labels), merged))
+    from partita.kernels.credible.growth import agreeing
+
+    merged, stated = draws.unique(), partial.labels
+    holds = np.concatenate(list(map_blocks(lambda block: agreeing(block.rows, stated), merged)))
     mine = np.flatnonzero(holds)
     likely = mine[np.argsort(-merged.probabilities[mine], kind="stable")[:_COMPARED]]
     rows = [merged.rows(int(m), int(m) + 1)[0] for m in likely]
     values = [loss.expected(row, draws) for row in rows]
     return [rows[j] for j in np.argsort(values, kind="stable")[:_STARTS]]
-
-
-def _agreeing(block: Block, stated: Labels) -> tuple[Bools]:
-    from partita.kernels.credible.growth import agreeing
-
-    holds = np.empty(block.n_clusters.size, np.bool_)
-    agreeing(block.rows, stated, holds)
-    return (holds,)

@@ -11,6 +11,7 @@ import numpy as np
 from partita._validate import whole
 from partita._wording import counted, roughly
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
 from partita.partitions.draws import Draws
@@ -18,7 +19,7 @@ from partita.partitions.labels import Labels
 from partita.search.keeping import disturbed, kept
 from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
 from partita.search.methods.few_items import Listed, every_partition, minimisers
-from partita.search.methods.linkage import Tree, linked
+from partita.search.methods.linkage import cut_into, linked
 from partita.search.methods.sweep import LOOK, MUCH_WORK, explored
 from partita.search.methods.walks import Reached, distinct
 from partita.search.problem import Problem, by_similarity, problem_from_draws, reads_of
@@ -143,7 +144,7 @@ class RuledSearch:
         return self._explored[1]
 
     @cached_property
-    def _tree(self) -> Tree | None:
+    def _merges(self) -> Ints | None:
         """Average linkage on the draws that are explored."""
         task = self.task if self._sample is None else self.task.on(self._sample)
         return linked(task)
@@ -208,8 +209,8 @@ class RuledSearch:
         task = self.task
         places = [(c.labels, c.origin) for c in distinct_candidates(starts)[:FREE]]
         wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
-        if effort.links and self._tree is not None:
-            places.append((self._tree.cut_into(wanted), "average linkage"))
+        if effort.links and self._merges is not None:
+            places.append((cut_into(self._merges, wanted), "average linkage"))
         if task.draws is not None and effort.draws:
             size = min(effort.draws, task.draws.n_draws)
             some = task.rng.choice(task.draws.n_draws, size, replace=False).tolist()

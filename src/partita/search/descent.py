@@ -61,7 +61,7 @@ class Walker(Wanderer):
                 continue
             followers = doubtful[doubtful != item]
             for slot in self._ways_out(int(item)):
-                if self.attempt(np.array([item]), np.array([slot], np.int32), followers, None, 2):
+                if self.attempt(np.array([item]), np.array([slot], np.int32), followers, None):
                     self.sweep()
                     break
 
@@ -85,7 +85,7 @@ class Walker(Wanderer):
                 continue
             there = self.members(slot)
             partners = there[np.argsort(margin[there], kind="stable")[:_PARTNERS]]
-            self.attempt(np.array([item]), np.array([slot], np.int32), partners, None, 2)
+            self.attempt(np.array([item]), np.array([slot], np.int32), partners, None)
 
     def _ways_out(self, item: int) -> list[int]:
         """Where an item may be forced: its best other slot, then a new one."""

@@ -265,13 +265,8 @@ class Own(NamedTuple):
 
     n_items: int
     whole: float
-    rest: Floats  # (n_slots,): without an item of each slot
-    joining: Floats  # (width,): what an item adds in each slot
-
-    @property
-    def sides(self) -> tuple[Floats, Floats]:
-        """Both ends of a move."""
-        return self.rest, self.joining
+    sides: tuple[Floats, Floats]
+    """Without an item of each slot, (n_slots,); what an item adds in each slot, (width,)."""
 
 
 def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
@@ -279,4 +274,4 @@ def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
     whole = float(terms[sizes].sum())
     joining = np.full(padded(placed.n_slots), steps[0])
     joining[: sizes.size] = steps[sizes]
-    return Own(placed.slots.size, whole, whole - steps[np.maximum(sizes - 1, 0)], joining)
+    return Own(placed.slots.size, whole, (whole - steps[np.maximum(sizes - 1, 0)], joining))

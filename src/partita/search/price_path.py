@@ -25,7 +25,7 @@ from partita.search.lower_bounds.bound import EFFORTS, lower_bound
 from partita.search.methods.registry import ENUMERATED_ITEMS
 from partita.search.path_result import PricePath
 from partita.search.path_search import every_partition, searched
-from partita.search.task import Task, free_task, run_until
+from partita.search.task import Task, free_task, shielded
 
 
 def price_path(
@@ -172,6 +172,6 @@ def _proven(task: Task, corners: list[Point], breaks: list[float], bound: str) -
         value = corner.at(a)
         prove = partial(lower_bound, at, corner.labels, value, EFFORTS[bound])
         say = f"proving breakpoint {j + 1} of {len(breaks)}"
-        found = run_until(task, lambda run: run(), [prove], say)[0]
+        found = shielded(task, prove, say)
         bounds[j] = 0.0 if found is None else min(found, value)
     return bounds

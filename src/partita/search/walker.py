@@ -200,9 +200,8 @@ class Mover:
         slots: NDArray[np.int32],
         swept: Items,
         allowed: tuple[int, ...] | None,
-        passes: int,
     ) -> bool:
-        """Assign some items, sweep some among the allowed slots, keep it if the loss fell.
+        """Assign some items, sweep some twice among the allowed slots, keep it if the loss fell.
 
         Items assigned to slot −1 are taken out, and put back by the sweep.
         """
@@ -214,7 +213,7 @@ class Mover:
         mask = np.zeros(self.state.sizes.size, np.bool_)
         mask[slice(None) if allowed is None else list(allowed)] = True
         settled = 0
-        for _ in range(passes):
+        for _ in range(2):
             if settled < swept.size:
                 settled = self._sweep(swept, mask, swept.size, settled)
                 if mask.size < self.state.sizes.size:

@@ -20,9 +20,15 @@ def count_labels(partial: Int32s) -> int:
     return k
 
 
-@array_kernel
-def agreeing(rows: Int32s, partial: Int32s, out: Bools) -> None:
+def agreeing(rows: Int32s, partial: Int32s) -> Bools:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
+    holds = np.empty(len(rows), np.bool_)
+    _fill_agreeing(rows, partial, holds)
+    return holds
+
+
+@array_kernel
+def _fill_agreeing(rows: Int32s, partial: Int32s, out: Bools) -> None:
     n = rows.shape[1]
     label_of = np.empty(max(1, count_labels(partial)), np.int32)
     cluster_of = np.empty(n, np.int32)
@@ -139,7 +145,7 @@ def grow(
         if partial[i] >= 0:
             firsts[partial[i]] = i
     cluster_of = np.full(n, np.int64(-1))
-    agreeing(rows, partial, alive)
+    _fill_agreeing(rows, partial, alive)
     total = 0.0
     for r in range(m):
         if alive[r]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 from partita.search.lower_bounds.compositions import (
     composition_bound,
@@ -105,7 +104,22 @@ def _matched_bound(task: Task, labels: Labels, effort: Effort) -> float | None:
     if below is None or task.draws is None:
         return None
     factor, metric = below
-    return factor * _matching(task, metric, labels, effort)
+    if metric == task.loss:
+        to_estimate = task.distances_to(labels)
+    else:
+        to_estimate = metric.distances(labels, task.draws, task.options.n_jobs)
+    return factor * matching_bound(
+        task.draws,
+        metric,
+        to_estimate,
+        block=effort.block,
+        passes=effort.passes,
+        whole=effort.whole,
+        # A fixed seed: the proof of an estimate does not depend on how it was searched for.
+        rng=np.random.default_rng(0),
+        n_jobs=task.options.n_jobs,
+        is_up=task.clock.is_up,
+    )
 
 
 def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float:
@@ -131,27 +145,6 @@ def _vi_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float
         return proven
     matched = _matched_bound(task, labels, effort)
     return proven if matched is None else max(proven, matched)
-
-
-def _matching(task: Task, metric: Loss, labels: Labels, effort: Effort) -> float:
-    assert task.draws is not None
-    draws = task.draws
-    if metric == task.loss:
-        to_estimate = task.distances_to(labels)
-    else:
-        to_estimate = metric.distances(labels, draws, task.options.n_jobs)
-    return matching_bound(
-        draws,
-        metric,
-        to_estimate,
-        block=effort.block,
-        passes=effort.passes,
-        whole=effort.whole,
-        # A fixed seed: the proof of an estimate does not depend on how it was searched for.
-        rng=np.random.default_rng(0),
-        n_jobs=task.options.n_jobs,
-        is_up=task.clock.is_up,
-    )
 
 
 def _pair_bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:

@@ -29,10 +29,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.kernels.arrays import Floats, Ints
 from partita.partitions.draws import Draws
@@ -50,17 +49,19 @@ _FOUND = 100
 """Most compositions added in a round."""
 
 
-@dataclass(frozen=True)
-class Overlaps:
-    """What the items have in common with their clusters in the draws, by side; see the module."""
+class Overlaps(NamedTuple):
+    """What the items have in common with their clusters in the draws, by side; see the module.
 
-    order: NDArray[np.int64]
-    bounds: NDArray[np.int64]
-    start: NDArray[np.int64]
-    mass: NDArray[np.float64]
-    logs: NDArray[np.float64]
-    tops: NDArray[np.float64]
-    own: NDArray[np.float64]  # (n_items,): E log |C_k ∩ M_i|
+    All but the last in the order in which the search for broken prices takes them.
+    """
+
+    order: Ints
+    bounds: Ints
+    start: Ints
+    mass: Floats
+    logs: Floats
+    tops: Floats
+    own: Floats  # (n_items,): E log |C_k ∩ M_i|
 
     @property
     def node_cost(self) -> int:
@@ -102,6 +103,8 @@ def composition_bound(
     -----
     The tables cost O(Σ over draws of Σ_t n_t²) and hold 3·N values for each item and side.
     """
+    from partita.kernels.search.compositions import gaining_compositions
+
     n = draws.n_items
     tables = _overlaps(draws, labels, n_jobs)
     size_price = 2.0 - a
@@ -112,7 +115,10 @@ def composition_bound(
     prices, proven, level = start, -np.inf, 0
     for _ in range(rounds):
         per_item = _LEVELS[level] * value + margin
-        taken, cost, nodes, complete = _search(tables, prices, size_price, per_item, steps)
+        boxes = max(1, steps // tables.node_cost)
+        taken, cost, nodes, complete = gaining_compositions(
+            prices, size_price, per_item, *tables[:6], boxes, _FOUND
+        )
         steps -= nodes * tables.node_cost
         if complete and not len(taken):
             proven = max(proven, base + float(prices.sum()) / n - per_item - margin)
@@ -178,23 +184,3 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
     start = np.concatenate([[0], np.cumsum(per_item)])
     own = np.add.reduceat(logs[:, 1], start[:-1])
     return Overlaps(order, bounds, start, mass[stands], logs, tops, own)
-
-
-def _search(
-    tables: Overlaps, prices: Floats, size_price: float, per_item: float, steps: int
-) -> tuple[Ints, Floats, int, bool]:
-    from partita.kernels.search.compositions import gaining_compositions
-
-    return gaining_compositions(
-        prices,
-        size_price,
-        per_item,
-        tables.order,
-        tables.bounds,
-        tables.start,
-        tables.mass,
-        tables.logs,
-        tables.tops,
-        max(1, steps // tables.node_cost),
-        _FOUND,
-    )

@@ -15,8 +15,11 @@ faces all others: it is then a minimiser, and the bound says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,8 @@ from partita.losses.base import Loss
 from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import concatenated, map_sets
+
+R = TypeVar("R")
 
 _GROUPS = 16
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
@@ -77,23 +82,20 @@ def matching_bound(
     if mass[heaviest] >= 0.5:
         rows = draws.rows(heaviest, heaviest + 1)
         return float(mass @ loss.distances(rows[0], draws, n_jobs))
+    matching = _Matching(draws, loss, to_estimate, n_jobs, is_up)
     copies = _equal_copies(mass)
     if copies is not None:
         atoms = np.repeat(np.arange(mass.size), copies)
         rng.shuffle(atoms)
         each = float((mass / copies).min())
-        reach = _match_equal(draws, loss, to_estimate, atoms, block, passes, rng, n_jobs, is_up)
-        return 0.5 * each * reach
+        return 0.5 * each * matching.match_equal(atoms, block, passes, rng)
     order = np.argsort(-mass, kind="stable")
     proven = 0.0
     if float(mass[order[:whole]].sum()) > 0.5:
         first = order[:whole]
-        edges = np.array([0, first.size])
-        proven = _transport_all(draws, loss, to_estimate, first, mass[first], edges, n_jobs, is_up)
+        proven = matching.transport(first, mass[first], np.array([0, first.size]))
     if mass.size > whole and not is_up():
-        dealt, parts, edges = _deal_by_mass(mass, order, whole)
-        value = _transport_all(draws, loss, to_estimate, dealt, parts, edges, n_jobs, is_up)
-        proven = max(proven, value)
+        proven = max(proven, matching.transport(*_deal_by_mass(mass, order, whole)))
     return proven
 
 
@@ -120,25 +122,54 @@ def _deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, 
     return dealt, mass[dealt] / copies[dealt], edges
 
 
-def _transport_all(
-    draws: Draws,
-    loss: Loss,
-    to_estimate: Floats,
-    atoms: Ints,
-    mass: Floats,
-    edges: Ints,
-    n_jobs: int | None,
-    is_up: Callable[[], bool],
-) -> float:
-    """What the best transports within the blocks prove."""
-    work = partial(_transport, loss=loss)
-    blocks = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    sets = [
-        (mine, (draws.n_clusters[mine], mass[start:stop], to_estimate[mine]))
-        for start, stop in blocks
-        for mine in [atoms[start:stop]]
-    ]
-    return float(sum(map_sets(work, draws, sets, n_jobs=n_jobs, is_up=is_up, instead=_nothing)))
+@dataclass(frozen=True, eq=False)
+class _Matching:
+    """The draws and a metric, with what all passes over them share."""
+
+    draws: Draws
+    loss: Loss
+    to_estimate: Floats
+    n_jobs: int | None
+    is_up: Callable[[], bool]
+
+    def transport(self, atoms: Ints, mass: Floats, edges: Ints) -> float:
+        """What the best transports within the blocks prove."""
+        blocks = [slice(*ends) for ends in pairwise(edges.tolist())]
+        found = self._map(_transport, [(atoms[b], mass[b]) for b in blocks], _nothing)
+        return float(sum(found))
+
+    def match_equal(self, atoms: Ints, block: int, passes: int, rng: np.random.Generator) -> float:
+        """Match draws of equal mass within blocks; the sum of the distances to their partners."""
+        partner, reach = self._match(atoms, np.append(np.arange(0, atoms.size, block), atoms.size))
+        best = float(reach.sum())
+        for _ in range(passes - 1):
+            if self.is_up():
+                break
+            order, edges = _deal_anew(partner, block, rng)
+            atoms = atoms[order]
+            partner, reach = self._match(atoms, edges)
+            # A pass that was cut short may have less than the one before.
+            best = max(best, float(reach.sum()))
+        return best
+
+    def _match(self, atoms: Ints, edges: Ints) -> tuple[Ints, Floats]:
+        """Match the atoms within each block, in groups of blocks."""
+        n_blocks = edges.size - 1
+        labels = int(np.diff(edges).max()) * self.draws.n_items
+        step = min(-(-n_blocks // _GROUPS), max(1, _GROUP_LABELS // labels))
+        groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
+        pieces = [(atoms[group[0] : group[-1]], group) for group in groups]
+        partner, reach = concatenated(self._map(_match, pieces, _unmatched))
+        return partner, reach
+
+    def _map(
+        self, work: Callable[..., R], pieces: list[tuple[Ints, Any]], instead: Callable[..., R]
+    ) -> Iterator[R]:
+        """The work on each set of draws, with what else belongs to it."""
+        draws, work = self.draws, partial(work, loss=self.loss)
+        sets = [(m, (draws.n_clusters[m], more, self.to_estimate[m])) for m, more in pieces]
+        jobs, is_up = self.n_jobs, self.is_up
+        return map_sets(work, draws, sets, n_jobs=jobs, is_up=is_up, instead=instead)
 
 
 def _transport(
@@ -155,58 +186,6 @@ def _transport(
 
 def _nothing(*_: object) -> float:
     return 0.0
-
-
-def _match_equal(
-    draws: Draws,
-    loss: Loss,
-    to_estimate: Floats,
-    atoms: Ints,
-    block: int,
-    passes: int,
-    rng: np.random.Generator,
-    n_jobs: int | None,
-    is_up: Callable[[], bool],
-) -> float:
-    """Match draws of equal mass within blocks; the sum of the distances to their partners."""
-    edges = np.append(np.arange(0, atoms.size, block), atoms.size)
-    partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs, is_up)
-    best = float(reach.sum())
-    for _ in range(passes - 1):
-        if is_up():
-            break
-        order, edges = _deal_anew(partner, block, rng)
-        atoms = atoms[order]
-        partner, reach = _match_all(draws, loss, to_estimate, atoms, edges, n_jobs, is_up)
-        # A pass that was cut short may have less than the one before.
-        best = max(best, float(reach.sum()))
-    return best
-
-
-def _match_all(
-    draws: Draws,
-    loss: Loss,
-    to_estimate: Floats,
-    atoms: Ints,
-    edges: Ints,
-    n_jobs: int | None,
-    is_up: Callable[[], bool],
-) -> tuple[Ints, Floats]:
-    """Match the atoms within each block, in groups of blocks."""
-    n_blocks = edges.size - 1
-    block = int(np.diff(edges).max())
-    step = min(-(-n_blocks // _GROUPS), max(1, _GROUP_LABELS // (block * draws.n_items)))
-    groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
-    sets = [
-        (mine, (draws.n_clusters[mine], group, to_estimate[mine]))
-        for group in groups
-        for mine in [atoms[group[0] : group[-1]]]
-    ]
-    found = map_sets(
-        partial(_match, loss=loss), draws, sets, n_jobs=n_jobs, is_up=is_up, instead=_unmatched
-    )
-    partner, reach = concatenated(found)
-    return partner, reach
 
 
 def _match(

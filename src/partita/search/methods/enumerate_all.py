@@ -13,13 +13,7 @@ from partita.kernels.search.enumeration import Lowest, remove, search_below
 from partita.kernels.search.moves import put
 from partita.partitions.enumeration import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.partitions.labels import Labels
-from partita.search.problem import (
-    Problem,
-    new_scratch,
-    new_state,
-    problem_from_draws,
-    problem_from_similarity,
-)
+from partita.search.problem import Problem, new_scratch, new_state, problem_of
 from partita.search.task import TIE, Candidate, Task, run_until, window
 
 PREFIX_ITEMS = 7
@@ -52,7 +46,7 @@ def search(task: Task) -> list[Candidate]:
     one_cluster = np.zeros(n, np.int32)
     bound = task.evaluate(one_cluster)
     pieces = _pieces(task)
-    problem = _problem(task)
+    problem = problem_of(task)
     done = run_until(
         task, lambda piece: _search_piece(task, problem, piece, bound), pieces, "piece"
     )
@@ -80,12 +74,6 @@ def search(task: Task) -> list[Candidate]:
 def _in_words(count: int) -> str:
     digits = len(str(count)) - 1
     return f"{count:,}" if digits < 12 else f"more than 10^{digits}"
-
-
-def _problem(task: Task) -> Problem:
-    if task.draws is None or task.loss.uses_similarity:
-        return problem_from_similarity(task.similarity, task.loss)
-    return problem_from_draws(task.draws, task.loss)
 
 
 def _pieces(task: Task) -> list[Labels]:

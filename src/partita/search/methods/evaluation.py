@@ -16,7 +16,7 @@ from partita.losses.binder import Binder
 from partita.losses.vi import VI
 from partita.partitions.labels import Labels, canonical
 from partita.search.methods import linkage, many_labels
-from partita.search.task import Candidate, Task
+from partita.search.task import Candidate, Task, distinct_candidates
 
 MOVED = 2
 """How many of the best candidates have their items moved."""
@@ -59,7 +59,7 @@ def search(task: Task) -> list[Candidate]:
             break
     task.limits.append(SAID)
     ranked = sorted(candidates, key=lambda c: value(c.labels))
-    best = list({c.labels.tobytes(): c for c in reversed(ranked)}.values())[::-1][:MOVED]
+    best = distinct_candidates(ranked)[:MOVED]
     moved = [Candidate(_descend(task, value, c.labels), c.origin) for c in best]
     return [*moved, *candidates]
 

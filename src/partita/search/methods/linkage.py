@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
@@ -97,20 +96,15 @@ def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
     return [_cut(merges, int(t)) for t in best]
 
 
-class Tree(NamedTuple):
-    """A dendrogram."""
-
-    merges: NDArray[np.int64]
-
-    def cut_into(self, k: int) -> Labels:
-        """Its cut with k clusters."""
-        return _cut(self.merges, len(self.merges) + 1 - k)
-
-
-def linked(task: Task) -> Tree | None:
-    """Average linkage; None where there are too many items to link."""
+def linked(task: Task) -> Ints | None:
+    """The merges of average linkage; None where there are too many items to link."""
     n = task.n_items
-    return None if n == 1 or n > MOST_LINKED else Tree(_merges(task, "average"))
+    return None if n == 1 or n > MOST_LINKED else _merges(task, "average")
+
+
+def cut_into(merges: Ints, k: int) -> Labels:
+    """The cut with k clusters."""
+    return _cut(merges, len(merges) + 1 - k)
 
 
 def _merges(task: Task, linkage: Linkage) -> Ints:
