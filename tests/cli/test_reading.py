@@ -47,7 +47,11 @@ def test_a_similarity_matrix_alone(place, partita, suffix):
 
 def test_a_matrix_and_what_it_cannot_give(place, partita):
     np.save("m.npy", np.eye(3))
-    assert partita("summarize", "--similarity", "m.npy", "--loss", "nvi").exit_code == 2
+    refused = partita("summarize", "--similarity", "m.npy", "--loss", "nvi")
+    assert refused.exit_code == 2
+    assert "from a matrix there are 'binder'" in refused.stderr
+    for loss in ("binder(1.3)", "entropy(2)"):  # whatever a matrix gives, whoever it is
+        assert partita("summarize", "--similarity", "m.npy", "--loss", loss).exit_code == 0
     assert partita("summarize", "draws.csv", "--similarity", "m.npy").exit_code == 2
     assert partita("summarize").exit_code == 2
     (place / "m.csv").write_text("1,0.5\n0.5,x\n")
