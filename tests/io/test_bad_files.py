@@ -220,6 +220,7 @@ def test_npz_with_a_flipped_bit(tmp_path):
         ("1,1\n2,\n", InvalidLabelsError, "line 2, column 2: the label is missing"),
         ("1,1\n2,NA\n", InvalidLabelsError, "line 2, column 2: 'NA' stands for a missing label"),
         ("1,1\nnan,2\n", InvalidLabelsError, "line 2, column 1: 'nan' stands for a missing"),
+        ("1,1\n?,2\n", InvalidLabelsError, "line 2, column 1: '\\?' stands for a missing"),
         ("1,1\n2.5,2\n", InvalidLabelsError, r"column 1: '2\.5' is not a whole number"),
         ("1,0.5\n0.5,1\n", InvalidLabelsError, r"'0\.5' is not .*posterior similarity matrix"),
         ("1,1\ninf,2\n", InvalidLabelsError, "'inf' is not a whole number"),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import partita as pt
+from partita.io.header import MISSING
 from partita.samplers.guard import left_out, wide_scales
 from partita.samplers.table import as_table
 from partita.samplers.text_table import TextOptions, days
@@ -80,10 +81,11 @@ def test_a_header_of_numbers_is_asked_about(tmp_path, text):
 
 
 def test_usual_and_unusual_spellings_of_missing_cells(tmp_path):
-    spellings = ["", "NA", "NaN", "n/a", "N/A", "null", "?", "None", "."]
+    spellings = sorted(MISSING)
+    assert {"", "NA", "NaN", "n/a", "N/A", "null", "?", "None", "."} < MISSING
     path = written(tmp_path, "x,y\n" + "".join(f"{s},1.5\n" for s in spellings) + "2,1\n3.5,2\n")
     column = as_table(path).columns[0]
-    assert np.isnan(column).tolist() == [True] * 9 + [False] * 2
+    assert np.isnan(column).tolist() == [True] * len(spellings) + [False] * 2
     path = written(tmp_path, "x\n1.5\n-99\nunknown\n2.5\n1.0\n")
     with pytest.raises(pt.PartitaError, match=r"numbers but for 'unknown' in lines 4\."):
         pt.sample(path, **SHORT)

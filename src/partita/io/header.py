@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from partita.errors import FileFormatError, about, arg
 
-MISSING = frozenset({"", "NA", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>", "."})
-"""How programs spell a missing value."""
+MISSING = frozenset(
+    {"", "NA", "NaN", "nan", "NAN", "n/a", "N/A", "None", "null", "NULL", "<NA>", "?", "."}
+)
+"""How programs spell a missing value, in labels and in data."""
 
 
 class Cell(NamedTuple):

@@ -14,13 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import FileFormatError, InvalidDataError, arg
+from partita.io.header import MISSING
 from partita.samplers.checks import listed
 from partita.samplers.table import Table
-
-MISSING = frozenset(
-    {"", "NA", "NaN", "nan", "NAN", "n/a", "N/A", "None", "null", "NULL", "<NA>", "?", "."}
-)
-"""How programs spell a missing value in text."""
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
