@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from partita._optional import require
+from partita._version import version_of
 from partita.samplers.fit import Fit
 
 
@@ -29,11 +29,8 @@ def fit_to_arviz(fit: Fit) -> Any:
 
 
 def _for_installed_arviz(tree: Any) -> Any:
-    try:
-        generation = int(version("arviz").partition(".")[0])
-    except PackageNotFoundError:
-        return tree
-    if generation >= 1:
+    generation = version_of("arviz").partition(".")[0]
+    if not generation.isdigit() or int(generation) >= 1:  # not installed, or takes trees
         return tree
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # ArviZ on its own refactoring, daily
