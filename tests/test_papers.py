@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import partita as pt
+
 ROOT = Path(__file__).parents[1]
 PAPERS = ["README.md", "CONTRIBUTING.md", "VISION.md", "CHANGELOG.md"]
 
@@ -29,6 +31,20 @@ def test_contributing_has_a_row_for_every_room_and_no_other():
     there = {p.stem for p in house.iterdir() if p.is_dir() or p.suffix == ".py"} - {"__pycache__"}
     assert described <= there
     assert {name for name in there if not name.startswith("_")} <= described
+
+
+def test_contributing_says_what_repeats_without_a_seed():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    said = next(line for line in text.splitlines() if "`rng=None`" in line)
+    repeats, differs = (set(re.findall(r"`(\w+)`", part)) for part in said.split("; only "))
+    data = [[0.0, 1.0], [0.3, None], [4.0, 5.0], [4.2, 5.5]]
+    first, second = (pt.sample(data, draws=20, burn_in=0, chains=1, progress=False) for _ in "ab")
+    assert first.trace["log_posterior"].tolist() != second.trace["log_posterior"].tolist()
+    assert pt.random_partition(200).tolist() != pt.random_partition(200).tolist()
+    assert first.replicate().tolist() == first.replicate().tolist()
+    assert first.impute().mean.tolist() == first.impute().mean.tolist()
+    assert repeats == {"impute", "replicate"}
+    assert differs == {"sample", "random_partition", "datasets"}
 
 
 @pytest.mark.parametrize("paper", PAPERS)
