@@ -18,7 +18,7 @@ class PartTables:
     """
 
     def __init__(self, draws: Draws, loss: Loss) -> None:
-        self._loss = loss
+        self._kind = Averaged if loss.averages_sums else PerDraw
         self._form = loss.form(draws.n_items)
         self._terms, self._steps = terms_and_steps(loss, draws.n_items)
         self._row_of, _, self._truth = row_tables(draws, self._terms)
@@ -33,7 +33,5 @@ class PartTables:
         row_of += shift.astype(np.uint32)
         row_draw = np.repeat(np.arange(rows.size, dtype=np.int32), clusters)
         weights, truth = mass / mass.sum(), self._truth[rows]
-        fields = (self._form, self._terms, self._steps, row_of, row_draw, weights)
-        if self._loss.averages_sums:
-            return Averaged(*fields, float((weights * truth).sum()))
-        return PerDraw(*fields, truth)
+        shared, mean_truth = (self._form, self._terms, self._steps), float((weights * truth).sum())
+        return self._kind(*shared, row_of, row_draw, weights, truth, mean_truth)

@@ -88,11 +88,9 @@ def tables_from_draws(draws: Draws, loss: Loss) -> Averaged | PerDraw:
     terms, steps = terms_and_steps(loss, draws.n_items)
     row_of, row_draw, truth = row_tables(draws, terms)
     weights = np.array(draws.probabilities)  # writable: a read-only array would compile again
-    form = loss.form(draws.n_items)
-    if loss.averages_sums:
-        mean_truth = float((weights * truth).sum())
-        return Averaged(form, terms, steps, row_of, row_draw, weights, mean_truth)
-    return PerDraw(form, terms, steps, row_of, row_draw, weights, truth)
+    kind, form = Averaged if loss.averages_sums else PerDraw, loss.form(draws.n_items)
+    mean_truth = float((weights * truth).sum())
+    return kind(form, terms, steps, row_of, row_draw, weights, truth, mean_truth)
 
 
 def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
@@ -103,11 +101,9 @@ def lists_from_draws(draws: Draws, loss: Loss) -> AveragedLists | PerDrawLists:
     sizes = np.bincount(row_of.ravel(), minlength=row_draw.size)
     first = np.concatenate(([0], np.cumsum(sizes)))
     weights = np.array(draws.probabilities)
-    form = loss.form(draws.n_items)
-    lists = (row_of, row_draw, members, first, weights)
-    if loss.averages_sums:
-        return AveragedLists(form, terms, steps, *lists, float((weights * truth).sum()))
-    return PerDrawLists(form, terms, steps, *lists, truth)
+    kind, form = AveragedLists if loss.averages_sums else PerDrawLists, loss.form(draws.n_items)
+    lists, mean_truth = (row_of, row_draw, members, first), float((weights * truth).sum())
+    return kind(form, terms, steps, *lists, weights, truth, mean_truth)
 
 
 def row_tables(

@@ -46,17 +46,18 @@ class _CountTables:
         return np.zeros(self.row_draw.size, np.int32), np.zeros(self.weights.size)
 
 
-class _AveragedFields(NamedTuple):
+class _Fields(NamedTuple):
     form: Form
     terms: Floats  # (n_items + 1,)
     steps: Floats  # (n_items + 1,)
     row_of: NDArray[np.uint32]  # (n_items, n_draws): row of the item's cluster in each draw
     row_draw: Int32s  # (n_rows,): draw of each row
     weights: Floats  # (n_draws,)
-    mean_truth: float  # mean over draws of Σ f(n_t)
+    truth: Floats  # (n_draws,): Σ f(n_t)
+    mean_truth: float  # its mean over draws
 
 
-class Averaged(_CountTables, OfMeans, _AveragedFields):
+class Averaged(_CountTables, OfMeans, _Fields):
     """Count tables, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
@@ -108,17 +109,7 @@ def _mean_loss(
     return total
 
 
-class _PerDrawFields(NamedTuple):
-    form: Form
-    terms: Floats  # (n_items + 1,)
-    steps: Floats  # (n_items + 1,)
-    row_of: NDArray[np.uint32]  # (n_items, n_draws)
-    row_draw: Int32s  # (n_rows,)
-    weights: Floats  # (n_draws,)
-    truth: Floats  # (n_draws,): Σ f(n_t)
-
-
-class PerDraw(_CountTables, OfEachDraw, _PerDrawFields):
+class PerDraw(_CountTables, OfEachDraw, _Fields):
     """Count tables, with the three sums combined draw by draw."""
 
     __slots__ = ()

@@ -118,7 +118,7 @@ class _Lists:
             state.tally[filled[p]] = 0
 
 
-class _AveragedFields(NamedTuple):
+class _Fields(NamedTuple):
     form: Form
     terms: Floats  # (n_items + 1,)
     steps: Floats  # (n_items + 1,)
@@ -127,10 +127,11 @@ class _AveragedFields(NamedTuple):
     members: Int32s  # (n_draws · n_items,): items, row after row
     first: Ints  # (n_rows + 1,): where each row's members begin
     weights: Floats  # (n_draws,)
-    mean_truth: float  # mean over draws of Σ f(n_t)
+    truth: Floats  # (n_draws,): Σ f(n_t)
+    mean_truth: float  # its mean over draws
 
 
-class AveragedLists(_Lists, OfMeans, _AveragedFields):
+class AveragedLists(_Lists, OfMeans, _Fields):
     """Lists of members, with the three sums averaged over the draws before they are combined."""
 
     __slots__ = ()
@@ -161,19 +162,7 @@ class AveragedLists(_Lists, OfMeans, _AveragedFields):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
 
-class _PerDrawFields(NamedTuple):
-    form: Form
-    terms: Floats  # (n_items + 1,)
-    steps: Floats  # (n_items + 1,)
-    row_of: NDArray[np.uint32]  # (n_items, n_draws)
-    row_draw: Int32s  # (n_rows,)
-    members: Int32s  # (n_draws · n_items,)
-    first: Ints  # (n_rows + 1,)
-    weights: Floats  # (n_draws,)
-    truth: Floats  # (n_draws,): Σ f(n_t)
-
-
-class PerDrawLists(_Lists, OfEachDraw, _PerDrawFields):
+class PerDrawLists(_Lists, OfEachDraw, _Fields):
     """Lists of members, with the three sums combined draw by draw."""
 
     __slots__ = ()
