@@ -539,6 +539,7 @@ def test_terms_that_reward_splitting_large_clusters_are_refused(monkeypatch):
         (lambda: pt.loss("x")(lambda joint, e, t, n: "a"), "function"),
         (lambda: pt.loss("x")(lambda joint, e, t, n: float(str(0.0 * joint))), "function"),
         (lambda: pt.distance([0] * 400, range(400), loss=pt.Entropy(200)), "beta"),
+        (lambda: pt.distance(ONE, ONE, loss=pt.Entropy), "loss"),
     ],
 )
 def test_what_users_bring_is_refused_by_name(make, argument):

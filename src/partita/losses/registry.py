@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from partita.errors import NotSupportedError, UnknownNameError, about
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.losses.base import Loss
 from partita.losses.claims import verified
 from partita.losses.names import LOSSES, WITH_ARGUMENTS
@@ -37,7 +37,14 @@ def named(fact: Callable[[Loss], bool]) -> str:
 def as_loss(loss: str | Loss) -> Loss:
     """A loss from its name or from itself; claims of a user's own class are checked first."""
     if isinstance(loss, type) and issubclass(loss, Loss):
-        return as_loss(loss())
+        try:
+            return as_loss(loss())
+        except TypeError as error:
+            raise InvalidInputError(
+                f"loss={loss.__name__} is a class that cannot be made of nothing ({error}); "
+                f"expected a loss, as in {loss.__name__}(…).",
+                argument="loss",
+            ) from None
     if isinstance(loss, Loss):
         if type(loss).__module__.startswith("partita.losses."):
             return loss

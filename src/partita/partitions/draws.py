@@ -79,6 +79,11 @@ class Draws(DrawsArrays):
         item_names: Sequence[str] | None = None,
         kind: Kind = "posterior",
     ) -> None:
+        if isinstance(labels, Draws):  # the same draws, with what is given beside them
+            weights = labels.weights if weights is None else weights
+            chain = labels.chain if chain is None else chain
+            item_names = labels.item_names if item_names is None else item_names
+            labels = labels.labels
         with about("labels"):
             refuse_what_holds_draws(labels)
             values = table_of_draws(plain_array(labels, "draws"))
