@@ -21,7 +21,7 @@ _NAMES = {
     "_validate": "Rng",
     "partitions.labels": "canonical n_clusters cluster_sizes cross_table",
     "losses.base": "Loss",
-    "losses.function": "CallableLoss loss",
+    "losses.function": "CallableLoss FunctionLoss loss",
     "losses.evaluate": "distance pairwise_distances expected_loss",
     "partitions.lattice": "meet join refines covers covered_by closest_neighbours",
     "partitions.enumeration": "all_partitions bell_number stirling_number",
@@ -54,7 +54,7 @@ _NAMES = {
     "search.curve_result": "ClustersCurve",
     "search.result": "PointEstimate SearchReport Start",
     "search.price_path": "price_path",
-    "search.path_result": "PricePath Stability",
+    "search.path_result": "PricePath Corner Stability",
     "samplers.sample": "sample",
     "samplers.fit": "Fit",
     "samplers.moments": "ClusterParameters Moments",
@@ -73,11 +73,13 @@ _NAMES = {
     "samplers.finite_mixture": "FiniteMixture",
     "samplers.hyperpriors": "Gamma F",
     "samplers.concentration": "concentration_for",
-    "losses.explain": "explain Explanation",
+    "losses.explain": "explain Explanation Change",
     "rivals.representatives": "representatives",
     "rivals.result": "Representatives",
+    "rivals.curve": "HeldOutCurve",
     "rivals.modes": "modes",
     "rivals.modes_result": "Modes",
+    "rivals.peaks": "Peaks",
     "rivals.conformal": "p_value conformal_set",
     "rivals.p_values": "PValue ConformalSet",
     "_warmup": "warmup",
@@ -134,9 +136,11 @@ if TYPE_CHECKING:
     from partita.losses.evaluate import distance as distance
     from partita.losses.evaluate import expected_loss as expected_loss
     from partita.losses.evaluate import pairwise_distances as pairwise_distances
+    from partita.losses.explain import Change as Change
     from partita.losses.explain import Explanation as Explanation
     from partita.losses.explain import explain as explain
     from partita.losses.function import CallableLoss as CallableLoss
+    from partita.losses.function import FunctionLoss as FunctionLoss
     from partita.losses.function import loss as loss
     from partita.losses.hasse import HasseDiagram as HasseDiagram
     from partita.losses.hasse import hasse_diagram as hasse_diagram
@@ -170,10 +174,12 @@ if TYPE_CHECKING:
     from partita.partitions.types import LabelsLike as LabelsLike
     from partita.rivals.conformal import conformal_set as conformal_set
     from partita.rivals.conformal import p_value as p_value
+    from partita.rivals.curve import HeldOutCurve as HeldOutCurve
     from partita.rivals.modes import modes as modes
     from partita.rivals.modes_result import Modes as Modes
     from partita.rivals.p_values import ConformalSet as ConformalSet
     from partita.rivals.p_values import PValue as PValue
+    from partita.rivals.peaks import Peaks as Peaks
     from partita.rivals.representatives import representatives as representatives
     from partita.rivals.result import Representatives as Representatives
     from partita.samplers.bernoulli import BetaBernoulli as BetaBernoulli
@@ -200,6 +206,7 @@ if TYPE_CHECKING:
     from partita.search.clusters_curve import clusters_curve as clusters_curve
     from partita.search.curve_result import ClustersCurve as ClustersCurve
     from partita.search.estimate import estimate as estimate
+    from partita.search.path_result import Corner as Corner
     from partita.search.path_result import PricePath as PricePath
     from partita.search.path_result import Stability as Stability
     from partita.search.price_path import price_path as price_path

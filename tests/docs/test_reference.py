@@ -79,7 +79,7 @@ PARTS_OF_RESULTS = {
     *("ChainAgreement", "LossComparison", "SearchReport", "Start"),
     *("Profiles",),
     *("ClusterParameters", "Density", "Moments", "Settings"),
-    *("Stability",),
+    *("Stability", "Corner", "Change", "HeldOutCurve", "Peaks", "FunctionLoss"),
 }
 """Results that the function or result they come from shows in its examples."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._validate import choice_or_none, seconds, whole
+from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.levels import clean_prob
 from partita.errors import InvalidInputError
@@ -30,7 +30,7 @@ from partita.search.estimate import estimate
 from partita.search.task import Clock
 
 if TYPE_CHECKING:
-    from numpy.random import Generator, SeedSequence
+    from numpy.random import Generator
 
 
 def representatives(
@@ -44,7 +44,7 @@ def representatives(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    rng: int | SeedSequence | Generator | None = None,
+    rng: Rng | None = None,
 ) -> Representatives:
     r"""Find n partitions that together lie nearest to the draws, and prove how near any n can be.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita._validate import whole
 from partita._wording import counted, roughly
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError, NotSupportedError, arg
 from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
@@ -81,10 +81,12 @@ def clean_rules(
             "give max_clusters, or n_clusters and min_size, not both.", argument="max_clusters"
         )
     if (k or 1) * least > n_items:
+        asked = {} if k is None else {"n_clusters": k}
+        asked |= {"min_size": least} if least > 1 else {}
         raise InvalidInputError(
-            f"n_clusters={k}, min_size={least}: {(k or 1) * least:,} items would be needed, but "
-            f"there are {n_items:,}.",
-            argument="n_clusters",
+            f"{arg(**asked)}: {(k or 1) * least:,} items would be needed, but there are "
+            f"{n_items:,}.",
+            argument=next(iter(asked)),
         )
     return Rules(k, least)
 
