@@ -280,7 +280,7 @@ def test_a_partial_partition_is_made_of_whatever_stands_for_one(tmp_path):
 def test_draws_are_made_of_arrays_and_name_the_door_for_the_rest(tmp_path):
     """The constructor would lose the weights, chains and names of what holds draws."""
     kinds = kinds_of_draws(tmp_path)
-    kept = pt.Draws(kinds["Draws"], chain=np.zeros(len(kinds["Draws"])))
+    kept = pt.Draws(kinds["Draws"], chain=np.zeros(len(kinds["Draws"]), int))
     assert np.array_equal(kept.labels, kinds["Draws"].labels)
     weighted = pt.Draws(kinds["Draws"], weights=np.arange(1, len(kept) + 1))
     assert pt.Draws(weighted) == weighted
