@@ -41,8 +41,8 @@ def as_loss(loss: str | Loss) -> Loss:
             return as_loss(loss())
         except TypeError as error:
             raise InvalidInputError(
-                f"{mark('loss', loss.__name__)} is a class that cannot be made of nothing ({error}); "
-                f"expected a loss, as in {loss.__name__}(…).",
+                f"{mark('loss', loss.__name__)} is a class that cannot be made of nothing "
+                f"({error}); expected a loss, as in {loss.__name__}(…).",
                 argument="loss",
             ) from None
     if isinstance(loss, Loss):
