@@ -28,7 +28,8 @@ class Draws(DrawsArrays):
     Parameters
     ----------
     labels : array_like, shape (n_draws, n_items)
-        One partition per row; integers, whole-valued floats, booleans or strings.
+        One partition per row; integers, whole-valued floats, booleans or strings. Other Draws
+        keep what stands beside them, where nothing else is given.
     weights : array_like, shape (n_draws,), optional
         Positive weights of the draws; scaled to sum to 1. Equal when omitted.
     chain : array_like, shape (n_draws,), optional
@@ -77,18 +78,19 @@ class Draws(DrawsArrays):
         weights: ArrayLike | None = None,
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
-        kind: Kind = "posterior",
+        kind: Kind | None = None,
     ) -> None:
         if isinstance(labels, Draws):  # the same draws, with what is given beside them
             weights = labels.weights if weights is None else weights
             chain = labels.chain if chain is None else chain
             item_names = labels.item_names if item_names is None else item_names
+            kind = labels.kind if kind is None else kind
             labels = labels.labels
         with about("labels"):
             refuse_what_holds_draws(labels)
             values = table_of_draws(plain_array(labels, "draws"))
             canonical, counts = canonicalise(values)
-        self._set(canonical, counts, weights, chain, item_names, kind)
+        self._set(canonical, counts, weights, chain, item_names, kind or "posterior")
 
     def __draws__(self) -> Draws:
         return self

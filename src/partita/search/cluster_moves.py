@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.search.moves import merge_scores, objective, together
+from partita.search import problem as problems
 from partita.search.problem import has_counts, has_lists, new_state, of_each_draw
 from partita.search.walker import Mover
 
 _DISSOLVED_CELLS = 4_000_000
 """Cells of the tables, at most, when everything is dissolved into singletons."""
-
-_MERGED_CLUSTERS = 2_000
-"""Clusters, at most, of which every pair is compared."""
 
 _MOVED_CLUSTERS = 400
 """Clusters, at most, that one round of a kind of move takes up."""
@@ -28,7 +26,7 @@ _MOVED_CLUSTERS = 400
 
 def merge(walker: Mover) -> None:
     """Merge the two clusters that gain most by it, again and again."""
-    while 1 < walker.n_clusters <= _MERGED_CLUSTERS and not walker.stop():
+    while 1 < walker.n_clusters <= problems.MERGED_CLUSTERS and not walker.stop():
         if not walker.merge_cheapest(below=walker.loss - walker.slack):
             return
 
@@ -107,7 +105,7 @@ def force_merges(walker: Mover) -> None:
 
 def closest_pairs(walker: Mover) -> NDArray[np.int64]:
     """As many pairs of clusters as there are clusters: those that cost least to merge."""
-    if not 2 <= walker.n_clusters <= _MERGED_CLUSTERS:
+    if not 2 <= walker.n_clusters <= problems.MERGED_CLUSTERS:
         return np.empty((0, 2), np.int64)
     scores = merge_scores(walker.problem, walker.state)
     cheapest = np.argsort(scores, axis=None)[: min(walker.n_clusters, _MOVED_CLUSTERS)]

@@ -91,11 +91,33 @@ def lower_bound(task: Task, labels: Labels, value: float, effort: Effort) -> flo
 
 
 def _bound(task: Task, labels: Labels, value: float, effort: Effort) -> float | None:
+    heavy = _loss_of_heavy_draw(task)
+    if heavy is not None:
+        return heavy
     if task.loss.pair_scale(task.n_items) is not None:
         return _pair_bound(task, labels, value, effort)
     if task.loss.conditional_entropies:
         return _vi_bound(task, labels, value, effort)
     return _matched_bound(task, labels, effort)
+
+
+def _loss_of_heavy_draw(task: Task) -> float | None:
+    """The expected loss of a draw that holds so much mass that no partition is better, if one does.
+
+    For a metric half of it. At another price a the loss from any partition c to that draw is at
+    most max(a, 2 − a)/min(a, 2 − a) times the loss from the draw to c, and what the others gain
+    at c is at most the former: max(a, 2 − a)/2 of the mass suffices.
+    """
+    loss, draws = task.loss, task.draws
+    fair = loss.with_price(1.0) if loss.has_price else loss
+    if draws is None or loss.minorant() is None or not fair.is_metric:
+        return None
+    mass = draws.probabilities
+    heaviest = int(mass.argmax())
+    if mass[heaviest] < max(loss.price, 2.0 - loss.price) / 2.0:
+        return None
+    row = draws.rows(heaviest, heaviest + 1)[0]
+    return float(mass @ loss.distances(row, draws, task.options.n_jobs))
 
 
 def _matched_bound(task: Task, labels: Labels, effort: Effort) -> float | None:
