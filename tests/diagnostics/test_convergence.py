@@ -81,6 +81,18 @@ def test_a_chain_that_switches_between_modes_of_equal_shape_is_named(n_chains):
     assert "changed its mind" in pt.diagnose(pt.Draws(four)).warnings[-1]
 
 
+@pytest.mark.parametrize("blocks", [8, 16])
+def test_a_chain_that_moves_to_and_fro_is_named(blocks):
+    """Its halves and quarters are alike; draws that follow each other are more so."""
+    each = 4_000 // blocks
+    draws = np.vstack([one_mode(block % 2, each, block) for block in range(blocks)])
+    found = pt.diagnose(pt.Draws(draws))
+    assert "changed its mind" in found.warnings[-1]
+    assert found.drift_average_sd < 0.05
+    mixed = draws[np.random.default_rng(0).permutation(len(draws))]
+    assert pt.diagnose(pt.Draws(mixed)).ok
+
+
 def test_independent_draws_of_two_modes_do_not_seem_to_drift():
     """All pairs change with the mode: their average varies as much as that of one pair."""
     modes = np.stack([np.repeat([0, 1], 20), np.tile([0, 1], 20)])

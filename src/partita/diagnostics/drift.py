@@ -124,7 +124,8 @@ def _of_clusters(draws: Draws, part: Ints, inflation: float, items: Ints) -> tup
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
     it are counted. Of the chain and the two quarters or halves that differ most, and beyond what
-    the same draws show when they are dealt to the parts at random, the most of many times.
+    the same draws show when they are dealt to the parts at random, the most of many times. A chain
+    that moves to and fro has parts alike: there draws that follow each other are compared.
     """
     if draws.n_draws / inflation < 4.0 * ENOUGH * draws.n_chains:
         return (0.0,)
@@ -139,7 +140,22 @@ def _of_clusters(draws: Draws, part: Ints, inflation: float, items: Ints) -> tup
             dealt = np.stack([parts, *(shuffle.permutation(parts) for _ in range(SHUFFLES))])
             beyond = _beyond(apart, dealt)
             largest = max(largest, float(beyond[0] - beyond[1:].max()))
+        largest = max(largest, _nearer_to_the_next(apart, shuffle))
     return (largest,)
+
+
+def _nearer_to_the_next(apart: Floats, shuffle: np.random.Generator) -> float:
+    """By how much less draws differ from the next one seen than from any; 0 where that is chance.
+
+    The draws are seen at equal distances, far enough for a chain that mixes to have forgotten.
+    """
+    n = len(apart)
+    orders = np.stack([np.arange(n), *(shuffle.permutation(n) for _ in range(SHUFFLES))])
+    steps = apart[orders[:, :-1], orders[:, 1:]].mean(axis=1)
+    any_two = float(steps[1:].mean())
+    return (
+        max(0.0, any_two - float(steps[0])) if steps[0] < any_two - RARE * steps[1:].std() else 0.0
+    )
 
 
 def _spread_out(rows: Ints) -> Ints:

@@ -50,7 +50,8 @@ class Diagnostics(Result):
         NaN where not compared: weighted draws, very short chains.
     drift_moved : float
         Share of the items that change clusters between two such parts, clusters
-        matched one to one, beyond the share within them and beyond chance.
+        matched one to one, beyond the share within them and beyond chance; or between
+        any two draws, beyond the share from one of 64 that are compared to the next.
     kind : "posterior" or "ensemble"
         Of the draws. Of an ensemble there are no quantities.
 

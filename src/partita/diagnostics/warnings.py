@@ -78,8 +78,9 @@ def warnings_for(
             "together: the pair probabilities differ between its halves or quarters by "
             f"{drifted.average_sd:.3f} on average and up to {drifted.maximal_sd:.3f} (standard "
             f"deviations, beyond chance), and {100 * drifted.moved:.0f}% more of the items are in "
-            "another cluster than within a part. It moves between modes too rarely to say how "
-            "probable each is. Run several longer chains from different starts."
+            "another cluster than within a part or from one draw to the next of those compared. It "
+            "moves between modes too rarely to say how probable each is. Run several longer chains "
+            "from different starts."
         )
     return tuple(texts)
 
