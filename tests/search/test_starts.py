@@ -151,3 +151,19 @@ def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
     found = pt.estimate(labels, loss=name)
     assert "average linkage" in {start.origin for start in found.search.starts}
     assert pt.distance(found, truth) == 0.0
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(0.7), pt.Entropy(1.5)], ids=repr)
+def test_both_neighbouring_prices_are_always_tried(loss):
+    draws = random_posterior(15, 60, 4)
+    prices = []
+
+    def seen(task, problem, rounds, start, **options):
+        prices.append(None if start.before is None else start.before.form.a)
+        return walks.descend_from(task, problem, rounds, start, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sweep, "descend_from", seen)
+        pt.estimate(draws, loss=loss, method="sweep", n_starts=1)
+    tried = [price for price in prices if price is not None]
+    assert min(tried) < loss.price < max(tried)

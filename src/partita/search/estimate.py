@@ -74,8 +74,8 @@ def estimate(
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
     n_starts : int, default 64
-        Most starts of the method's own. A cut of average linkage, one cluster,
-        a draw and an allocation are always tried.
+        Most starts of the method's own. A cut of average linkage, one cluster, a draw,
+        an allocation and the neighbouring prices are always tried.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
     n_clusters : int, optional

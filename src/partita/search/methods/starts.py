@@ -54,7 +54,7 @@ NEAR_BEST, DISTURBED, WANDERED = "near minimiser", "disturbed best", "wandering"
 WANDERING = (BEST_FIRST, WANDERED)
 """Kinds of starts that go on where nothing gains."""
 FROM_BEST = (NEAR_BEST, DISTURBED, WANDERED)
-"""Kinds of starts that set out from the best partition so far: no witnesses of its quality."""
+"""Kinds of starts that set out from where others have been: no witnesses of their quality."""
 
 
 class Starts:
@@ -98,8 +98,9 @@ class Starts:
     def _plan(self, number: int, best: list[Labels]) -> list[Place | None]:
         n = self._task.n_items
         if number == 0:
-            one = np.zeros(n, np.int32)
-            return [self._cut(), (one, "one cluster", None), self._draw(), self._allocation()]
+            cut, one = self._cut(), np.zeros(n, np.int32)
+            always = [cut, (one, "one cluster", None), self._draw(), self._allocation()]
+            return [*always, self._cheaper(one if cut is None else cut[0])]
         if number == 1:
             near = [self._neighbour(best[0]), self._neighbour(best[0])]
             return [*near, self._singletons(), self._draw() or self._allocation(), *self._falls()]
@@ -156,6 +157,13 @@ class Starts:
             return None, "allocation", None
         near = next(self._nearby, None)
         return None if near is None else (None, near[0], near[1])
+
+    def _cheaper(self, labels: Labels | None) -> Place | None:
+        """The minimiser near here of the price on the other side of the one that allocates.
+
+        No witness of where another start has led: it sets out from there.
+        """
+        return (labels, NEAR_BEST, next(self._nearby)[1]) if self._task.loss.has_price else None
 
     def _neighbour(self, best: Labels) -> Place | None:
         near = next(self._nearby, None)
