@@ -37,7 +37,7 @@ ELSEWHERE = {
     "test_the_margin_of_an_item_is_the_cost_of_its_best_move",
     "kernels.search.single_moves.CELLS": "test_thresholds.py::test_single_moves_in_batches",
     "kernels.search.single_moves.MOST_CELLS": "test_thresholds.py::test_single_moves_in_batches",
-    "losses.additive._TRIED": "losses/test_users.py::"
+    "losses.additive._TRIED": "losses/test_claims.py::"
     "test_terms_that_reward_splitting_large_clusters_are_refused",
     "partitions.arrays._TILE": "partitions/test_similarity.py::"
     "test_counts_survive_every_boundary_of_the_passes_over_draws",
