@@ -285,6 +285,8 @@ def test_draws_are_made_of_arrays_and_name_the_door_for_the_rest(tmp_path):
     weighted = pt.Draws(kinds["Draws"], weights=np.arange(1, len(kept) + 1))
     assert pt.Draws(weighted) == weighted
     assert pt.Draws(pt.Draws([ONE], kind="ensemble")).kind == "ensemble"
+    with pytest.raises(InvalidInputError, match="kind"):
+        pt.Draws([ONE], kind="")
     for kind in ("path", "Fit", "Summary", "ball"):
         with pytest.raises(InvalidLabelsError, match="as_draws takes") as caught:
             pt.Draws(kinds[kind])

@@ -141,9 +141,13 @@ def test_what_proofs_rest_on_is_checked(loss, what):
         pt.estimate(random_draws(8, 20, seed=0), loss=loss)
 
 
-@pytest.mark.parametrize("loss", [*map(as_loss, LOSSES), pt.VI(0.7), pt.Binder(1.3)], ids=repr)
+# Of the others the mean over draws is not what is minimised, and their distances claim nothing.
+AVERAGED = [loss for loss in map(as_loss, LOSSES) if loss.averages_distances]
+
+
+@pytest.mark.parametrize("loss", [*AVERAGED, pt.VI(0.7), pt.Binder(1.3)], ids=repr)
 def test_what_our_own_losses_claim_is_so(loss):
-    assert flaw(loss) is None or not loss.averages_distances
+    assert flaw(loss) is None
 
 
 def test_a_function_of_two_partitions_is_looked_at_on_six_items():

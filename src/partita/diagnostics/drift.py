@@ -153,9 +153,8 @@ def _nearer_to_the_next(apart: Floats, shuffle: np.random.Generator) -> float:
     orders = np.stack([np.arange(n), *(shuffle.permutation(n) for _ in range(SHUFFLES))])
     steps = apart[orders[:, :-1], orders[:, 1:]].mean(axis=1)
     any_two = float(steps[1:].mean())
-    return (
-        max(0.0, any_two - float(steps[0])) if steps[0] < any_two - RARE * steps[1:].std() else 0.0
-    )
+    nearer = any_two - float(steps[0])
+    return nearer if nearer > RARE * float(steps[1:].std()) else 0.0
 
 
 def _spread_out(rows: Ints) -> Ints:

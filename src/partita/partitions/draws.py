@@ -90,7 +90,9 @@ class Draws(DrawsArrays):
             refuse_what_holds_draws(labels)
             values = table_of_draws(plain_array(labels, "draws"))
             canonical, counts = canonicalise(values)
-        self._set(canonical, counts, weights, chain, item_names, kind or "posterior")
+        self._set(
+            canonical, counts, weights, chain, item_names, "posterior" if kind is None else kind
+        )
 
     def __draws__(self) -> Draws:
         return self
