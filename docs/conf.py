@@ -105,7 +105,6 @@ def _say_what_was_not_run(_app: object, page: str, source: list[str]) -> None:
 
 
 def _draw(_: object) -> None:
-    import architecture
     import pictures
 
     folder = HERE / "generated" / "pictures"
@@ -113,5 +112,3 @@ def _draw(_: object) -> None:
     pictures.draw_all(folder)
     # Copied as it is to the root of the pages, where the first page links to it.
     pictures.write_report(HERE / "generated" / "extra" / "report_galaxies.html")
-    architecture.draw(folder / "architecture.svg")
-    (HERE / "generated" / "import_table.md").write_text(architecture.table(), encoding="utf-8")

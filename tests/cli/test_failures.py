@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
-import re
-from pathlib import Path
 
 import pytest
 
-from partita.cli import failures
 from partita.cli.failures import in_options
 from partita.errors import PartitaError, arg
 from partita.summary import summarize as make
@@ -118,33 +114,3 @@ def test_only_rules_that_were_given_are_named(place, partita):
     ]:
         result = partita("summarize", "draws.csv", *option)
         assert result.stderr.startswith(f"partita: {shown} would be needed, but there are 15.")
-
-
-REPORTS = {"search/constraints.py", "search/outcome.py", "search/methods/draws.py"}
-REPORTS |= {"search/methods/sweep.py", "search/estimate.py", "report/tables.py", "anndata.py"}
-REPORTS |= {"samplers/normal.py"}
-"""Where arguments stand in the words of results, and in errors of what has no command."""
-
-
-def test_messages_mark_the_arguments_that_have_options():
-    """What is written by hand into a message would not be an option on the command line."""
-    options = "|".join((*failures._FLAGS, *failures._VALUES, "similarity"))
-    written = re.compile(rf"(?<![\w.])({options})=")
-    home = Path(failures.__file__).parents[1]
-    found = [
-        f"{path.relative_to(home)}: {text}"
-        for path in home.rglob("*.py")
-        if str(path.relative_to(home)) not in REPORTS
-        for text in literals(path)
-        if written.search(text)
-    ]
-    assert found == []
-
-
-def literals(path):
-    """Text of a module that is no docstring."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
-            yield node.value

@@ -220,3 +220,12 @@ def test_a_core_is_completed_under_losses_of_cluster_sizes():
     with pytest.raises(NotSupportedError, match=r"'vi'.*expected_loss") as caught:
         pt.credible_core(pt.Draws(FIVE)).completed(loss=evaluated)
     assert caught.value.argument == "loss"
+
+
+def test_cores_of_many_clusters():
+    """More clusters than a growing core has room for at first."""
+    rows = np.tile(np.arange(25), (4, 1))
+    rows[0, 24] = 0
+    found = pt.credible_core(rows, prob=1.0)
+    assert found.size == 24
+    assert found.probability == 1.0

@@ -63,3 +63,17 @@ def test_threads_do_not_change_the_comparison():
     one, two = (compare(estimate, draws, n_jobs=jobs) for jobs in (1, 2))
     for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_comparison_in_batches():
+    """More draws, items and clusters than a batch holds: as one batch, and as draw by draw."""
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 200, (40, 300)))
+    estimate = pt.canonical(rng.integers(0, 200, 300))
+    whole = compare(estimate, draws, n_jobs=1)
+    single = [compare(estimate, draws[m : m + 1], n_jobs=1) for m in range(40)]
+    for name in ("placed", "companions", "information", "alone", "unchanged", "similar"):
+        wanted = np.mean([getattr(one, name) for one in single], axis=0)
+        np.testing.assert_allclose(getattr(whole, name), wanted, rtol=0, atol=1e-12, err_msg=name)
+    alone = (draws.labels[:, :, None] == draws.labels[:, None, :]).sum(axis=2) == 1
+    np.testing.assert_allclose(whole.alone, alone.mean(axis=0), rtol=0, atol=1e-12)

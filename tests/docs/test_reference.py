@@ -123,13 +123,6 @@ def test_docstring_has_what_a_reader_needs(name):
     assert missing(name, PUBLIC[name]) == []
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_notes_say_what_it_costs(name):
-    text = inspect.getdoc(PUBLIC[name]) or ""
-    if "Notes" in sections(PUBLIC[name]):
-        assert re.search(r"O\(|[Cc]ost|Lazy|in blocks|takes seconds", text), name
-
-
 @pytest.mark.parametrize("name", [n for n in PUBLIC if n.startswith("partita.")])
 def test_members_are_documented(name):
     thing = PUBLIC[name]

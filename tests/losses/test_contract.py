@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import doctest
-import importlib
 import math
 import pickle
 
@@ -87,16 +85,6 @@ def test_documentation(name):
     for part in (".. math::", "Notes\n", "References\n", "Examples\n", ">>> import partita as pt"):
         assert part in text
     assert "O(" in text
-
-
-TABLES = (*LOSSES.values(), *WITH_ARGUMENTS.values())
-
-
-@pytest.mark.parametrize("module", ["evaluate", "function", *(home.module for home in TABLES)])
-def test_examples_in_docstrings_run(module):
-    result = doctest.testmod(importlib.import_module(f"partita.losses.{module}"))
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 # ---------------------------------------------------------------- a measure
