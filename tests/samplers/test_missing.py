@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,6 +169,57 @@ def test_imputed_means_are_those_of_the_exact_posterior(name):
     assert (found.lower <= found.upper).all()
     assert found.filled[0, 1] == found.mean[0]
     assert not np.isnan(found.filled).any()
+
+
+RATES = (1.3, [1.0, 2.0, 0.5], pt.Gamma(2, 1), [1.0, pt.Gamma(2, 1), pt.Gamma(3, 2)])
+SHAPES = [
+    *(
+        (
+            pt.NormalInverseGamma,
+            dict(zip(("mean", "precision", "shape", "rate"), hyper, strict=True)),
+        )
+        for hyper in product((0.2, [0, 1, -1]), (0.5, [0.5, 1, 2]), (2, [2, 3, 4]), RATES)
+    ),
+    *(
+        (pt.GammaPoisson, dict(zip(("shape", "rate"), hyper, strict=True)))
+        for hyper in product((2, [1, 2, 3]), (0.4, [0.1, 0.2, 0.3]))
+    ),
+    *(
+        (pt.BetaBernoulli, dict(zip(("a", "b"), hyper, strict=True)))
+        for hyper in product((1, [1, 2, 3]), (0.7, [0.1, 0.2, 0.3]))
+    ),
+]
+
+
+@pytest.mark.parametrize("missing", range(3))
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a product"])
+def test_any_shape_of_hyperparameters_imputes_any_column(missing, inside):
+    """Means of conjugate predictive distributions, recomputed draw by draw."""
+    n, rng = 7, np.random.default_rng(missing)
+    for kind, hyper in SHAPES:
+        rows = rng.integers(0, 2, (n, 3)).astype(float)
+        rows[2, missing] = np.nan
+        kernel = kind(**hyper)
+        if inside:  # behind another part, so that positions in the part and in the table differ
+            rows = np.column_stack([np.arange(n) % 2, rows])
+            kernel = pt.Product((pt.BetaBernoulli(), [0]), (kernel, [1, 2, 3]))
+        fit = pt.sample(rows, kernel=kernel, draws=6, burn_in=2, chains=1, rng=0, progress=False)
+        column = missing + inside
+        h = {name: v[missing] if isinstance(v, list) else v for name, v in hyper.items()}
+        expected = []
+        for labels in fit.draws.labels:
+            cells = rows[labels == labels[2], column]
+            cells = cells[~np.isnan(cells)]
+            expected.append(
+                (h["precision"] * h["mean"] + cells.sum()) / (h["precision"] + cells.size)
+                if kind is pt.NormalInverseGamma
+                else (h["shape"] + cells.sum()) / (h["rate"] + cells.size)
+                if kind is pt.GammaPoisson
+                else (h["a"] + cells.sum()) / (h["a"] + h["b"] + cells.size)
+            )
+        found = fit.impute()
+        assert (found.row.tolist(), found.column) == ([2], (str(column),))
+        assert found.mean[0] == pytest.approx(np.mean(expected), rel=1e-12)
 
 
 def test_imputed_categories_and_intervals():

@@ -7,6 +7,8 @@ from math import lgamma
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import gammaln
 
 import partita as pt
 from partita.samplers.profiles import laws_of, profile
@@ -40,6 +42,41 @@ def test_a_normal_column_given_the_partition():
     variance = stats.invgamma(a, scale=b)
     assert [sd["given_low"], sd["given_high"]] == pytest.approx(np.sqrt(variance.interval(0.9)))
     assert sd["given"] == pytest.approx(variance.expect(np.sqrt), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [3, 4, 20])
+def test_a_learned_rate_is_integrated_out(size):
+    """Mean, and quantiles of μ and σ, by sums over a fine grid of rates."""
+    data = np.concatenate([np.linspace(-0.4, 0.5, size), [5.0, 5.6]])
+    prior, c0, a0 = stats.gamma(0.2, scale=1 / 0.4), 0.5, 2.0
+    kernel = pt.NormalInverseGamma(mean=1.0, precision=c0, shape=a0, rate=pt.Gamma(0.2, 0.4))
+    found = fitted(data, kernel).profiles([0] * size + [1, 1], prob=0.9)
+    b = np.exp(np.linspace(-30, 8, 2_001))
+    log_p = prior.logpdf(b) + np.log(b)
+    for x in (data[:size], data[size:]):
+        c, a = c0 + x.size, a0 + x.size / 2
+        spread = ((x - x.mean()) ** 2).sum() / 2 + c0 * x.size / (2 * c) * (x.mean() - 1.0) ** 2
+        log_p += a0 * np.log(b) - a * np.log(b + spread)
+    p = np.exp(log_p - log_p.max())
+    p /= p.sum()
+    x = data[:size]
+    c, a = c0 + size, a0 + size / 2
+    centre = (c0 + x.sum()) / c
+    rates = b + ((x - x.mean()) ** 2).sum() / 2 + c0 * size / (2 * c) * (x.mean() - 1.0) ** 2
+    variances = stats.invgamma(a, scale=rates)
+    means = stats.t(2 * a, centre, np.sqrt(rates / (a * c)))
+
+    def quantile(cdf, q, low, high):
+        return brentq(lambda value: p @ cdf(value) - q, low, high)
+
+    sd = row_of(found, 0, "0", "sd")
+    exact = [np.sqrt(quantile(variances.cdf, q, 1e-9, 1e3)) for q in (0.05, 0.95)]
+    assert [sd["given_low"], sd["given_high"]] == pytest.approx(exact, rel=0.01)
+    expected = p @ (np.sqrt(rates) * np.exp(gammaln(a - 0.5) - gammaln(a)))
+    assert sd["given"] == pytest.approx(expected, rel=0.01)
+    mean = row_of(found, 0, "0", "mean")
+    exact = [quantile(means.cdf, q, -50, 50) for q in (0.05, 0.95)]
+    assert [mean["given_low"], mean["given_high"]] == pytest.approx(exact, abs=0.005)
 
 
 def test_correlated_columns_have_the_marginal_laws():

@@ -13,7 +13,7 @@ from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
 from partita.samplers.categorical import level_blocks
 from partita.samplers.cells import cell_sums, group_sums
-from partita.samplers.checks import PerColumn, per_column, spread
+from partita.samplers.checks import PerColumn, at_column, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
@@ -92,10 +92,9 @@ class BetaBernoulli(Kernel):
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Probability of a one in each draw, and a random value."""
-        n_columns = max(np.size(self.a), np.size(self.b), column + 1)
         n, ones = cell_sums(same, values)
-        a = spread(self.a, n_columns, "a")[column] + ones
-        p = a / (a + spread(self.b, n_columns, "b")[column] + n - ones)
+        a = at_column(self.a, column) + ones
+        p = a / (a + at_column(self.b, column) + n - ones)
         return p, (rng.random(p.size) < p).astype(np.float64)
 
     def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:

@@ -48,6 +48,11 @@ def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
     return np.broadcast_to(array, (n_columns,)).copy()
 
 
+def at_column(value: PerColumn, column: int) -> float:
+    """The hyperparameter of one column."""
+    return value[column] if isinstance(value, tuple) else value
+
+
 def listed(values: Sequence[Any], most: int = 5) -> str:
     """The first few values for a message."""
     shown = ", ".join(str(v) for v in values[:most])

@@ -160,7 +160,7 @@ class Fit(Simulations, Predictions, Result):
         Notes
         -----
         One ``Kernel.moments`` per draw, O(N·d) each. Intervals given the partition are NaN where a
-        variance has none itself; with a learned rate they are matched by mean and variance.
+        variance has none itself; a learned rate is integrated out on 64 values of it.
 
         Examples
         --------

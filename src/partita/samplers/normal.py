@@ -12,7 +12,7 @@ from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
-from partita.samplers.checks import PerColumn, per_column, spread
+from partita.samplers.checks import PerColumn, at_column, per_column, spread
 from partita.samplers.hyperpriors import Gamma
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.learned_rates import (
@@ -188,8 +188,8 @@ class NormalInverseGamma(Kernel):
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Student's t in each draw: mean, and a random value."""
-        n_columns = column + 1 if np.ndim(self.mean) == 0 else np.size(self.mean)
-        mean, c, a, b = (float(h[column]) for h in self._hyper(int(n_columns)))
+        hyper = (self.mean, self.precision, self.shape, starting(self.rate))
+        mean, c, a, b = (at_column(each, column) for each in hyper)
         n, total = cell_sums(same, values)
         _, squares = cell_sums(same, (values - mean) ** 2)
         c_n, a_n = c + n, a + n / 2

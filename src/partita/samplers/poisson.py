@@ -12,7 +12,7 @@ from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
-from partita.samplers.checks import PerColumn, per_column, spread
+from partita.samplers.checks import PerColumn, at_column, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
@@ -121,10 +121,8 @@ class GammaPoisson(Kernel):
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Negative binomial in each draw: mean, and a random value."""
-        n_columns = max(np.size(self.shape), np.size(self.rate), column + 1)
         n, total = cell_sums(same, values)
-        shape = spread(self.shape, n_columns, "shape")[column] + total
-        rate = spread(self.rate, n_columns, "rate")[column] + n
+        shape, rate = at_column(self.shape, column) + total, at_column(self.rate, column) + n
         return shape / rate, rng.poisson(rng.standard_gamma(shape) / rate).astype(np.float64)
 
     def simulate(self, values: Floats, n: int, rng: np.random.Generator) -> Floats:

@@ -15,7 +15,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles, weighted_interval
 from partita.samplers.kernel import Kernel
-from partita.samplers.moments import Moments, mixed_moments
+from partita.samplers.moments import Moments
 
 Law = Callable[..., Any]
 
@@ -68,6 +68,25 @@ class Laws:
             lambda shape: stats.invgamma.ppf(q, shape),
             np.nan,
         )
+
+    def cdf(self, x: Floats) -> Floats:
+        """Probabilities of values of at most x, (k, P); NaN where the law is not known."""
+        from scipy import stats
+
+        found = np.full(self.mean.shape, np.nan)
+        m, v, a = self.mean, self.variance, self.shape
+        at = self.kind == GAMMA
+        found[:, at] = stats.gamma.cdf(x[:, at] * m[:, at] / v[:, at], m[:, at] ** 2 / v[:, at])
+        at = self.kind == BETA
+        total = m[:, at] * (1.0 - m[:, at]) / v[:, at] - 1.0
+        found[:, at] = stats.beta.cdf(x[:, at], m[:, at] * total, (1.0 - m[:, at]) * total)
+        at = self.kind == STUDENT
+        scale = np.sqrt(v[:, at] * (a[:, at] - 1.0) / a[:, at])
+        found[:, at] = stats.t.cdf((x[:, at] - m[:, at]) / scale, 2.0 * a[:, at])
+        at = self.kind == ROOT
+        b = m[:, at] * (a[:, at] - 1.0)
+        found[:, at] = stats.invgamma.cdf(x[:, at] ** 2 / b, a[:, at])
+        return found
 
     def sample(self, rng: np.random.Generator) -> Floats:
         """One draw of every parameter, (k, P); the mean itself where the law is not known."""
@@ -133,6 +152,18 @@ def laws_of(found: Mapping[str, Moments]) -> Laws:
     )
 
 
+def _mixture_quantile(laws: list[Laws], q: float) -> Floats:
+    """Quantiles of the mixture of equally probable laws, (k, P), by bisection."""
+    each = np.stack([law.quantile(q) for law in laws])
+    low, high = each.min(axis=0), each.max(axis=0)
+    if len(laws) > 1:
+        for _ in range(50):  # halves the width each time: to rounding
+            middle = (low + high) / 2
+            below = np.mean([law.cdf(middle) for law in laws], axis=0) < q
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.asarray((low + high) / 2)
+
+
 def _shapes_by_column(found: Mapping[str, Moments]) -> dict[str, Floats]:
     """Shape of the inverse gamma of each column's variance, where all are known."""
     shapes: dict[str, Floats] = {}
@@ -162,11 +193,11 @@ def profile(
     """Profiles of the clusters of labels; see ``Fit.profiles``."""
     sizes = np.bincount(labels).astype(np.int64)
     fixed = [each.moments(values, labels, names) for each in kernel.given(values, labels)]
-    moments = mixed_moments(fixed)
-    if not moments:  # a user's kernel need not say anything of its parameters
+    if not fixed[0]:  # a user's kernel need not say anything of its parameters
         named = [(name, "mean") for name in names]
         return data_profiles(draws, labels, values, named, np.zeros(len(names), bool), prob)
-    given = laws_of(moments)
+    laws = [laws_of(moments) for moments in fixed]
+    given = laws[0]
     n, p = draws.n_draws, len(given.column)
     means, samples = np.empty((n, sizes.size, p)), np.empty((n, sizes.size, p))
     for m in range(n):
@@ -185,9 +216,9 @@ def profile(
         cluster=np.repeat(np.arange(sizes.size), p),
         column=given.column * sizes.size,
         parameter=given.parameter * sizes.size,
-        given=given.expected().ravel(),
-        given_low=given.quantile(tail).ravel(),
-        given_high=given.quantile(1.0 - tail).ravel(),
+        given=np.mean([law.expected() for law in laws], axis=0).ravel(),
+        given_low=_mixture_quantile(laws, tail).ravel(),
+        given_high=_mixture_quantile(laws, 1.0 - tail).ravel(),
         averaged=np.einsum("m,mkp->kp", weights, means).ravel(),
         averaged_low=low,
         averaged_high=high,
