@@ -103,6 +103,8 @@ class PointEstimate(Result):
         loss has no known bound, or none was asked for.
     gap : float or None
         (expected_loss − lower_bound) / expected_loss; 0 means proven optimal.
+    excess : float or None
+        (expected_loss − lower_bound) / lower_bound: at most so far above the minimum.
     loss : Loss
     method : str
         The method that found it.
@@ -153,6 +155,18 @@ class PointEstimate(Result):
         if is_proven(self.expected_loss, self.lower_bound, self.loss):
             return 0.0
         return (self.expected_loss - self.lower_bound) / self.expected_loss
+
+    @property
+    def excess(self) -> float | None:
+        """How far above the minimum the estimate can be, at most: gap / (1 − gap).
+
+        0.06 means that its expected loss is at most 6% above the lowest of any partition; infinite
+        where nothing but 0 is proven.
+        """
+        gap = self.gap
+        if gap is None:
+            return None
+        return gap / (1.0 - gap) if gap < 1.0 else float("inf")
 
     @property
     def is_proven_optimal(self) -> bool:
