@@ -8,10 +8,14 @@ STAMP := $(VENV)/.installed
 # Without bytecode every import is several times slower; the environment may have turned it off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench clean
+.PHONY: demo paper test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench clean
 
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
+
+# Every digit that the paper prints, from its own draws; says where it looks for them.
+paper: $(STAMP)
+	$(BIN)/python -m examples.paper
 
 # What has one thread runs beside each other: installing, compiling, the type checker.
 test:

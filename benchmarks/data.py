@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+from examples.paper.draws import find_draws
 from numpy.typing import NDArray
-
-PAPER_DRAWS = Path(__file__).resolve().parents[1] / "tests" / "data" / "paper" / "draws"
-"""The paper's own draws: in the repository, not in the source distribution."""
 
 
 def simulated_labels(
@@ -28,8 +24,8 @@ def example1_like() -> NDArray[np.int64]:
 
 def paper_labels(name: str) -> NDArray[np.int64] | None:
     """The paper's draws ("example1" or "galaxy"), or None where they are missing."""
-    path = PAPER_DRAWS / f"{name}.npz"
-    if not path.exists():
+    folder = find_draws()
+    if folder is None:
         return None
-    with np.load(path) as stored:
+    with np.load(folder / f"{name}.npz") as stored:
         return stored["labels"].astype(np.int64)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from arviz_stats.base import array_stats
+from examples.paper.draws import find_draws
 from numpy.typing import NDArray
 
 import partita as pt
-from benchmarks.data import PAPER_DRAWS
 from benchmarks.job import Job, Setup
 from benchmarks.yardstick import Yardstick
 
@@ -19,9 +19,9 @@ PAPER_KERNEL = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
 
 def example1() -> NDArray[np.float64]:
     """The paper's data, or a simulation where they are not there."""
-    path = PAPER_DRAWS / "example1.npz"
-    if path.exists():
-        with np.load(path) as stored:
+    folder = find_draws()
+    if folder is not None:
+        with np.load(folder / "example1.npz") as stored:
             return np.asarray(stored["data"])
     return pt.datasets.four_normals(n=200, rng=0).data
 

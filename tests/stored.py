@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from examples.paper.draws import MISSING, find_draws
 
 DATA = Path(__file__).resolve().parent / "data"
 GROUND_TRUTH = DATA / "ground_truth.json"
-PAPER_DRAWS = DATA / "paper" / "draws"
+PAPER_DRAWS = find_draws() or DATA / "nowhere"
 
-needs_paper_draws = pytest.mark.skipif(
-    not PAPER_DRAWS.is_dir(),
-    reason="the paper's draws (GPL) are in the repository, not in the source distribution",
-)
+needs_paper_draws = pytest.mark.skipif(find_draws() is None, reason=MISSING)

@@ -54,8 +54,7 @@ def short(arguments):
     return arguments + [word for name in few if name not in arguments for word in (name, few[name])]
 
 
-# Those of reproduce take minutes; its own tests run it.
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "reproduce"])
+@pytest.mark.parametrize("name", PAGES)
 def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
     monkeypatch.setattr(demo, "DRAWS", 30)
     monkeypatch.setattr(demo, "BURN_IN", 10)

@@ -11,7 +11,11 @@ import pytest
 
 from doc_pages import DOCS, ROOT
 
-SCRIPTS = sorted((ROOT / "examples").rglob("*.py"))
+SCRIPTS = sorted(
+    script
+    for section in (ROOT / "examples").rglob("README.rst")
+    for script in section.parent.glob("*.py")
+)
 
 spec = importlib.util.spec_from_file_location("gallery_needs", DOCS / "tools" / "gallery_needs.py")
 assert spec is not None

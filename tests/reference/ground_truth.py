@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 from functools import cache, partial, reduce
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import partita as pt
 from reference import losses as twin
-from stored import DATA, GROUND_TRUTH
+from stored import GROUND_TRUTH, MISSING, PAPER_DRAWS
 
 close = partial(pytest.approx, rel=0, abs=1e-10)  # R printed 15 digits of values of order 1
 
@@ -29,9 +30,10 @@ def load() -> list[dict]:
 @cache
 def stored_draws(name: str) -> pt.Draws:
     """The labels in a file that a record names."""
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} (GPL) is in the repository, not in the source distribution")
-    with np.load(DATA / name) as arrays:
+    path = PAPER_DRAWS / Path(name).name
+    if not path.exists():
+        pytest.skip(MISSING)
+    with np.load(path) as arrays:
         return pt.Draws(arrays["labels"])
 
 

@@ -23,7 +23,6 @@ COMMANDS = {
     "path": "Every clustering that is optimal at some price of splitting.",
     "compare": "Distance, cross table and meet of two clusterings.",
     "convert": "Draws from one file format into another.",
-    "reproduce": "Recompute the numbers of the paper.",
     "warmup": "Compile for this machine ahead of the first run.",
     "completion": "Print the script that completes commands in a shell.",
 }

@@ -1,0 +1,163 @@
+"""The paper's digits: how they are compared, and that all of them come out."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from examples.paper import digits, draws, own_draws, printed
+from examples.paper.__main__ import main
+from examples.paper.own_draws import FULL, QUICK, Plan, Value, run, sections, simulated
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+import partita as pt
+from stored import PAPER_DRAWS, needs_paper_draws
+
+
+@needs_paper_draws
+def test_every_digit_comes_out(capsys):
+    assert main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    # 7 columns of two estimates in two tables, 6 bounds of two balls, 2 numbers of the text, and
+    # 8 cross tabulations of 4 rows; of the galaxies 8, 6, 3, and 3 cross tabulations of 3 rows.
+    assert sum(line.startswith("ok  ") for line in lines) == 28 + 12 + 2 + 32 + 8 + 6 + 3 + 9
+    assert "k horizontal: 11 and 8, tied at the same distance (paper: 11)" in "\n".join(lines)
+    assert lines[-1] == "100 of 100 agree with the paper"
+
+
+@needs_paper_draws
+def test_altered_numbers_and_other_draws_differ(monkeypatch):
+    altered = {**printed.GALAXY_ESTIMATES["vi"], "expected_vi": "0.938"}
+    monkeypatch.setitem(printed.GALAXY_ESTIMATES, "vi", altered)
+    monkeypatch.setitem(printed.GALAXY_TABLES, "upper", ((7, 0), (31, 41), (3, 0)))
+    galaxy = digits.read_example(PAPER_DRAWS / "galaxy.npz")
+    wrong = [str(check) for check in digits.check_galaxies(galaxy) if not check.same]
+    assert wrong[0] == "DIFFERS  Table 4, galaxies, VI estimate, E[VI]: 0.939 (paper: 0.938)"
+    assert any("row 2: 30 42 (paper: 31 41)" in line for line in wrong)
+    assert len(wrong) == 4
+
+
+def test_without_the_draws_it_is_said_where_they_are_looked_for(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(draws, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    monkeypatch.setenv(draws.VARIABLE, str(tmp_path))
+    assert main([]) == 0
+    assert "set PARTITA_PAPER_DRAWS" in capsys.readouterr().out
+    for name in ("example1", "galaxy"):
+        (tmp_path / f"{name}.npz").touch()
+    assert draws.find_draws() == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "same"),
+    [
+        (0.77041, "0.77", True),
+        (0.7706, "0.77", False),  # 0.771 to three digits, though 0.77 to two
+        (1.0004, "1.0", True),
+        (1.001, "1.0", False),
+        (0.05963, "0.0596", True),
+        (0.0597, "0.0596", False),
+        (9.0, "9", True),
+        (10.0, "9", False),
+    ],
+)
+def test_same_digits(value, text, same):
+    assert digits.same_digits(value, text) is same
+
+
+labelings = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12).map(
+    lambda pairs: tuple(np.array(column) for column in zip(*pairs, strict=True))
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(labelings)
+def test_misclassified_is_the_best_over_all_matchings(pair):
+    truth, labels = pair
+    names = [*range(4), -1, -2, -3, -4]  # labels beyond the true ones match nothing
+    best = max(
+        sum(t == order[label] for t, label in zip(truth, labels, strict=True))
+        for order in permutations(names, 4)
+    )
+    assert digits.misclassified(truth, labels) == len(truth) - best
+
+
+def test_tables_are_compared_up_to_order():
+    table = np.array([[3, 0, 1], [0, 4, 2]])
+    assert digits.same_up_to_order(table[::-1][:, [2, 0, 1]], table)
+    assert not digits.same_up_to_order([[3, 0, 1], [0, 2, 4]], table)
+    truth, labels = np.array([2, 2, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 0])
+    assert digits.truth_table(truth, labels).tolist() == [[1, 0], [1, 2], [2, 0]]
+
+
+def test_printed_cross_tabulations_fit_the_printed_tables():
+    for (example, loss, part), table in printed.TRUTH_TABLES.items():
+        counts = np.array(table)
+        assert counts.sum(axis=1).tolist() == [44, 54, 49, 53]
+        assert (counts.sum(axis=0) > 0).all()
+        if part == "estimate":
+            row = printed.ESTIMATES[example][loss]
+            rows, columns = linear_sum_assignment(counts, maximize=True)
+            assert counts.shape[1] == int(row["k"])
+            assert counts.sum() - counts[rows, columns].sum() == int(row["misclassified"])
+        else:
+            assert counts.shape[1] == int(printed.BOUNDS[example][loss][f"{part}_k"])
+    for part, table in printed.GALAXY_TABLES.items():
+        assert len(table[0]) == int(printed.GALAXY_BOUNDS[f"{part}_k"])
+        assert np.sum(table, axis=1).tolist() == [7, 72, 3]
+
+
+@pytest.mark.parametrize(("loss", "texts"), printed.LATTICE_HEIGHTS.items())
+def test_the_scales_of_the_hasse_diagrams_come_out(loss, texts):
+    heights = np.unique(pt.hasse_diagram(4, loss=loss).heights.round(9))
+    assert all(digits.same_digits(h, text) for h, text in zip(heights, texts, strict=True))
+
+
+# ---------------------------------------------------------------- on our own draws
+
+
+@pytest.mark.parametrize(
+    ("ours", "repeats", "search", "words"),
+    [
+        (0.8, (0.76, 0.78, 0.80), None, "data (0.4 sd)"),
+        (0.7701, (0.76, 0.78, 0.80), None, "none in the digits printed"),
+        (0.9, (0.89, 0.90, 0.91, 0.9, 0.9, 0.9, 0.9), None, "more than data alone (21.1 sd)"),
+        (4.0, (4.0, 4.0), None, "data; our 2 repeats all give 4"),
+        (0.8, (0.76, 0.78, 0.80), 0.8, "data (0.4 sd)"),
+        (
+            *(0.8, (0.76, 0.78, 0.80), 0.8012),
+            "data (0.4 sd); the paper's search ends 0.00120 higher",
+        ),
+    ],
+)
+def test_what_the_difference_is(ours, repeats, search, words):
+    assert Value("E[VI]", ours, "0.77", "data", repeats, search).reading() == words
+
+
+def test_tables_and_figures_on_draws_of_our_own(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    few = {"OFFSETS": (3.0,), "SIZES": (20, 10, 5, 5), "UNBALANCED_LOSSES": ("binder", "vi")}
+    for name, value in few.items():
+        monkeypatch.setattr(own_draws, name, value)
+    monkeypatch.setattr(
+        own_draws, "simulated", lambda example, _, *rest: simulated(example, 40, *rest)
+    )
+    text = "\n".join(sections(Plan(10, 10, 2, 2, 1, 1, 0), tmp_path))
+    for texts in (*printed.ESTIMATES[2].values(), printed.BOUNDS[2]["vi"], printed.GALAXY_BOUNDS):
+        assert all(f"| {number} |" in text for number in texts.values())
+    assert text.count(", ours: ") == text.count(", paper: ") == 19
+    assert sorted(int(path.stem[-2:]) for path in tmp_path.glob("*.svg")) == list(range(2, 12))
+
+
+def test_as_many_draws_as_in_the_paper():
+    assert 4 * FULL.draws == 10_000
+    assert FULL.burn_in == 1_000
+
+
+def test_the_seed_names_the_experiment():
+    data, truth = simulated(2, 40, QUICK, 0)
+    first, second = (run(data, truth, QUICK, 3) for _ in range(2))
+    assert first.row("vi") == second.row("vi")
+    assert not np.array_equal(simulated(2, 40, QUICK, 1)[0], data)
