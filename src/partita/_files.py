@@ -16,7 +16,7 @@ from pathlib import Path
 
 from partita._own_files import Kind, is_own, is_same
 from partita._validate import path as clean_path
-from partita.errors import PartitaError, arg
+from partita.errors import PartitaError
 
 PathLike = str | os.PathLike[str]
 
@@ -166,7 +166,7 @@ def _check_target(
         )
     if not target.is_dir() and not allowed:
         raise FileOverwriteError(
-            f"{path} exists already and holds something else. Pass {arg(overwrite=True)} to "
+            f"{path} exists already and holds something else. Pass overwrite=True to "
             "replace it, or choose another name."
         )
 

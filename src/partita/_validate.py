@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, PartitaError, UnknownNameError, mark
+from partita.errors import InvalidInputError, PartitaError, UnknownNameError
 
 Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 """What says which random numbers come: a seed, a SeedSequence or a Generator."""
@@ -84,7 +84,7 @@ def probability(
     cleaned = positive(value, name, expected)
     if cleaned > 1.0:
         hint = f" Give {cleaned / 100:g}, not {cleaned:g}." if cleaned <= 100.0 else ""
-        said = f"{mark(name, shown(value))}; expected {expected}.{hint}"
+        said = f"{name}={shown(value)}; expected {expected}.{hint}"
         raise InvalidInputError(said, argument=name)
     return cleaned
 
@@ -192,7 +192,7 @@ def called_rightly(function: object, argument: str, expected: str) -> Iterator[N
         raise
     except Exception as error:
         raise InvalidInputError(
-            f"{mark(argument, shown(function))} failed when it was tried ({type(error).__name__}: "
+            f"{argument}={shown(function)} failed when it was tried ({type(error).__name__}: "
             f"{error}); expected {expected}.",
             argument=argument,
         ) from error
@@ -202,7 +202,7 @@ def unexpected(
     value: object, name: str, expected: str, kind: type[InvalidInputError] = InvalidInputError
 ) -> InvalidInputError:
     """The error about an argument: what came, and what was expected."""
-    return kind(f"{mark(name, shown(value))}; expected {expected}.", argument=name)
+    return kind(f"{name}={shown(value)}; expected {expected}.", argument=name)
 
 
 def shown(value: object) -> str:

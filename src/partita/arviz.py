@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
-from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.partitions.types import Tree
 from partita.summary.result import Summary
 
@@ -70,7 +70,7 @@ def attach(
     if group in groups and not overwrite:
         raise InvalidInputError(
             f"there is a group {group!r} already; choose another with group=..., or replace it "
-            f"with {arg(overwrite=True)}.",
+            f"with overwrite=True.",
             argument="group",
         )
     dim, coordinate = _item_dim(data, groups, summary, item_dim)

@@ -4,56 +4,12 @@ Each says what came, what was expected and what to do. All derive from
 :class:`PartitaError`, and from the built-in a caller would look for.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
-"""Around an argument in a message: Unicode keeps these out of all text that is exchanged."""
 
-
-def arg(**arguments: object) -> str:
-    """Arguments as a message names them, ``prob=2``, and ``prob=...`` for an Ellipsis.
-
-    They are marked, so that a command line can say ``--prob 2`` there and nowhere else. To be
-    used in the message of a :class:`Worded` only, which takes the marks out.
-    """
-    said = ((name, "..." if value is ... else repr(value)) for name, value in arguments.items())
-    return ", ".join(mark(name, value) for name, value in said)
-
-
-def mark(name: str, value: str) -> str:
-    """One argument, whose value is in words already."""
-    return f"{_OPEN}{name}={value}{_CLOSE}"
-
-
-class Worded(BaseException):
-    """An error or a warning that knows where its message speaks of arguments.
-
-    Attributes
-    ----------
-    marked : str
-        The message with its marks, for a message that is made from it.
-    """
-
-    marked: str = ""
-
-    def __init__(self, *args: object, **options: Any) -> None:
-        self.marked = str(args[0]) if args else ""
-        plain = (self.worded("{}={}".format), *args[1:]) if args else ()
-        super().__init__(*plain, **options)  # some built-ins, such as ImportError, take options
-
-    def worded(self, say: Callable[[str, str], str]) -> str:
-        """The message, where ``say`` words each argument from its name and its value."""
-        text, *rest = self.marked.split(_OPEN)
-        for piece in rest:
-            argument, _, after = piece.partition(_CLOSE)
-            name, _, value = argument.partition("=")
-            text += say(name, value) + after
-        return text
-
-
-class PartitaError(Worded, Exception):
+class PartitaError(Exception):
     """Base class of all errors raised on purpose.
 
     Attributes
@@ -70,11 +26,11 @@ class PartitaError(Worded, Exception):
             self.argument = argument
 
 
-class PartitaWarning(Worded, UserWarning):
+class PartitaWarning(UserWarning):
     """Something was understood in one of several ways; the message says in which."""
 
 
-class Interrupted(Worded, KeyboardInterrupt):
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C, with what is left of the work."""
 
 

@@ -56,7 +56,7 @@ def test_a_run_can_be_resumed_to_the_same_draws(place, partita):
     assert pt.read_draws("b/draws.npz") == pt.read_draws("o/draws.npz")
     again = partita("fit", "data.csv", *model, "--draws", 20, "--checkpoint", "c", "--out", "d")
     assert again.exit_code == 1
-    assert "--resume 'c'" in again.stderr
+    assert "--checkpoint: the checkpoint c exists already" in again.stderr
 
 
 def test_draws_are_kept_when_the_summary_fails(place, partita, monkeypatch):
@@ -89,7 +89,7 @@ def test_ctrl_c_in_the_summary_keeps_the_draws(place, partita, monkeypatch):
         ((), 1, "column 'id' holds a different text in every row"),
         (("--columns", "x", "--prior", "dp", "--discount", "0.5"), 2, "belongs to --prior py"),
         (("--columns", "x", "--concentration", "a"), 2, "SHAPE,RATE"),
-        (("--columns", "x", "--concentration", "-1"), 1, "--concentration -1.0; expected"),
+        (("--columns", "x", "--concentration", "-1"), 1, "--concentration: -1.0; expected"),
         (("--columns", "x", "--set", "mean=1"), 2, "name one with --kernel"),
         (("--columns", "x", "--kernel", "normal", "--set", "tail=1"), 2, "It has mean, precision"),
         (("--columns", "x", "--kernel", "normal", "--set", "mean=a"), 2, "expected NAME=NUMBER"),
@@ -234,7 +234,7 @@ def test_tables_of_other_places(place, partita):
     assert result.stderr.splitlines()[2].endswith(" 1")  # a missing cell
     asked = partita("fit", "eu.csv", "--dry-run")
     assert asked.exit_code == 1
-    assert "--sep ';'" in asked.stderr
+    assert "sep=';'" in asked.stderr
     stray = partita("fit", "eu.csv", *words[:4], "--dry-run")
     assert stray.exit_code == 1
     assert "'fehlt' in lines 3" in stray.stderr

@@ -23,7 +23,7 @@ from partita.io.registry import format_names
 from partita.samplers.table import as_table
 from partita.search.methods.registry import METHODS
 
-PAGES = {"": cli, **{name: cli.get_command(None, name) for name in COMMANDS}}
+PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
 
 

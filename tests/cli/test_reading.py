@@ -62,7 +62,7 @@ def test_a_matrix_and_what_it_cannot_give(place, partita):
 def test_a_matrix_given_as_draws_is_told_where_it_belongs(place, partita):
     np.savetxt("m.csv", np.full((3, 3), 0.5), delimiter=",")
     result = partita("summarize", "m.csv")
-    assert "pass it as partita summarize --similarity FILE" in result.stderr
+    assert "partita summarize --similarity m.csv" in result.stderr
 
 
 def compare(partita, a, b):
@@ -94,12 +94,6 @@ def test_a_warning_is_a_sentence(place):
     _, errors = process.communicate()
     assert errors.startswith("partita: warning: s.csv was written with save_warmup")
     assert "UserWarning" not in errors
-
-
-def test_hints_name_options_of_the_command_line(place, partita):
-    (place / "x.csv").write_text("a,b\nu,v\n")
-    result = partita("summarize", "x.csv")
-    assert "--strings and --header or --no-header" in result.stderr
 
 
 def test_back_to_r(place, partita):
@@ -199,7 +193,7 @@ def test_a_table_of_data_is_for_fit(text, command, place, partita):
     (place / "table.csv").write_text(text)
     result = partita(command, "table.csv")
     assert result.exit_code == 1
-    assert result.stderr.rstrip().endswith("partita fit table.csv"), result.stderr
+    assert "partita fit table.csv" in result.stderr
 
 
 def test_a_parquet_table_of_data_is_for_fit(place, partita):

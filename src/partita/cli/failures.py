@@ -1,4 +1,4 @@
-"""Errors in the words of the command line, one paragraph and an exit code; and Ctrl-C."""
+"""Errors as one paragraph and an exit code; and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,61 +12,46 @@ from types import FrameType
 
 import click
 
+from partita.cli.options import Run
 from partita.cli.show import say
-from partita.errors import PartitaError, Worded
+from partita.errors import PartitaError
 
 FAILED, INTERRUPTED = 1, 130
 
-_FLAGS = ("overwrite", "transpose", "strings", "header")
-_VALUES = (
-    *("format", "sep", "var_name", "weights", "loss", "method", "prob", "bound", "time_limit"),
-    *("max_clusters", "n_clusters", "min_size", "low", "high", "n_jobs", "rng", "draws"),
-    *("burn_in", "thin", "chains", "checkpoint", "resume", "concentration", "discount"),
-    *("mean_components", "weight", "noise"),
-)
-"""Arguments of the library that options stand for."""
-_RENAMED = {"overwrite": "force", "n_jobs": "jobs", "rng": "seed"}
-"""Those whose option has another name."""
-_SPELT = {repr((-1, meaning)): f"-1:{meaning}" for meaning in ("singletons", "cluster")}
-"""Values that are written in another way, those of ``noise``."""
+_OPTIONS = {"n_jobs": "jobs", "rng": "seed", "format": "file_format", "overwrite": "force"}
+"""Arguments of the library whose option has another name."""
 
 
-def in_options(said: BaseException | str) -> str:
-    """A message of the library with its arguments named as options: ``prob=2`` is ``--prob 2``."""
-    text = said.worded(_option) if isinstance(said, Worded) else str(said)
-    return " ".join(text.split())
+def paragraph(error: BaseException, command: click.Command | None) -> str:
+    """What an error says, behind the option of the command that it is about."""
+    text = " ".join(str(error).split())
+    argument = getattr(error, "argument", None)
+    if argument in (None, "path"):  # such a message names the file
+        return text
+    for option in command.params if command else ():
+        if option.name == _OPTIONS.get(argument, argument) and isinstance(option, click.Option):
+            return f"{max(option.opts, key=len)}: {text.removeprefix(f'{argument}=')}"
+    return text
 
 
-def _option(name: str, value: str) -> str:
-    """An argument and its value as the option that stands for it."""
-    if name == "similarity" and value == "...":  # one command takes it
-        return "partita summarize --similarity FILE"
-    option = "--" + _RENAMED.get(name, name).replace("_", "-")
-    if name in _FLAGS:
-        return option.replace("--", "--no-") if value == "False" else option
-    if name not in _VALUES:
-        return f"{name}={value}"
-    return option if value == "..." else f"{option} {_SPELT.get(value, value)}"
-
-
-def report_failure(error: Exception, *, debug: bool) -> int:
+def report_failure(error: Exception, run: Run) -> int:
     """Say on standard error what went wrong; returns the exit code."""
-    if debug and not isinstance(error, (click.ClickException, click.Abort)):
+    if run.debug and not isinstance(error, (click.ClickException, click.Abort)):
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
         return FAILED
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
     if isinstance(error, click.Abort):
-        reason = in_options(error.__cause__ or "") or "interrupted; this command did not finish."
+        reason = str(error.__cause__ or "") or "interrupted; this command did not finish."
         say(f"partita: {reason}")
         return INTERRUPTED
-    say(f"partita: {_paragraph(error)}")
+    say(f"partita: {_explained(error, run.command)}")
     return FAILED
 
 
-def _paragraph(error: Exception) -> str:
-    text = in_options(error)
+def _explained(error: Exception, command: click.Command | None) -> str:
+    text = paragraph(error, command)
     if isinstance(error, PartitaError):
         return text
     if isinstance(error, MemoryError):

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from partita.cli.failures import INTERRUPTED, in_options, report_failure
+from partita.cli.failures import INTERRUPTED, report_failure
 from partita.cli.options import Run, debug_option
 from partita.cli.show import say
 
@@ -36,12 +36,13 @@ class LazyGroup(click.Group):
         """All names, in the order of a newcomer's interest."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name."""
         if name not in COMMANDS:
             return None
         command: click.Command = import_module(f"partita.cli.{name}").command
         command.short_help = COMMANDS[name]
+        ctx.ensure_object(Run).command = command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -67,7 +68,7 @@ class LazyGroup(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
         except Exception as error:
-            code = report_failure(error, debug=run.debug)
+            code = report_failure(error, run)
         except KeyboardInterrupt:
             code = INTERRUPTED
         sys.exit(code if isinstance(code, int) else 0)
@@ -75,7 +76,7 @@ class LazyGroup(click.Group):
 
 def _say_warning(message: Warning | str, *_: Any) -> None:
     """A warning as one sentence for the person at the keyboard."""
-    say(f"partita: warning: {in_options(message)}")
+    say(f"partita: warning: {' '.join(str(message).split())}")
 
 
 @click.group(

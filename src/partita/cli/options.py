@@ -42,6 +42,7 @@ class Run:
     """What one run of the command line knows beside its command's arguments."""
 
     debug: bool = False
+    command: click.Command | None = None
 
 
 def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:

@@ -43,8 +43,8 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
         draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
     except FractionalLabelsError as error:
         raise FractionalLabelsError(
-            f"{error.marked} If this is a table of data, one row per item, and not of draws, fit a "
-            f"model to it: partita fit {sources[0]}"
+            f"{error} For a table of data, one row per item: partita fit {sources[0]}. For a "
+            f"similarity matrix: partita summarize --similarity {sources[0]}"
         ) from error
     if weights is not None:
         draws = as_draws(draws, weights=_read_weights(weights))

@@ -6,7 +6,7 @@ from typing import Any
 
 from partita.credible.ball_result import CredibleBall, ball_at
 from partita.credible.levels import clean_prob, find_levels, tie_tolerance
-from partita.errors import NotSupportedError, arg
+from partita.errors import NotSupportedError
 from partita.losses.base import Loss
 from partita.losses.posterior import as_posterior
 from partita.losses.registry import as_loss, named
@@ -92,7 +92,7 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
         raise NotSupportedError(
             f"{measure!r} is no metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
-            f"Pass {arg(loss='vi')} or another metric: {named(lambda known: known.is_metric)}, "
+            f"Pass loss='vi' or another metric: {named(lambda known: known.is_metric)}, "
             "with a = 1.",
             argument="loss",
         )

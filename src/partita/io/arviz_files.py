@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from partita._optional import require
-from partita.errors import InvalidInputError, InvalidLabelsError, arg
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.named import CHAIN_FROM, KIND, WEIGHTED, draws_from_named
 from partita.io.registry import ReadOptions
 from partita.io.source import damage
@@ -52,7 +52,7 @@ def _read_array(path: Path, options: ReadOptions) -> Draws:
 
     if options.var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=options.var_name)} was given, but {path} is a single array.",
+            f"var_name={options.var_name!r} was given, but {path} is a single array.",
             argument="var_name",
         )
     check_chunks(path, "")
@@ -116,7 +116,7 @@ def _checked(tree: Any, checksum: dict[str, Any]) -> dict[str, Any]:
 def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -> Draws:
     if options.transpose:
         raise InvalidInputError(
-            f"{arg(transpose=True)} has no meaning for files with named dimensions: chain, draw "
+            "transpose=True has no meaning for files with named dimensions: chain, draw "
             "and item are found by name.",
             argument="transpose",
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import FileMissingError
-from partita.errors import FileFormatError, InvalidInputError, arg
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.frames import ForeignTable, draws_from_table
 from partita.io.registry import ReadOptions
 from partita.kernels.arrays import Floats
@@ -33,7 +33,7 @@ def read_coda(path: Path, options: ReadOptions) -> Draws:
     """Draws of one variable of a chain, as JAGS, OpenBUGS and coda's ``write.coda`` keep them."""
     if options.transpose:
         raise InvalidInputError(
-            f"{arg(transpose=True)} has no meaning for CODA's files.", argument="transpose"
+            "transpose=True has no meaning for CODA's files.", argument="transpose"
         )
     index = index_of(path)
     if index is None:

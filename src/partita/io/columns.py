@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import Kind
-from partita.errors import InvalidInputError, InvalidLabelsError, arg
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.draws import Draws
 
 CHAIN, WEIGHT, RUN = ".chain", ".weight", ".run"
@@ -183,7 +183,7 @@ def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[i
 def _named(variables: dict[str, list[int]], var_name: str) -> list[int]:
     if var_name not in variables:
         raise InvalidInputError(
-            f"{arg(var_name=var_name)} is not an indexed variable of this table; "
+            f"var_name={var_name!r} is not an indexed variable of this table; "
             f"the indexed variables are {_listed(variables)}.",
             argument="var_name",
         )
@@ -196,7 +196,7 @@ def _only_whole(variables: dict[str, list[int]], is_whole: Callable[[int], bool]
         return variables[candidates[0]]
     if candidates:
         raise InvalidInputError(
-            f"several variables could hold the labels; choose one by {arg(var_name=...)}: "
+            f"several variables could hold the labels; choose one by var_name=...: "
             f"{_listed(candidates)}."
         )
     raise InvalidInputError(

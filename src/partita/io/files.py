@@ -17,7 +17,6 @@ from partita.errors import (
     MemoryLimitError,
     NotSupportedError,
     PartitaError,
-    arg,
 )
 from partita.io.registry import ReadOptions, find_format
 from partita.io.source import Source, check_file, is_standard, is_stream, name_of, several
@@ -158,7 +157,7 @@ def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
                 f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
             )
         path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
-    with reading(path, chosen.name, f" Name its true format with {arg(format=...)}."):
+    with reading(path, chosen.name, " Name its true format with format=...."):
         draws: Draws = chosen.reader()(path, options)
     return draws
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._dask import current_client
-from partita.errors import InvalidInputError, InvalidLabelsError, about, arg
+from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.partitions.arrays import plain_array
 from partita.partitions.convert import draws_from_array
 from partita.partitions.draws import Draws
@@ -39,7 +39,7 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
 
         if transpose:
             raise InvalidInputError(
-                f"{arg(transpose=True)} has no meaning for arrays with named dimensions: chain, "
+                "transpose=True has no meaning for arrays with named dimensions: chain, "
                 "draw and item are found by name.",
                 argument="transpose",
             )
@@ -50,8 +50,7 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
         )
     if var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=var_name)} was given for a {type(obj).__name__}, which has no "
-            "variables.",
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
             argument="var_name",
         )
     if "dask" in libraries and not transpose and getattr(obj, "ndim", 0) in (2, 3):

@@ -14,7 +14,6 @@ from partita.errors import (
     InvalidLabelsError,
     InvalidWeightsError,
     PartitaWarning,
-    arg,
 )
 from partita.io.collect import collect, rows_per_block
 from partita.io.columns import (
@@ -120,7 +119,7 @@ def warn_of_items_in_rows(names: list[str] | None, n_rows: int, n_items: int) ->
         return
     said = (
         f"{n_rows:,} rows, named {names[0]!r}, {names[1]!r}, …, and {n_items:,} columns: are the "
-        f"rows items? They were read as draws; if they are items, pass {arg(transpose=True)}."
+        f"rows items? They were read as draws; if they are items, pass transpose=True."
     )
     warnings.warn(PartitaWarning(said), stacklevel=2)
 
@@ -146,7 +145,7 @@ def draws_from_items(table: ForeignTable, *, var_name: str | None = None) -> Dra
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
     if var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=...)} names columns; it has no meaning transposed.", argument="var_name"
+            "var_name=... names columns; it has no meaning transposed.", argument="var_name"
         )
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
     return draws_from_array(everything, transpose=True, item_names=table.row_names())

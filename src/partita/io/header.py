@@ -6,7 +6,7 @@ import math
 from itertools import repeat
 from typing import NamedTuple
 
-from partita.errors import FileFormatError, about, arg
+from partita.errors import FileFormatError, about
 
 MISSING = frozenset(
     {"", "NA", "NaN", "nan", "NAN", "n/a", "N/A", "None", "null", "NULL", "<NA>", "?", "."}
@@ -103,7 +103,7 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
     """
     numbers = [cell.number for cell in first]
     known = [number for number in numbers if number is not None]
-    say = f"Pass {arg(header=True)} if it is a header, {arg(header=False)} if it is a draw."
+    say = "Pass header=True if it is a header, header=False if it is a draw."
     if not known:
         return True
     if len(known) < len(numbers):

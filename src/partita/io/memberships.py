@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError, about, arg
+from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.types import Foreign
@@ -196,7 +196,7 @@ def _array_of(obj: Any, var_name: str | None) -> Any:
         obj = obj[var_name]
     elif var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=var_name)} was given for an object without variables.",
+            f"var_name={var_name!r} was given for an object without variables.",
             argument="var_name",
         )
     dims = getattr(obj, "dims", None)

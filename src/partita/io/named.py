@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._dask import current_client
-from partita.errors import FileFormatError, InvalidInputError, arg
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.ids import clean_ids
 from partita.partitions.draws import Draws
@@ -30,7 +30,7 @@ def draws_from_named(
     if "DataArray" in kinds:
         if var_name is not None and var_name != obj.name:
             raise InvalidInputError(
-                f"{arg(var_name=var_name)} was given for a DataArray named {obj.name!r}; a "
+                f"var_name={var_name!r} was given for a DataArray named {obj.name!r}; a "
                 "DataArray is a single variable.",
                 argument="var_name",
             )
@@ -112,8 +112,7 @@ def _choose(dataset: Any, var_name: str | None) -> Any:
         else "no variable has the dimensions (chain, draw, item) and whole numbers"
     )
     raise InvalidInputError(
-        f"{problem}. Choose one with {arg(var_name=...)}; the variables are "
-        f"{', '.join(names) or 'none'}."
+        f"{problem}. Choose one with var_name=...; the variables are {', '.join(names) or 'none'}."
     )
 
 

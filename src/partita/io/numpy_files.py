@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._own_files import mark
-from partita.errors import FileFormatError, InvalidInputError, arg
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.registry import ReadOptions
 from partita.io.source import damage
@@ -47,7 +47,7 @@ def refuse_var_name(options: ReadOptions) -> None:
     """There is one variable in an npy file, and it has no name."""
     if options.var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=...)} was given, but an npy file holds a single array.",
+            "var_name=... was given, but an npy file holds a single array.",
             argument="var_name",
         )
 
@@ -150,7 +150,7 @@ def _choose_key(shapes: dict[str, tuple[int, ...]], var_name: str | None, path: 
     if len(matrices) != 1:
         raise InvalidInputError(
             f"{path} has no array 'labels' and {len(matrices)} matrices, so the draws must be "
-            f"named with {arg(var_name=...)}. Its arrays are: {listed}."
+            f"named with var_name=.... Its arrays are: {listed}."
         )
     return matrices[0]
 

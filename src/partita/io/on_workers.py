@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._dask import as_client, explained, in_order, met
 from partita._optional import require
-from partita.errors import InvalidLabelsError, NotSupportedError, arg
+from partita.errors import InvalidLabelsError, NotSupportedError
 from partita.io.collect import refuse_counting
 from partita.io.frames import arrow_values, items_and_fields
 from partita.io.parquet import ParquetTable
@@ -73,7 +73,7 @@ def read_on_workers(
     require("dask.array", extra="dask", purpose="reading on a cluster")
     if options.transpose:
         raise NotSupportedError(
-            f"{arg(transpose=True)} cannot be read on workers: each of them would need the whole "
+            "transpose=True cannot be read on workers: each of them would need the whole "
             "file. Write the file with one row per draw.",
             argument="transpose",
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._optional import require
-from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError, arg
+from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.frames import draws_from_table
 from partita.io.r_objects import RList, RVector, at_path, from_parsed
 from partita.io.r_shapes import LABELS_OF_CLASS, NamedColumns, draws_of, looks_like_draws
@@ -87,7 +87,7 @@ def _load(path: Path) -> Any:
         raise FileFormatError(
             f"{path} is damaged, cut short or not written by R's saveRDS or save "
             f"({type(error).__name__}: {error}). Copy or write it again, or name its true format "
-            f"with {arg(format=...)}."
+            f"with format=...."
         ) from error
 
 
@@ -149,7 +149,7 @@ def _only_candidate(node: RList, options: ReadOptions, name: str) -> Draws:
         example = next(iter(found))
         raise InvalidInputError(
             f"{name} holds several objects that could be the draws: {listed}{more}. Choose one by "
-            f"its path, as in {arg(var_name=example)}."
+            f"its path, as in var_name={example!r}."
         )
     raise InvalidLabelsError(
         f"{name} holds no draws that can be told: no matrix of whole numbers, no data frame, no "

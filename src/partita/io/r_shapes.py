@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import InvalidInputError, InvalidLabelsError, arg
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.frames import ForeignTable, draws_from_table
 from partita.io.ids import clean_ids
 from partita.io.r_objects import PAIRS, RList, ROther, RVector
@@ -167,7 +167,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
     if columns is None:
         if options.var_name is not None:
             raise InvalidInputError(
-                f"{arg(var_name=options.var_name)} was given, but {name} holds a single array "
+                f"var_name={options.var_name!r} was given, but {name} holds a single array "
                 "whose columns have no names.",
                 argument="var_name",
             )
@@ -257,6 +257,6 @@ def _from_rvars(node: RList, options: ReadOptions, name: str) -> Draws:
     if len(chosen) != 1:
         raise InvalidInputError(
             f"{name} holds the variables {', '.join(found)}, of which {len(chosen)} could be the "
-            f"labels. Choose one with {arg(var_name=...)}."
+            f"labels. Choose one with var_name=...."
         )
     return _from_rvar(found[chosen[0]], name)

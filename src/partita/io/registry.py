@@ -11,7 +11,7 @@ from typing import Any
 from partita._files import PathLike
 from partita._validate import path as clean_path
 from partita._validate import unexpected
-from partita.errors import UnknownNameError, about, arg
+from partita.errors import UnknownNameError, about
 from partita.io.zarr_stores import is_ours
 
 
@@ -130,7 +130,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
     raise UnknownNameError(
         f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
-        f"Name the format with {arg(format=...)}, one of {_listed(format_names())}."
+        f"Name the format with format=..., one of {_listed(format_names())}."
     )
 
 

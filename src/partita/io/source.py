@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from partita._files import FileAccessError, FileMissingError, PathLike, existing
-from partita.errors import FileFormatError, InvalidInputError, PartitaError, arg
+from partita.errors import FileFormatError, InvalidInputError, PartitaError
 
 Source = PathLike | IO[Any]
 """A path, ``"-"`` for standard input, or an open file."""
@@ -104,7 +104,7 @@ def damage(path: Path, instead: str, *errors: type[Exception]) -> Iterator[None]
     except errors as error:
         raise FileFormatError(
             f"{path} is damaged, cut short or {instead} ({error}). Copy or write it again, or name "
-            f"its true format with {arg(format=...)}."
+            f"its true format with format=...."
         ) from error
 
 
@@ -130,8 +130,7 @@ def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
             first = False
         if b"\0" in piece:
             raise FileFormatError(
-                f"{name} contains NUL bytes; it is not text. Name its true format with "
-                f"{arg(format=...)}."
+                f"{name} contains NUL bytes; it is not text. Name its true format with format=...."
             )
         cut = piece.rfind(b"\n") + 1
         if cut:
@@ -141,7 +140,7 @@ def line_blocks(stream: IO[Any], name: str) -> Iterator[bytes]:
         if sum(map(len, pieces)) > _LONGEST_LINE:
             raise FileFormatError(
                 f"{name} has a line of more than {_LONGEST_LINE >> 20} MiB; expected one draw in "
-                f"each line. Name its true format with {arg(format=...)}."
+                f"each line. Name its true format with format=...."
             )
     if any(pieces):
         yield b"".join([*pieces, b"\n"])

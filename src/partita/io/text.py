@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._validate import unexpected
-from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError, arg
+from partita.errors import FileFormatError, InvalidInputError, InvalidWeightsError
 from partita.io.collect import Collector, rows_per_block
 from partita.io.columns import CHAIN, WEIGHT, columns_beside, placeholder_names
 from partita.io.frames import draws_from_long, warn_of_items_in_rows
@@ -52,8 +52,8 @@ def read(source: Source, options: ReadOptions, *, sep: str, one_variable: bool =
     sep = _check_sep(sep if options.sep is None else options.sep)
     if options.strings and options.header is None:
         raise InvalidInputError(
-            f"{arg(strings=True)} was given without {arg(header=...)}: where labels are text, a "
-            f"header cannot be recognised. Pass {arg(header=True)} or {arg(header=False)}.",
+            "strings=True was given without header=...: where labels are text, a "
+            "header cannot be recognised. Pass header=True or header=False.",
             argument="strings",
         )
     with open_bytes(source) as stream:

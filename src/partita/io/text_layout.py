@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from partita.errors import FileFormatError, InvalidInputError, arg
+from partita.errors import FileFormatError, InvalidInputError
 from partita.io.columns import (
     CHAIN,
     WEIGHT,
@@ -121,8 +121,8 @@ def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
     special = sorted({CHAIN, WEIGHT} & set(names))
     if options.transpose and (special or options.var_name):
         raise InvalidInputError(
-            f"{arg(transpose=True)} was given for a table with "
-            f"{special or arg(var_name=...)}; a table of named variables has one row per draw.",
+            f"transpose=True was given for a table with "
+            f"{special or 'var_name=...'}; a table of named variables has one row per draw.",
             argument="transpose",
         )
 
@@ -133,7 +133,7 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
     if sep in bare if sep else len(bare.split()) > 1:
         return
     formats = {"\t": "tsv", ",": "csv", " ": "txt"}
-    choices = {";": arg(sep=";"), **{each: arg(format=f) for each, f in formats.items()}}
+    choices = {";": "sep=';'", **{each: f"format={f!r}" for each, f in formats.items()}}
     for other, option in choices.items():
         if other in bare:
             came = "blanks" if other == " " else repr(other)

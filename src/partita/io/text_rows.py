@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import Kind
-from partita.errors import FileFormatError, FractionalLabelsError, InvalidLabelsError, arg
+from partita.errors import FileFormatError, FractionalLabelsError, InvalidLabelsError
 from partita.io.header import MISSING, Cell, cells_of, decoded, split_line
 from partita.kernels.arrays import Ints
 
@@ -119,10 +119,7 @@ def _hint(numbers: list[float | None]) -> str:
     shares = all(number is not None and 0 <= number <= 1 for number in numbers)
     if not shares or not any(number is not None and 0 < number < 1 for number in numbers):
         return ""
-    return (
-        " If this is a posterior similarity matrix, pass it as "
-        f"{arg(similarity=...)}, not as draws."
-    )
+    return " If this is a posterior similarity matrix, pass it as similarity=..., not as draws."
 
 
 def _complaint(text: str) -> str:
@@ -136,9 +133,9 @@ def _complaint(text: str) -> str:
     number = Cell(text, False).number
     if number is None:
         return (
-            f"{text[:40]!r} is not a whole number. If labels are text, pass {arg(strings=True)} "
-            f"and {arg(header=True)} or {arg(header=False)}; if another character separates cells, "
-            f"pass {arg(sep=...)}."
+            f"{text[:40]!r} is not a whole number. If labels are text, pass strings=True "
+            f"and header=True or header=False; if another character separates cells, "
+            f"pass sep=...."
         )
     if number != number // 1:
         return f"{text!r} is not a whole number; labels must be whole."

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
-from partita.errors import InvalidInputError, arg
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
@@ -187,14 +187,14 @@ def expected_loss(
     """
     measure = as_loss(loss)
     if draws is not None and similarity is not None:
-        said = f"give either draws or {arg(similarity=...)}, not both."
+        said = "give either draws or similarity=..., not both."
         raise InvalidInputError(said, argument="draws")
     if similarity is not None:
         matrix = as_similarity(similarity)
         rows = as_label_rows(candidates, n_items=len(matrix), argument="candidates")
         return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
     if draws is None:
-        said = f"give either draws or {arg(similarity=...)}, one is needed."
+        said = "give either draws or similarity=..., one is needed."
         raise InvalidInputError(said, argument="draws")
     posterior = as_partitions(draws, "draws")
     rows = as_label_rows(candidates, n_items=posterior.n_items, argument="candidates")

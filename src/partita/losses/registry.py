@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about, mark
+from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.losses.base import Loss
 from partita.losses.claims import verified
 from partita.losses.names import LOSSES, WITH_ARGUMENTS
@@ -41,7 +41,7 @@ def as_loss(loss: str | Loss) -> Loss:
             return as_loss(loss())
         except TypeError as error:
             raise InvalidInputError(
-                f"{mark('loss', loss.__name__)} is a class that cannot be made of nothing "
+                f"loss={loss.__name__} is a class that cannot be made of nothing "
                 f"({error}); expected a loss, as in {loss.__name__}(…).",
                 argument="loss",
             ) from None

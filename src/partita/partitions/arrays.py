@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import FractionalLabelsError, InvalidInputError, InvalidLabelsError, arg
+from partita.errors import FractionalLabelsError, InvalidInputError, InvalidLabelsError
 from partita.kernels.arrays import Bools, Ints
 
 _WIDEST = 1 << 22
@@ -112,7 +112,7 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
         if square and values.min() >= 0 and values.max() <= 1 and np.allclose(values, values.T):
             hint = (
                 " The array is square, symmetric and within [0, 1]: if it is a posterior "
-                f"similarity matrix, pass it as {arg(similarity=...)}, not as draws."
+                "similarity matrix, pass it as similarity=..., not as draws."
             )
         where = ", ".join(map(str, (first[0] + first_draw, *first[1:])))
         raise FractionalLabelsError(

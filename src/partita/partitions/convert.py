@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from partita._validate import flag, text_or_none
 from partita._vocabulary import Kind
-from partita.errors import InvalidInputError, InvalidLabelsError, about, arg
+from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.labels import as_label_rows
@@ -97,7 +97,7 @@ def as_draws(
     if noise is not None:
         if hasattr(type(obj), "__draws__"):
             raise InvalidInputError(
-                f"{arg(noise=noise)} was given for a {type(obj).__name__}, whose labels are "
+                f"noise={noise!r} was given for a {type(obj).__name__}, whose labels are "
                 "numbered already; give it where the labels are first read.",
                 argument="noise",
             )
@@ -117,8 +117,7 @@ def as_draws(
         return with_fields(found, **fields)
     if var_name is not None:
         raise InvalidInputError(
-            f"{arg(var_name=var_name)} was given for a {type(obj).__name__}, which has no "
-            "variables.",
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
             argument="var_name",
         )
     return draws_from_array(obj, transpose=transpose, **fields)

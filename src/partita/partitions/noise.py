@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import unexpected
-from partita.errors import InvalidLabelsError, arg
+from partita.errors import InvalidLabelsError
 from partita.kernels.arrays import Ints
 from partita.partitions.arrays import integers
 
@@ -114,7 +114,7 @@ def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_dr
     raise InvalidLabelsError(
         f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
         "noise so, but a partition must place every item: say what it means with "
-        f"{arg(noise=(-1, 'singletons'))} (each such item is alone) or "
-        f"{arg(noise=(-1, 'cluster'))} (they form one cluster). If −1 stands for "
+        f"noise=(-1, 'singletons') (each such item is alone) or "
+        f"noise=(-1, 'cluster') (they form one cluster). If −1 stands for "
         "items of which nothing is said, see PartialPartition."
     )

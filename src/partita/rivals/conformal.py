@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import choice, positive, whole
-from partita.errors import InvalidInputError, arg
+from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
 from partita.losses.registry import as_metric
@@ -168,7 +168,7 @@ def conformal_set(
         return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:
         raise InvalidInputError(
-            f"estimate=... is the centre of a ball; give {arg(method='ball')} with it.",
+            "estimate=... is the centre of a ball; give method='ball' with it.",
             argument="estimate",
         )
     apart = pairwise_distances(ready.draws, loss=measure, n_jobs=n_jobs)
@@ -201,7 +201,7 @@ def _around(
 
     if rate is not None:
         raise InvalidInputError(
-            f"rate=... is of the kernel; leave it out with {arg(method='ball')}.",
+            "rate=... is of the kernel; leave it out with method='ball'.",
             argument="rate",
         )
     ranked = draws

@@ -11,7 +11,7 @@ import numpy as np
 from partita._files import PathLike
 from partita._memory import require_memory
 from partita._validate import Rng, generator
-from partita.errors import InvalidInputError, arg
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.samplers.chains import ChainState, Progress
 from partita.samplers.initial import starting_partitions
@@ -66,6 +66,6 @@ def refuse_another_beginning(
         if asked and was and was != would:
             raise InvalidInputError(
                 f"the run in {path} was begun with another {name}, which a run keeps to its end. "
-                f"Leave {name} out to continue it, or begin a new run without {arg(resume=...)}.",
+                f"Leave {name} out to continue it, or begin a new run without resume=....",
                 argument=name,
             )

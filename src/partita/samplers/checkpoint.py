@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
-from partita.errors import FileFormatError, InvalidInputError, PartitaError, about, arg
+from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.labels import canonical
@@ -75,7 +75,7 @@ class Checkpointer:
             return
         if Path(self._path).exists() and not self._may_replace:
             raise FileOverwriteError(
-                f"the checkpoint {self._path} exists already. Pass {arg(resume=str(self._path))} "
+                f"the checkpoint {self._path} exists already. Pass resume={str(self._path)!r} "
                 "to continue that run, or choose another name."
             )
         self.write(progress)
@@ -124,7 +124,7 @@ def read_checkpoint(path: PathLike, run: Run) -> Progress:
     if meta["done"] > settings.iterations:
         raise InvalidInputError(
             f"the checkpoint {path} is {meta['done']} iterations long, but "
-            f"{arg(draws=settings.draws)} asks for {settings.iterations}. Ask for at "
+            f"draws={settings.draws!r} asks for {settings.iterations}. Ask for at "
             "least as many draws.",
             argument="resume",
         )

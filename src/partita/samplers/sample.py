@@ -12,7 +12,7 @@ from partita._files import PathLike
 from partita._parallel import count_jobs
 from partita._validate import Rng, number, unexpected, whole
 from partita._validate import path as clean_path
-from partita.errors import Interrupted, InvalidDataError, InvalidInputError, arg
+from partita.errors import Interrupted, InvalidDataError, InvalidInputError
 from partita.partitions.types import DataSource, Engine, LabelsLike
 from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
 from partita.samplers.chain_files import ChainFiles, clear, continued
@@ -261,14 +261,13 @@ def _with_parameters(progress: Progress, model: Model) -> Progress:
 
 def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:
     """Tell what Ctrl-C left; without any draw there is nothing to return."""
-    way_on = f" The run can be continued with {arg(resume=str(checkpoint))}."
-    kept = way_on if checkpoint else ""
+    kept = f" The run can be continued from {checkpoint} (resume)." if checkpoint else ""
     if not reached.n_draws:
         raise Interrupted(
             f"interrupted after {reached.done} of {settings.iterations} iterations, within "
             f"burn-in: there are no draws to return.{kept}"
         )
     made = f"{reached.n_draws} of {settings.draws} draws of each chain were made"
-    note = str(Interrupted(f"interrupted: {made}.{kept}"))
+    note = f"interrupted: {made}.{kept}"
     sys.stderr.write(f"partita: {note}\n")
     return note

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import FileFormatError, InvalidDataError, arg
+from partita.errors import FileFormatError, InvalidDataError
 from partita.io.header import MISSING
 from partita.samplers.checks import listed
 from partita.samplers.table import Table
@@ -97,7 +97,7 @@ def _rows(path: Path, separator: str, advice: str) -> tuple[list[int], list[list
             if all(other in text for text in texts if text.strip()):
                 raise FileFormatError(
                     f"{path} names one column, and has {_SEPARATORS[other]} in every line. "
-                    + (advice or f"If that separates columns, say so with {arg(sep=other)}.")
+                    + (advice or f"If that separates columns, say so with sep={other!r}.")
                 )
     return [line for line, _ in found], [row for _, row in found]
 
@@ -122,7 +122,7 @@ def _has_header(path: Path, rows: list[list[str]], options: TextOptions, advice:
         shown = ",".join(first[:6]) + (",…" if len(first) > 6 else "")
         raise FileFormatError(
             f"{path}: the first line, {shown}, may name the columns or be the first row. "
-            + (advice or f"Say {arg(header=True)} or {arg(header=False)}."),
+            + (advice or "Say header=True or header=False."),
             argument="header",
         )
     return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from partita._validate import whole
 from partita._wording import counted, roughly
-from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
 from partita.losses.evaluate import expected_loss
@@ -83,9 +83,9 @@ def clean_rules(
     if (k or 1) * least > n_items:
         asked = {} if k is None else {"n_clusters": k}
         asked |= {"min_size": least} if least > 1 else {}
+        rules = ", ".join(f"{name}={value}" for name, value in asked.items())
         raise InvalidInputError(
-            f"{arg(**asked)}: {(k or 1) * least:,} items would be needed, but there are "
-            f"{n_items:,}.",
+            f"{rules}: {(k or 1) * least:,} items would be needed, but there are {n_items:,}.",
             argument=next(iter(asked)),
         )
     return Rules(k, least)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, seconds, whole
-from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_similarity
@@ -165,7 +165,7 @@ def _posterior_or_matrix(
 ) -> tuple[Posterior | None, Floats]:
     if (draws is None) == (similarity is None):
         raise InvalidInputError(
-            f"give either draws or {arg(similarity=...)}, "
+            "give either draws or similarity=..., "
             + ("not both." if draws is not None else "one is needed."),
             argument="draws",
         )
@@ -209,7 +209,7 @@ def _clean_options(
         max_clusters = whole(max_clusters, "max_clusters", least=1)
     if max_clusters is not None and max_clusters > n_items:
         raise InvalidInputError(
-            f"{arg(max_clusters=max_clusters)}, but there are only {n_items} items; "
+            f"max_clusters={max_clusters!r}, but there are only {n_items} items; "
             "leave it out when there is no limit.",
             argument="max_clusters",
         )
@@ -217,7 +217,7 @@ def _clean_options(
     if too_fine:
         raise InvalidInputError(
             f"a partition in starts has {int(given.max()) + 1} clusters, more than "
-            f"{arg(max_clusters=max_clusters)}.",
+            f"max_clusters={max_clusters!r}.",
             argument="starts",
         )
     return Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs)

@@ -11,7 +11,7 @@ import numpy as np
 from partita._parallel import count_jobs
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, number, seconds, whole
-from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss, named
@@ -120,7 +120,7 @@ def price_path(
     low, high = number(low, "low"), number(high, "high")
     if not 0.0 <= low < high <= 2.0:
         raise InvalidInputError(
-            f"{arg(low=low, high=high)}; expected 0 ≤ low < high ≤ 2.", argument="low"
+            f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
         )
     time_limit = seconds(time_limit)
     count_jobs(n_jobs)

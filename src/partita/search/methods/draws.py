@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import words
-from partita.errors import InvalidInputError, NotSupportedError, arg
+from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.search import problem as problems
@@ -69,7 +69,7 @@ def _candidates_first(task: Task) -> tuple[Draws, int]:
     excluded = np.zeros(draws.n_draws, bool) if cap is None else draws.n_clusters > cap
     if excluded.all():
         raise InvalidInputError(
-            f"{arg(max_clusters=cap)}, but every draw has at least {draws.n_clusters.min()} "
+            f"max_clusters={cap!r}, but every draw has at least {draws.n_clusters.min()} "
             "clusters, so method 'draws' has nothing to choose from; raise max_clusters or use "
             "another method, such as 'sweep'.",
             argument="max_clusters",

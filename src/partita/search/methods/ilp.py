@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from partita.errors import NotSupportedError, arg
+from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.partitions.labels import Labels, canonical
 from partita.search.lower_bounds.pairs import (
@@ -48,14 +48,13 @@ def search(task: Task) -> list[Candidate]:
 def _refuse(task: Task) -> None:
     if task.loss.pair_scale(task.n_items) is None:
         raise NotSupportedError(
-            f"{arg(method='ilp')} solves Binder's loss only, not {task.loss!r}: the "
-            f"{task.loss.title} is not linear in the pairs. Use {arg(method='auto')}.",
+            f"method='ilp' solves Binder's loss only, not {task.loss!r}: the "
+            f"{task.loss.title} is not linear in the pairs. Use method='auto'.",
             argument="method",
         )
     if task.options.max_clusters is not None:
         raise NotSupportedError(
-            f"{arg(method='ilp')} cannot limit the number of clusters; use 'auto' with "
-            "max_clusters.",
+            "method='ilp' cannot limit the number of clusters; use 'auto' with max_clusters.",
             argument="method",
         )
 

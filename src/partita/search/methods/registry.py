@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from partita.errors import NotSupportedError, UnknownNameError, arg
+from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.search.methods import (
     draws,
@@ -73,8 +73,8 @@ def as_method(name: str, loss: Loss) -> Method:
         if name in BY_EVALUATION:
             return BY_EVALUATION[name]
         raise NotSupportedError(
-            f"{arg(method=name)} needs a loss of cluster sizes and their intersections, and "
-            f"{loss!r} is measured by evaluation; use {arg(method='auto')} or 'draws'.",
+            f"method={name!r} needs a loss of cluster sizes and their intersections, and "
+            f"{loss!r} is measured by evaluation; use method='auto' or 'draws'.",
             argument="method",
         )
     known = ", ".join(repr(m) for m in METHODS)
