@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import partita as pt
+from partita._wording import above_minimum
 
 from . import printed
 from .digits import (
@@ -222,7 +223,7 @@ def exact_note(found: Study) -> str:
     """What minimising the expected VI itself changes, and what is proven."""
     through, exact = found.rows["vi"], found.rows["exact"]
     gap = found.main.estimates["exact"].gap
-    proof = "" if gap is None else f" (proven to be within {100 * gap:.0f}% of the minimum)"
+    proof = "" if gap is None else f" ({above_minimum(gap)})"
     return (
         f"E[VI] is {through['expected_vi']:.4f} through VI_LB and {exact['expected_vi']:.4f} when "
         f"minimised itself{proof}, with {exact['k']:.0f} clusters.\n"

@@ -20,7 +20,6 @@ class Words(NamedTuple):
     """What the rows come from."""
     expected: str
     """Of a loss: averaged over the rows."""
-    a_mean: str
     mean_of: str
     """A loss averaged over the rows, in a heading."""
     ball: str
@@ -58,7 +57,6 @@ _WORDS: dict[str, Words] = {
         draws="draws",
         source="posterior",
         expected="expected",
-        a_mean="an expected",
         mean_of="E[{}]",
         ball="credible ball",
         core="credible core",
@@ -82,7 +80,6 @@ _WORDS: dict[str, Words] = {
         draws="runs",
         source="ensemble",
         expected="mean",
-        a_mean="a mean",
         mean_of="mean {}",
         ball="ball",
         core="core",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 
@@ -50,6 +51,35 @@ def roughly(part: float) -> str:
     ('1.2%', '100%', '234%')
     """
     return f"{100.0 * part:.2g}%" if part < 0.995 else f"{100.0 * part:.0f}%"
+
+
+def at_most(part: float) -> str:
+    """A share as a percentage of two digits that is never below it: a limit stays one.
+
+    Examples
+    --------
+    >>> from partita._wording import at_most
+    >>> at_most(0.0603), at_most(4.79), at_most(0.05)
+    ('6.1%', '480%', '5%')
+    """
+    amount = 100.0 * part
+    unit = 10.0 ** (math.floor(math.log10(amount)) - 1) if amount > 0.0 else 1.0
+    # What rounding adds to a whole number of units is not worth the next one.
+    return f"{math.ceil(amount / unit - 1e-9) * unit:,.10g}%"
+
+
+def above_minimum(gap: float) -> str:
+    """How far a loss can be above the minimum when its gap to a lower bound is this share of it.
+
+    Examples
+    --------
+    >>> from partita._wording import above_minimum
+    >>> above_minimum(0.5), above_minimum(0.057)
+    ('at most 100% above the minimum', 'at most 6.1% above the minimum')
+    """
+    if gap >= 1.0:
+        return "the lower bound is 0, which proves nothing"
+    return f"at most {at_most(gap / (1.0 - gap))} above the minimum"
 
 
 def share(part: float) -> str:

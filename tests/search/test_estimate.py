@@ -200,7 +200,13 @@ def test_ctrl_c_returns_the_best_so_far():
 def test_it_prints_what_matters():
     draws = random_posterior(30, 50, 1)
     text = repr(pt.estimate(draws))
-    for word in ("clusters", "expected loss", "bits", "gap at most", "starts agree"):
+    for word in (
+        "clusters",
+        "expected loss",
+        "bits",
+        "above the minimum for these draws",
+        "no better partition",
+    ):
         assert word in text
     assert "proven optimal" in repr(pt.estimate(draws.select_items(range(6))))
     assert "no lower bound" in repr(pt.estimate(draws, loss="omari"))

@@ -37,4 +37,53 @@ def test_the_paragraph_names_what_was_done(summary):
     assert "8 items" in text
     assert f"partita {summary.versions['partita']}" in text
     assert "10.1214/17-BA1073" in text
-    assert "the minimum for these draws" in text
+    assert "it is proven optimal for these draws" in text
+
+
+def noisy(n_clusters, n_items, noise, n_draws=60):
+    rng = np.random.default_rng(3)
+    truth = np.arange(n_items) % n_clusters
+    other = rng.integers(0, n_clusters, (n_draws, n_items))
+    return np.where(rng.random(other.shape) < noise, other, truth)
+
+
+def stated_limit(text):
+    return float(re.search(r"at most ([\d,.]+)% above the minimum", text)[1].replace(",", "")) / 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({}, ()),
+        ({"n_clusters": 2}, ("exactly 2 clusters",)),
+        ({"max_clusters": 2}, ("at most 2 clusters",)),
+        ({"n_clusters": 4, "min_size": 4}, ("exactly 4 clusters", "at least 4 items in every")),
+        ({"method": "average"}, ("cutting average linkage",)),
+        ({"method": "draws"}, ("comparing the draws",)),
+        ({"method": "hasse"}, ("the greedy search “hasse”",)),
+    ],
+)
+def test_what_is_proven_holds_and_constraints_and_methods_are_named(asked, words, tmp_path):
+    labels = noisy(5, 20, 0.35)
+    summary = pt.summarize(labels, progress=False, bound="fast", path=False, **asked)
+    found = summary.estimate
+    free = pt.estimate(labels, progress=False, bound=None)
+    texts = [" ".join(str(summary).split()), summary.methods, found.proof, summary._repr_html_()]
+    for text in texts:
+        for word in words:
+            assert word in text
+        assert stated_limit(text) >= found.expected_loss / free.expected_loss - 1  # of a minimum
+        exact = found.gap / (1 - found.gap)
+        assert exact <= stated_limit(text) <= 1.1 * exact  # two digits, rounded up
+        assert "minimises" not in text
+    assert stated_limit(summary.to_latex().replace("\\", "")) >= exact
+    for constraint in found.constraints:
+        assert constraint in summary.to_latex()
+    summary.save(tmp_path / "s.npz")
+    assert pt.Summary.load(tmp_path / "s.npz").methods == summary.methods
+
+
+def test_a_loss_without_a_bound_says_so():
+    summary = pt.summarize(noisy(3, 14, 0.3), loss="omari", progress=False, path=False)
+    assert "no lower bound" in summary.methods
+    assert "proven" not in summary.methods

@@ -162,7 +162,7 @@ def _facts(summary: Summary, said: Words) -> dict[str, str]:
     facts = {
         "Estimate": wording.clusters(found.labels),
         f"{said.expected.capitalize()} loss": wording.loss_reached(found),
-        "Proven": wording.proof(found),
+        "Proven": found.proof,
     }
     if summary.diagnostics.names:
         facts["Convergence"] = wording.convergence(summary)

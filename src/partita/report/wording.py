@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._vocabulary import words
-from partita._wording import brief, counted, in_unit, of_sizes, percent, roughly, span
+from partita._wording import brief, counted, in_unit, of_sizes, percent, span
 from partita.partitions.labels import Labels
 
 if TYPE_CHECKING:
@@ -54,19 +54,6 @@ def loss_reached(found: PointEstimate) -> str:
     return f"{amount(found.expected_loss, found.loss)} ({found.loss.title})"
 
 
-def proof(found: PointEstimate) -> str:
-    """What is proven about the estimate."""
-    said = words(found.kind)
-    if found.gap is None or found.lower_bound is None:
-        return "no lower bound was computed, so nothing is proven about other partitions"
-    if found.is_proven_optimal:
-        return f"gap 0: proven optimal for these {said.draws}"
-    return (
-        f"gap {roughly(found.gap)}: no partition of the items has {said.a_mean} loss below "
-        f"{amount(found.lower_bound, found.loss)} on these {said.draws}"
-    )
-
-
 def radius(ball: CredibleBall) -> str:
     """Radius of a ball with its error, and what is inside."""
     error = ball.radius_mcse
@@ -110,7 +97,7 @@ def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
 def estimate_text(found: PointEstimate) -> str:
     """What is seen when an estimate is shown."""
     loss = f"{words(found.kind).expected} loss {loss_reached(found)}"
-    text = f"{clusters(found.labels)}; {loss}, {proof(found)}."
+    text = f"{clusters(found.labels)}; {loss}, {found.proof}."
     if len(found.ties):
         others = counted(len(found.ties), "other partition")
         text += f" {others} reach{'es' if len(found.ties) == 1 else ''} the same loss."

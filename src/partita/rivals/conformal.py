@@ -53,7 +53,8 @@ def p_value(
 
     If the hypothesis were one more draw, exchangeable with the others, p ≤ α
     would happen with probability at most α: the partitions with p > α form a
-    set of posterior probability at least 1 − α. Unlike the credible ball it
+    set whose posterior probability is at least 1 − α on average over sets of
+    draws, not necessarily for the draws at hand. Unlike the credible ball it
     may consist of several pieces. Choose it to test a clustering you did not
     get from these draws.
 

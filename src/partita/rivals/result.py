@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._validate import whole
 from partita._vocabulary import words
-from partita._wording import counted, roughly
+from partita._wording import above_minimum, counted
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
 from partita.partitions.draws import Draws
@@ -186,7 +186,7 @@ class Representatives(Rivals):
             own = words(self.draws.kind).draws
             return f"proven: no others of their number are nearer to these {own}"
         none = "no partition is" if self.n == 1 else f"no {self.n} partitions are"
-        return f"{none} below {self.lower_bound:.4g}: gap at most {roughly(self.gap)}"
+        return f"{none} below {self.lower_bound:.4g}: {above_minimum(self.gap)}"
 
     def _facts(self) -> list[tuple[str, str]]:
         unit = f" {self.loss.unit}" if self.loss.unit else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from partita.partitions.types import DrawsLike, LabelsLike
 from partita.search.constraints import clean_rules, within
 from partita.search.methods.registry import as_method
 from partita.search.outcome import outcome
-from partita.search.result import PointEstimate
+from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Candidate, Clock, Options, Task
 
 T = TypeVar("T")
@@ -157,7 +158,9 @@ def estimate(
         candidates = _searched(task, search)
         if rules is not None:
             candidates, task.settled = within(task, rules, candidates), None
-        return outcome(task, candidates, posterior, method, bound)
+        found = outcome(task, candidates, posterior, method, bound)
+        constraints = constraints_in_words(n_clusters, min_size, max_clusters)
+        return replace(found, constraints=constraints)
 
 
 def _posterior_or_matrix(

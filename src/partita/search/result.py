@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from partita import _html as html
 from partita._result import Result
-from partita._vocabulary import Kind, origin_in_words, words
-from partita._wording import counted, of_sizes, roughly
+from partita._vocabulary import Kind, words
+from partita._wording import above_minimum, counted, in_list, of_sizes
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 
@@ -22,6 +22,33 @@ EXACT = 1e-12
 
 ROUNDING = 1e-14
 """What rounding can do to another loss near 0, whose terms are of the order of 1."""
+
+
+STARTED = ("auto", "brief", "sweep")
+_FOUND_BY = {
+    **dict.fromkeys(STARTED, "local search"),
+    "hasse": "the greedy search “hasse”",
+    "draws": "comparing the {} with each other",
+    "average": "cutting average linkage",
+    "complete": "cutting complete linkage",
+    "ilp": "integer programming",
+    "enumerate": "enumeration of all partitions",
+}
+"""Methods in words; the braces take the name of the draws."""
+
+
+def constraints_in_words(
+    n_clusters: int | None, min_size: int, max_clusters: int | None
+) -> tuple[str, ...]:
+    """What a partition must fulfil, each constraint as one phrase."""
+    found = []
+    if n_clusters is not None:
+        found.append(f"exactly {counted(n_clusters, 'cluster')}")
+    elif max_clusters is not None:
+        found.append(f"at most {counted(max_clusters, 'cluster')}")
+    if min_size > 1:
+        found.append(f"at least {counted(min_size, 'item')} in every cluster")
+    return tuple(found)
 
 
 def is_proven(value: float, bound: float, loss: Loss) -> bool:
@@ -105,6 +132,8 @@ class PointEstimate(Result):
         (expected_loss − lower_bound) / expected_loss; 0 means proven optimal.
     excess : float or None
         (expected_loss − lower_bound) / lower_bound: at most so far above the minimum.
+    proof : str
+        What is proven, in words: how far above the minimum the loss can be.
     loss : Loss
     method : str
         The method that found it.
@@ -113,6 +142,9 @@ class PointEstimate(Result):
         rounding.
     search : SearchReport
         Starts, agreement, effort, limits that were binding.
+    constraints : tuple of str
+        What the partition had to fulfil, in words; empty for a free search. ``lower_bound`` is
+        that of all partitions.
     item_names : tuple of str, or None
     kind : "posterior" or "ensemble"
         Of the draws.
@@ -138,6 +170,7 @@ class PointEstimate(Result):
     search: SearchReport
     item_names: tuple[str, ...] | None = None
     kind: Kind = "posterior"
+    constraints: tuple[str, ...] = ()
 
     def __labels__(self) -> Labels:
         return self.labels
@@ -184,8 +217,8 @@ class PointEstimate(Result):
         lines = [
             ("clusters", f"{self.n_clusters:,} of {of_sizes(self.cluster_sizes.tolist(), 12)}"),
             (f"{said.expected} loss", f"{self.expected_loss:.6g}{unit} ({self.loss!r})"),
-            ("proof", self._proof()),
-            ("found by", self._found_by()),
+            ("proof", self.proof),
+            ("method", f"{self.method}, {self.search.seconds:.2g} s"),
         ]
         if self.search.settled is not None:
             lines.append(("single moves", _moves(settled=self.search.settled)))
@@ -196,20 +229,13 @@ class PointEstimate(Result):
             lines.append(("interrupted", "the search was cut short; this is the best so far"))
         return lines
 
-    def _proof(self) -> str:
-        if self.lower_bound is None or self.gap is None:
-            return "no lower bound"
+    @property
+    def proof(self) -> str:
+        """What is proven about the estimate, and what was tried, in words."""
         if self.is_proven_optimal:
-            return f"proven optimal for these {words(self.kind).draws}"
-        return f"no partition is below {self.lower_bound:.6g}: gap at most {roughly(self.gap)}"
-
-    def _found_by(self) -> str:
-        n = len(self.search.starts)
-        if n <= 1:
-            return f"{self.method}, {self.search.seconds:.2g} s"
-        kinds = ", ".join(origin_in_words(kind, self.kind) for kind in self.search.agreed_kinds)
-        agree = f"{self.search.agreed} of {n} starts agree ({kinds})"
-        return f"{self.method}, {agree}, {self.search.seconds:.2g} s"
+            return limit_in_words(self)
+        tried = f"no better partition{constraints_of(self)} was found by {found_by(self)}"
+        return f"{limit_in_words(self)}; {tried}"
 
     def __repr__(self) -> str:
         body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
@@ -225,3 +251,29 @@ def _moves(*, settled: bool) -> str:
     if settled:
         return "none of a single item lowers the loss on all draws"
     return "the search ended before it was seen that none lowers the loss on all draws"
+
+
+def limit_in_words(found: PointEstimate) -> str:
+    """How far above the minimum the loss of an estimate can be, as far as that is proven."""
+    own = words(found.kind).draws
+    if found.gap is None:
+        return "no lower bound"
+    if found.gap == 0.0:
+        return f"proven optimal for these {own}"
+    if found.gap >= 1.0:
+        return above_minimum(found.gap)
+    of_all = " of all partitions" if found.constraints else ""
+    return f"{above_minimum(found.gap)}{of_all} for these {own}"
+
+
+def constraints_of(found: PointEstimate) -> str:
+    """The constraints of an estimate, after a noun: " with exactly 2 clusters"."""
+    return f" with {in_list(found.constraints)}" if found.constraints else ""
+
+
+def found_by(found: PointEstimate) -> str:
+    """How an estimate was searched for."""
+    kind = _FOUND_BY.get(found.method, f"the method “{found.method}”")
+    n = len(found.search.starts)
+    started = f" from {n} starts" if found.method in STARTED and n > 1 else ""
+    return kind.format(words(found.kind).draws) + started

@@ -22,17 +22,12 @@ def page(summary: Summary, picture: str | None) -> str:
     """The answer, what stands against it, the clusters, and the similarity as a picture."""
     draws, found, ball = summary.draws, summary.estimate, summary.ball
     said = words(draws.kind)
-    proof = "without a lower bound"
-    if found.is_proven_optimal:
-        proof = f"proven optimal for these {said.draws}"
-    elif found.gap is not None:
-        proof = f"proven within {100 * found.gap:.2g}% of the minimum"
     sizes = of_sizes(summary.clusters.size.tolist())
     answer = [
         ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {sizes}"),
         (
             f"{said.expected.capitalize()} {found.loss.title}",
-            f"{in_unit(f'{found.expected_loss:.4g}', found.loss.unit)}, {proof}",
+            f"{in_unit(f'{found.expected_loss:.4g}', found.loss.unit)}, {found.proof}",
         ),
         (
             f"{percent(ball.prob)} {said.ball}",

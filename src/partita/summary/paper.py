@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partita._vocabulary import words
-from partita._wording import counted, counts, in_unit, percent
+from partita._wording import counted, counts, in_list, in_unit, percent
+from partita.search.result import STARTED, constraints_of, found_by, limit_in_words
 
 if TYPE_CHECKING:
     from partita.credible.clusters import ClusterUncertainty
@@ -48,6 +49,9 @@ def latex(summary: Summary) -> str:
     }
     if found.lower_bound is not None:
         facts["Proven lower bound"] = amount(found.lower_bound, found.loss)
+    facts["Proof"] = limit_in_words(found)
+    if found.constraints:
+        facts["Constraint"] = in_list(found.constraints)
     facts[f"Radius of the {percent(ball.prob)} {said.ball}"] = amount(ball.radius, ball.loss)
     for name, bound in ball.bounds.items():
         clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
@@ -94,9 +98,9 @@ def methods(summary: Summary) -> str:
     weighted = "weighted " if draws.weights is not None else ""
     return (
         f"The posterior of the clustering of {counted(draws.n_items, 'item')} was summarised from "
-        f"{draws.n_draws:,} {weighted}draws{chains}. The point estimate is the partition that "
-        f"minimises the posterior expected {found.loss.title}{_proven(found)}. Its uncertainty is "
-        f"described by the {percent(ball.prob)} credible ball in the metric of the "
+        f"{draws.n_draws:,} {weighted}draws{chains}. The point estimate is the partition "
+        f"with the lowest posterior expected {found.loss.title}{_searched(found)}. Its "
+        f"uncertainty is described by the {percent(ball.prob)} credible ball in the metric of the "
         f"{ball.loss.title} and its upper vertical, lower vertical and horizontal bounds (Wade and "
         "Ghahramani, 2018). The probability of an item is the weight of the draws in which it lies "
         "in the cluster matched to its own. Convergence was judged by rank-normalised R-hat and "
@@ -115,8 +119,8 @@ def _ensemble_methods(summary: Summary) -> str:
     weighted = "weighted " if draws.weights is not None else ""
     return (
         f"{draws.n_draws:,} {weighted}runs that cluster {counted(draws.n_items, 'item')} were "
-        f"summarised by the partition that minimises the mean {found.loss.title} to "
-        f"them{_proven(found)}. How far the runs are from it is described by the smallest ball "
+        f"summarised by the partition with the lowest mean {found.loss.title} to "
+        f"them{_searched(found)}. How far the runs are from it is described by the smallest ball "
         f"around it, in the metric of the {ball.loss.title}, that holds {percent(ball.prob)} of "
         "them, and its upper vertical, lower vertical and horizontal bounds (after Wade and "
         "Ghahramani, 2018). The share of an item is the weight of the runs in which it lies in "
@@ -124,13 +128,21 @@ def _ensemble_methods(summary: Summary) -> str:
     )
 
 
-def _proven(found: PointEstimate) -> str:
-    own = words(found.kind).draws
-    if found.is_proven_optimal:
-        return f", proven to be the minimum for these {own}"
-    if found.gap is None:
-        return ""
-    return f", proven to be within {100 * found.gap:.2g}% of the minimum for these {own}"
+def _searched(found: PointEstimate) -> str:
+    """Constraints, method and proof, after "the partition with the lowest loss"."""
+    among = f" among partitions{constraints_of(found)}" if found.constraints else ""
+    loss = f"its {words(found.kind).expected} loss is "
+    proven = {None: "no lower bound was computed", 0.0: "it is "}.get(found.gap, loss)
+    limit = "" if found.gap is None else limit_in_words(found)
+    if limit and not limit.startswith(("at most", "proven")):
+        proven = ""
+    # Of few items all partitions are compared; where it is proven, it does not matter how.
+    by = (
+        ""
+        if found.is_proven_optimal and found.method in STARTED
+        else f" found by {found_by(found)}"
+    )
+    return f"{among}{by}; {proven}{limit}"
 
 
 def _versions(summary: Summary) -> str:

@@ -17,6 +17,7 @@ from partita.credible.items import items_from
 from partita.errors import NotSupportedError
 from partita.losses.names import homes
 from partita.partitions.draws import Draws
+from partita.search.result import constraints_in_words
 from partita.summary.check import check_draws
 from partita.summary.result import Summary
 
@@ -91,6 +92,13 @@ def draws_from_parts(entries: dict[str, Any]) -> Draws:
 
 def completed(summary: Summary) -> Summary:
     """The summary with what its file left out, and the parts that earlier versions lack."""
+    asked = summary.options.get
+    constraints = constraints_in_words(
+        asked("n_clusters"), asked("min_size") or 1, asked("max_clusters")
+    )
+    if constraints and not summary.estimate.constraints:  # earlier versions kept options only
+        found = replace(summary.estimate, constraints=constraints)
+        summary = replace(summary, estimate=found)
     if summary.path is not None:
         path = replace(summary.path, _draws=summary.draws.unique())
         summary = replace(summary, path=path)

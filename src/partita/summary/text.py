@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from partita._vocabulary import words
-from partita._wording import brief, counted, counts, in_unit, of_sizes, percent, roughly, span
+from partita._wording import brief, counted, counts, in_unit, of_sizes, percent, span
 
 if TYPE_CHECKING:
     from partita.search.result import PointEstimate
@@ -71,12 +71,18 @@ def sentence(summary: Summary) -> str:
     said = words(summary.draws.kind)
     inside = span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
     return (
-        f"{said.lies.format(percent(ball.prob))} within "
+        f"{said.lies.format(percent(_stated(summary)))} within "
         f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of "
         f"{counted(summary.n_clusters, 'cluster')} "
         f"({_sizes(summary.estimate)}), measured by {ball.loss.title}; "
         f"the {said.draws} inside this ball have {inside}."
     )
+
+
+def _stated(summary: Summary) -> float:
+    """The probability of the ball; of runs, the share that lies inside, which may be more."""
+    ball = summary.ball
+    return ball.prob if summary.draws.kind == "posterior" else ball.coverage
 
 
 def _to_write(summary: Summary) -> str:
@@ -104,9 +110,7 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
     )
     said = words(found.kind)
     loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-    text = f"{said.expected} {found.loss.title} {loss}, {_proof(found)}"
-    if len(found.search.starts) > 1:
-        text += f"; {found.search.agreed} of {len(found.search.starts)} starts agree"
+    text = f"{said.expected} {found.loss.title} {loss}, {found.proof}"
     if len(found.ties):
         text += f"; {counted(len(found.ties), 'other partition')} at the same loss"
     lines += _wrapped("  ", text, width)
@@ -134,14 +138,6 @@ def _how_many(summary: Summary, width: int) -> list[Line]:
     if seconds >= _SHOWN_SECONDS:  # less is not worth a word, and differs from run to run
         text += f" ({seconds:.0f} s)"
     return _wrapped("How many: ", text, width)
-
-
-def _proof(found: PointEstimate) -> str:
-    if found.gap is None:
-        return "without a lower bound"
-    if found.gap == 0.0:
-        return f"proven optimal for these {words(found.kind).draws}"
-    return f"no partition is below {found.lower_bound:#.4g} (gap {roughly(found.gap)})"
 
 
 def _ball(summary: Summary, width: int) -> list[Line]:
