@@ -64,9 +64,45 @@ def test_certain_memberships_are_partitions():
         (P * np.nan, {}, "missing"),
         (np.full((1, 2, 2), -np.inf), {"log": True}, "all -inf"),
         (P, {"per_draw": 0}, "per_draw=0"),
-        (P, {"var_name": "p"}, "shape"),
+        (P, {"var_name": "p"}, "without variables"),
     ],
 )
 def test_refusals(p, options, message):
     with pytest.raises(pt.PartitaError, match=message):
         pt.draws_from_memberships(p, **options)
+
+
+def test_dimensions_are_honoured_by_name_and_a_variable_without_item_is_refused():
+    w = xr.DataArray(
+        np.random.default_rng(0).dirichlet([1, 1, 1], (2, 2)), dims=("chain", "draw", "w_dim")
+    )
+    p = xr.DataArray(np.stack([P, P[::-1]]), dims=("chain", "draw", "obs", "k"))
+    data = xr.Dataset({"w": w, "p": p})
+    tree = xr.DataTree.from_dict({"posterior": data})
+    for held in (tree, data):
+        with pytest.raises(pt.PartitaError, match=r"w \(chain, draw, w_dim\)") as refused:
+            pt.draws_from_memberships(held, var_name="w")
+        assert refused.value.argument == "var_name"
+    with pytest.raises(pt.PartitaError, match="w_dim"):
+        pt.draws_from_memberships(w)
+    with pytest.raises(pt.PartitaError, match="dim_0"):
+        pt.draws_from_memberships(xr.DataArray(P))
+    assert pt.draws_from_memberships(tree) == pt.draws_from_memberships(p)
+    named = p.assign_coords(obs=["a", "b", "c"], chain=[3, 7])
+    draws = pt.draws_from_memberships(named)
+    assert draws.item_names == ("a", "b", "c")
+    assert draws.chain.tolist() == [3, 3, 7, 7]
+
+
+def test_dicts_of_samples_are_taken():
+    chains = np.stack([P, P[::-1]])
+    samples = {"mu": np.zeros((2, 2, 2)), "sigma": np.zeros((2, 2)), "p": chains}
+    expected = pt.draws_from_memberships(chains)
+    assert pt.draws_from_memberships(samples, var_name="p") == expected
+    assert pt.draws_from_memberships({"p": chains, "mu": np.zeros((2, 2))}) == expected
+    for wanted, message in (
+        (None, r"2 variables could .*mu \(2, 2, 2\)"),
+        ("z", "no variable 'z'"),
+    ):
+        with pytest.raises(pt.PartitaError, match=message):
+            pt.draws_from_memberships(samples, var_name=wanted)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError, about
+from partita.errors import InvalidInputError, PartitaError, about
+from partita.io.ids import clean_ids
+from partita.io.named import item_names, named_dims, posterior_of
 from partita.kernels.arrays import Floats
+from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws
 from partita.partitions.types import Foreign
 
@@ -20,7 +24,7 @@ _CELLS = 1 << 23
 
 
 def draws_from_memberships(
-    memberships: ArrayLike | Foreign,
+    memberships: ArrayLike | Foreign | Mapping[str, ArrayLike],
     *,
     log: bool = False,
     per_draw: int = 1,
@@ -36,17 +40,19 @@ def draws_from_memberships(
 
     Parameters
     ----------
-    memberships : array_like, xarray DataArray or ArviZ object
-        Probabilities of shape (draw, item, component) or (chain, draw, item, component); of a
-        DataArray or a variable of an ArviZ object, the dimensions ``chain`` and ``draw`` by
-        name, the other two in their order.
+    memberships : array_like, dict of arrays, xarray object or ArviZ object
+        Probabilities of shape (draw, item, component) or (chain, draw, item, component). In an
+        xarray or ArviZ object ``chain`` and ``draw`` (or ``sample``) are found by name and two
+        dimensions must remain, item and component in this order; a coordinate of the item gives
+        names. A dict holds samples by name, as NumPyro and PyStan return them.
     log : bool
         These are log weights, such as log densities plus log mixture weights; they need not be
         normalised.
     per_draw : int
         Partitions to draw for each draw of the parameters.
     var_name : str, optional
-        The variable of an ArviZ object.
+        The variable of a dict, Dataset or ArviZ object; when omitted the only one of such a
+        shape.
     rng : int, SeedSequence or Generator, optional
         By default 0.
 
@@ -70,7 +76,7 @@ def draws_from_memberships(
     >>> pt.draws_from_memberships(p, per_draw=100).n_draws
     200
     """
-    p, chain = _cleaned(memberships, log, var_name)
+    p, chain, names = _cleaned(memberships, log, var_name)
     per_draw = whole(per_draw, "per_draw", least=1)
     generator = generator_from(rng)
     n_draws, n_items, _ = p.shape
@@ -85,11 +91,15 @@ def draws_from_memberships(
         for r in range(per_draw):
             labels[m, r] = (below <= generator.random((n_items, 1))).sum(axis=1)
     flat = labels.reshape(n_draws * per_draw, n_items)
-    return Draws(flat, chain=None if chain is None else np.repeat(chain, per_draw))
+    chains = None if chain is None else np.repeat(chain, per_draw)
+    return Draws(flat, chain=chains, item_names=names)
 
 
 def similarity_from_memberships(
-    memberships: ArrayLike | Foreign, *, log: bool = False, var_name: str | None = None
+    memberships: ArrayLike | Foreign | Mapping[str, ArrayLike],
+    *,
+    log: bool = False,
+    var_name: str | None = None,
 ) -> Floats:
     r"""Posterior similarity matrix from membership probabilities, without the noise of drawing.
 
@@ -123,7 +133,7 @@ def similarity_from_memberships(
            [0.68, 1.  , 0.26],
            [0.26, 0.26, 1.  ]])
     """
-    p, _ = _cleaned(memberships, log, var_name)
+    p, _, _ = _cleaned(memberships, log, var_name)
     n_draws, n_items, k = p.shape
     require_memory(
         n_items**2 * 8,
@@ -143,13 +153,21 @@ def similarity_from_memberships(
 
 @about("memberships")
 def _cleaned(
-    memberships: ArrayLike | Foreign, log: bool, var_name: str | None
-) -> tuple[Floats, Any]:
-    """Probabilities of shape (draw, item, component) that sum to 1, and the chain of each draw."""
+    memberships: ArrayLike | Foreign | Mapping[str, ArrayLike], log: bool, var_name: str | None
+) -> tuple[Floats, NDArray[Any] | None, list[str] | None]:
+    """Probabilities (draw, item, component) that sum to 1, chain of each draw, item names."""
     log, var_name = flag(log, "log"), text_or_none(var_name, "var_name")
+    variable = _variable(memberships, var_name)
+    chain_ids, names = None, None
+    if _has_dims(variable):
+        chain_dim, draw_dim, rest = _roles(variable)
+        names = item_names(variable, rest[0])
+        chain_ids = clean_ids(variable[chain_dim].values) if chain_dim else None
+        order = [dim for dim in (chain_dim, draw_dim, *rest) if dim]
+        variable = variable.transpose(*order).values
     try:
-        array = np.asarray(_array_of(memberships, var_name), np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(plain_array(variable, "memberships"), np.float64)
+    except (TypeError, ValueError, PartitaError):
         raise unexpected(
             memberships, "memberships", "numbers of shape (draw, item, component)"
         ) from None
@@ -160,7 +178,8 @@ def _cleaned(
         )
     chain = None
     if array.ndim == 4:
-        chain = np.repeat(np.arange(array.shape[0]), array.shape[1])
+        ids = np.arange(array.shape[0]) if chain_ids is None else chain_ids
+        chain = np.repeat(ids, array.shape[1])
         array = array.reshape(-1, *array.shape[2:])
     if log:
         highest = array.max(axis=2, keepdims=True)
@@ -180,27 +199,68 @@ def _cleaned(
             f"memberships of an item sum to {float(total.flat[np.abs(total - 1).argmax()]):g}; "
             "expected 1. Is the last axis the component? Log weights need log=True."
         )
-    return array / total, chain
+    return array / total, chain, names
 
 
-def _array_of(obj: Any, var_name: str | None) -> Any:
-    """The array of a variable, ``chain`` and ``draw`` first."""
-    if hasattr(obj, "posterior") or (hasattr(obj, "keys") and "posterior" in list(obj.keys())):
-        obj = obj["posterior"]
-    if hasattr(obj, "data_vars"):
-        names = list(obj.data_vars)
-        if var_name is None and len(names) == 1:
-            var_name = names[0]
-        if var_name not in names:
-            raise unexpected(var_name, "var_name", f"one of {', '.join(map(str, names[:12]))}")
-        obj = obj[var_name]
-    elif var_name is not None:
+def _variable(obj: Any, var_name: str | None) -> Any:
+    """The array of memberships in whatever holds variables, or the array itself."""
+    if hasattr(obj, "children") or hasattr(obj, "groups"):
+        obj = posterior_of(obj)[1]
+    if not hasattr(obj, "data_vars") and not isinstance(obj, Mapping):
+        if var_name is not None:
+            raise InvalidInputError(
+                f"var_name={var_name!r} was given for an object without variables.",
+                argument="var_name",
+            )
+        return obj
+    variables = dict(obj if isinstance(obj, Mapping) else obj.data_vars)
+    if set(variables) == {"posterior"} and not np.ndim(variables["posterior"]):
+        return _variable(variables["posterior"], var_name)
+    fitting = [name for name, value in variables.items() if _fits(value)]
+    if var_name is None and len(fitting) == 1:
+        return variables[fitting[0]]
+    if var_name in fitting:
+        return variables[var_name]
+    listed = ", ".join(f"{name} {_shape(value)}" for name, value in list(variables.items())[:12])
+    came = (
+        f"there is no variable {var_name!r}"
+        if var_name is not None and var_name not in variables
+        else f"{var_name!r} has no item and component beside chain and draw"
+        if var_name is not None
+        else f"{len(fitting)} variables could hold memberships"
+    )
+    raise InvalidInputError(
+        f"{came}; expected the name of one with the dimensions (chain, draw, item, component) or "
+        f"(draw, item, component). The variables are: {listed or 'none'}.",
+        argument="var_name",
+    )
+
+
+def _has_dims(value: Any) -> bool:
+    return isinstance(getattr(value, "dims", None), tuple) and hasattr(value, "transpose")
+
+
+def _fits(value: Any) -> bool:
+    if not _has_dims(value):
+        return np.ndim(value) in (3, 4)
+    try:
+        return bool(_roles(value))
+    except InvalidInputError:
+        return False
+
+
+def _shape(value: Any) -> str:
+    shape = value.dims if _has_dims(value) else np.shape(value)
+    return f"({', '.join(map(str, shape))})"
+
+
+def _roles(array: Any) -> tuple[str | None, str, tuple[str, str]]:
+    """Names of the chain and draw dimensions, and of the item and component dimensions."""
+    chain, draw, rest = named_dims(array)
+    if len(draw) != 1 or len(rest) != 2:
         raise InvalidInputError(
-            f"var_name={var_name!r} was given for an object without variables.",
-            argument="var_name",
+            f"the dimensions are {_shape(array)}; expected (chain, draw, item, component) or "
+            "(draw, item, component), with 'chain' and 'draw' or 'sample' so named. Rename them "
+            "with .rename(...)."
         )
-    dims = getattr(obj, "dims", None)
-    if isinstance(dims, tuple) and hasattr(obj, "transpose") and "draw" in dims:
-        first = [name for name in ("chain", "draw") if name in dims]
-        return obj.transpose(*first, *(d for d in dims if d not in first)).values
-    return obj
+    return chain, draw[0], (rest[0], rest[1])

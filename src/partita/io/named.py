@@ -37,7 +37,7 @@ def draws_from_named(
         return _draws_from_array(obj)
     if "Dataset" in kinds:
         return _draws_from_array(_choose(obj, var_name))
-    group, posterior, stats = _groups(obj)
+    group, posterior, stats = posterior_of(obj)
     array = _choose(posterior, var_name)
     if check is not None:
         chain, _, item = _dims(array)
@@ -48,7 +48,7 @@ def draws_from_named(
     return _draws_from_array(array)
 
 
-def _groups(tree: Any) -> tuple[str, Any, Any]:
+def posterior_of(tree: Any) -> tuple[str, Any, Any]:
     """The group of the posterior, its Dataset, and that of the sample statistics."""
     names = list(tree.children) if hasattr(tree, "children") else list(tree.groups())
     posterior, stats = (
@@ -66,18 +66,24 @@ def _groups(tree: Any) -> tuple[str, Any, Any]:
     return "posterior", posterior, stats
 
 
-def _dims(array: Any) -> tuple[str | None, str, str]:
-    """Names of the chain, draw and item dimensions."""
+def named_dims(array: Any) -> tuple[str | None, list[str], list[str]]:
+    """The chain dimension if there is one, the dimensions named as draws are, and all others."""
     dims = [str(dim) for dim in array.dims]
     draw = [dim for dim in dims if dim in _DRAW_NAMES]
-    item = [dim for dim in dims if dim != "chain" and dim not in draw]
+    rest = [dim for dim in dims if dim != "chain" and dim not in draw]
+    return ("chain" if "chain" in dims else None), draw, rest
+
+
+def _dims(array: Any) -> tuple[str | None, str, str]:
+    """Names of the chain, draw and item dimensions."""
+    chain, draw, item = named_dims(array)
     if len(draw) != 1 or len(item) != 1:
         raise InvalidInputError(
-            f"the dimensions are ({', '.join(dims)}); expected (chain, draw, item), (draw, item) "
+            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, item), (draw, item) "
             "or (sample, item) in any order, with 'chain' and 'draw' or 'sample' so named and any "
             "name for the item. Rename them with .rename(...)."
         )
-    return ("chain" if "chain" in dims else None), draw[0], item[0]
+    return chain, draw[0], item[0]
 
 
 def _fits(array: Any) -> bool:
@@ -126,7 +132,7 @@ def _draws_from_array(array: Any) -> Draws:
     elif "chain" in array.coords and array.coords["chain"].dims == (draw,):
         ids = clean_ids(np.asarray(array.coords["chain"].values))
     rows = n_draws * (array.sizes[chain] if chain else 1)
-    names = _item_names(array, item)
+    names = item_names(array, item)
     client = None if array.chunks is None else current_client()
     if client is not None:
         from partita.io.on_workers import draws_on_workers
@@ -149,7 +155,7 @@ def _blocks(array: Any, chain: str | None, draw: str, item: str) -> Iterator[NDA
             yield part.isel({draw: slice(start, start + step)}).transpose(draw, item).values
 
 
-def _item_names(array: Any, item: str) -> list[str] | None:
+def item_names(array: Any, item: str) -> list[str] | None:
     """The coordinate of the items, unless it only counts them."""
     if item not in array.coords:
         return None
