@@ -118,7 +118,7 @@ def positions(value: object, name: str) -> NDArray[Any]:
     """A flat array of whatever picks: numbers, a mask or names."""
     try:
         found = np.atleast_1d(np.asarray(value))
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         found = np.empty((0, 0))
     if found.ndim != 1:
         raise unexpected(value, name, "positions, a mask or names in one row")
@@ -207,5 +207,8 @@ def unexpected(
 
 def shown(value: object) -> str:
     """A value as it stands in a message: its repr, cut where it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # of a user's class
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}…"

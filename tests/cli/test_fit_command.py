@@ -246,3 +246,18 @@ def test_tables_of_other_places(place, partita):
     pd.DataFrame({"x": [1.5, 2.5, np.nan], "kind": ["a", "b", "a"]}).to_parquet("t.parquet")
     table = partita("fit", "t.parquet", "--dry-run")
     assert "DirichletCategorical" in table.stderr, table.stderr
+
+
+def test_a_different_text_in_every_row_is_refused_beside_names_too(place, partita):
+    (place / "t.csv").write_text("id;price\na;1.234\nb;5.678\nc;9.012\nd;7.000\n")
+    options = ("fit", "t.csv", "--sep", ";", "--names", "id", "--decimal", ",", "--dry-run")
+    result = partita(*options)
+    assert result.exit_code == 1
+    assert "--thousands '.'" in result.stderr
+    result = partita(*options, "--thousands", ".")
+    assert result.exit_code == 0, result.stderr
+    assert "price   number" in result.stderr
+    (place / "t.csv").write_text("id,code\na,x1\nb,x2\nc,x3\nd,x4\n")
+    result = partita("fit", "t.csv", "--names", "id", "--dry-run")
+    assert result.exit_code == 1
+    assert "different text in every row" in result.stderr

@@ -100,7 +100,7 @@ def test_european_tables(tmp_path):
     table = as_table(path, TextOptions(sep=";", decimal=","))
     assert table.names == ("name", "x", "y")
     assert table.columns[1].tolist() == [1.5, -0.25]
-    with pytest.raises(pt.PartitaError, match="decimal comma"):
+    with pytest.raises(pt.PartitaError, match="'1,5'; turn them into numbers"):
         pt.sample(written(tmp_path, 'x,y\n"1,5",2\n"2,5",3\n"2,5",4\n'), **SHORT)
 
 
@@ -224,3 +224,71 @@ def test_extreme_scales_are_refused_for_the_true_reason(data, message):
 def test_extreme_hyperparameters_are_refused(kernel):
     with pytest.raises(pt.PartitaError, match="out of proportion"):
         pt.sample([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], kernel=kernel, **SHORT)
+
+
+def test_categories_of_numbers_are_categories():
+    codes = pd.Categorical([3, 1, 2, 3, None, 1])
+    for held in (pd.DataFrame({"c": codes}), pd.Series(codes, name="c"), codes):
+        table = as_table(held)
+        assert table.columns[0].tolist() == [3, 1, 2, 3, None, 1]
+    arrow = pytest.importorskip("pyarrow")
+    dictionary = arrow.table({"c": arrow.array([7, 9, 7]).dictionary_encode()})
+    assert as_table(dictionary).columns[0].tolist() == [7, 9, 7]
+    frame = pd.DataFrame({"c": pd.Categorical([3, 1, 2, 3, 1, 2]), "x": np.arange(6) / 3})
+    kernel = pt.sample(frame, **SHORT).kernel
+    assert [part.kind for part, _ in kernel.parts] == ["NormalInverseGamma", "DirichletCategorical"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_datetime(["2021-03-04", "2021-03-04", "2021-03-05", "2022-01-01"]),
+        pd.to_datetime(["2021-03-04"] * 3 + [None]),
+        pd.to_datetime(["2021-03-04", "2021-03-05", "2021-03-05", "2021-03-05"], utc=True),
+        pd.to_timedelta([1, 1, 2, 3], unit="D"),
+        np.array(["2021-03-04", "2021-03-04", "2021-03-05", "NaT"], "M8[ns]"),
+    ],
+)
+def test_dates_and_durations_are_refused_in_every_table(values):
+    numbers = [0.5, 1.5, 2.5, 4.0]
+    frame = pd.DataFrame({"x": numbers, "when": values})
+    tables = [frame]
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    tables += [polars.from_pandas(frame), arrow.Table.from_pandas(frame, preserve_index=False)]
+    for table in tables:
+        with pytest.raises(pt.PartitaError, match="'when' holds dates or times"):
+            pt.sample(table, **SHORT)
+        with pytest.raises(pt.PartitaError, match="'when'"):
+            pt.summarize(np.zeros((3, 4), int), data=table)
+    found = days(as_table(frame).columns[1], "when")
+    assert found[1] in (1.0, 18690.0, 18691.0)
+
+
+def test_digits_grouped_by_three(tmp_path):
+    path = written(tmp_path, "x;y\n1.234,56;1.5\n1.234;2.5\n-7,5;2.5\n1.234.567;3\n")
+    table = as_table(path, TextOptions(sep=";", decimal=","))
+    assert table.columns[0].tolist() == [1234.56, 1234.0, -7.5, 1234567.0]
+    assert table.columns[1].dtype.kind == "O"  # a point is no decimal mark here
+    whole = written(tmp_path, "x,y\n1.234,1\n5.678,2\n9.012,2\n")
+    options = TextOptions(decimal=",", thousands=".")
+    assert as_table(whole, options).columns[0].tolist() == [1234.0, 5678.0, 9012.0]
+    english = written(tmp_path, 'x;y\n"1,234.5";1\n"5,678";2\n"12";2\n')
+    options = TextOptions(sep=";", thousands=",")
+    assert as_table(english, options).columns[0].tolist() == [1234.5, 5678.0, 12.0]
+    with pytest.raises(pt.PartitaError, match=r"'1,234\.5'; turn them into numbers"):
+        pt.sample(english_frame(), **SHORT)
+    odd = written(tmp_path, "x;y\n1.23,5;1\n12;2\n1;2\n")
+    assert as_table(odd, TextOptions(sep=";", decimal=",")).columns[0].dtype.kind == "O"
+
+
+def english_frame():
+    return pd.DataFrame({"x": ["1,234.5", "5,678", "12"], "y": [1.5, 2.5, 2.5]})
+
+
+def test_the_index_of_a_frame_names_the_items():
+    frame = FRAME.set_axis(["ann", "bob", "cyd"])
+    assert pt.sample(frame, **SHORT).draws.item_names == ("ann", "bob", "cyd")
+    assert as_table(FRAME.set_axis([4, 7, 9])).item_names == ("4", "7", "9")
+    assert as_table(frame["a"]).item_names == ("ann", "bob", "cyd")
+    for unnamed in (FRAME, FRAME.set_axis(["a", "a", "b"]), FRAME.set_axis(["a", None, "b"])):
+        assert as_table(unnamed).item_names is None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from partita.samplers.kernel import Kernel
     from partita.samplers.table import Table
 
-_READING = ("sep", "decimal", "na", "header", "dates", "categories")
+_READING = ("sep", "decimal", "thousands", "na", "header", "dates", "categories")
 """Options that say how the table is to be read."""
 
 
@@ -48,6 +48,7 @@ def data_options(function: F) -> F:
         ),
         click.option("--sep", metavar="C", help="What separates columns. Default: , or tab."),
         value_option("--decimal", default=".", metavar="C", help="The decimal point of numbers."),
+        click.option("--thousands", metavar="C", help="What groups the digits of numbers."),
         click.option(
             "--header/--no-header",
             default=None,
@@ -95,7 +96,13 @@ def understand(
     from partita.samplers.text_table import TextOptions
 
     reading = {name: choices.pop(name) for name in _READING}
-    options = TextOptions(reading["sep"], reading["decimal"], reading["na"], reading["header"])
+    options = TextOptions(
+        sep=reading["sep"],
+        decimal=reading["decimal"],
+        thousands=reading["thousands"],
+        missing=reading["na"],
+        header=reading["header"],
+    )
     table = read_table(source, options)
     told = {"categories": _listed(reading["categories"]), "dates": _listed(reading["dates"])}
     table = _retyped(table, source, **told)
@@ -114,6 +121,8 @@ def understand(
             leave_out="name the rows by --names COLUMN, or the columns to use by --columns A,B",
             missing="say --na TEXT",
             categories="say --categories COLUMN",
+            decimal="say --decimal ,",
+            thousands="say --thousands '{}'",
         )
     empty = left_out(table.select(positions))
     others += [(name, f"left out: {why}") for name, why in empty.items()]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
-from partita.errors import InvalidInputError, PartitaError, about
+from partita.errors import InvalidInputError, about
 from partita.io.ids import clean_ids
 from partita.io.named import item_names, named_dims, posterior_of
 from partita.kernels.arrays import Floats
@@ -165,9 +165,10 @@ def _cleaned(
         chain_ids = clean_ids(variable[chain_dim].values) if chain_dim else None
         order = [dim for dim in (chain_dim, draw_dim, *rest) if dim]
         variable = variable.transpose(*order).values
+    values = plain_array(variable, "memberships", InvalidInputError, axes=4)
     try:
-        array = np.asarray(plain_array(variable, "memberships"), np.float64)
-    except (TypeError, ValueError, PartitaError):
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
         raise unexpected(
             memberships, "memberships", "numbers of shape (draw, item, component)"
         ) from None

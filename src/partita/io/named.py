@@ -79,9 +79,9 @@ def _dims(array: Any) -> tuple[str | None, str, str]:
     chain, draw, item = named_dims(array)
     if len(draw) != 1 or len(item) != 1:
         raise InvalidInputError(
-            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, item), (draw, item) "
-            "or (sample, item) in any order, with 'chain' and 'draw' or 'sample' so named and any "
-            "name for the item. Rename them with .rename(...)."
+            f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, "
+            "item), (draw, item) or (sample, item) in any order, with 'chain' and 'draw' or "
+            "'sample' so named and any name for the item. Rename them with .rename(...)."
         )
     return chain, draw[0], item[0]
 

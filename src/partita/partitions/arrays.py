@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.errors import FractionalLabelsError, InvalidInputError, InvalidLabelsError
+from partita.errors import (
+    FractionalLabelsError,
+    InvalidDataError,
+    InvalidInputError,
+    InvalidLabelsError,
+)
 from partita.kernels.arrays import Bools, Ints
 
 _WIDEST = 1 << 22
@@ -29,38 +36,104 @@ def by_item(labels: NDArray[Any], dtype: type[np.unsignedinteger[Any]]) -> NDArr
     return turned
 
 
-def plain_array(obj: Any, what: str) -> NDArray[Any]:
-    """An array in memory from nested sequences or anything NumPy can read; nothing is unmasked."""
-    refuse_masked(obj, what)
+def plain_array(
+    obj: Any, what: str, error: type[InvalidInputError] = InvalidLabelsError, *, axes: int = 3
+) -> NDArray[Any]:
+    """An array in memory from nested sequences of at most ``axes`` levels, or any array type.
+
+    Masked values and objects that only pretend to be sequences are refused: NumPy would bring
+    back the values beneath a mask, and walk through views of an AnnData without end.
+    """
+    refuse_masked(obj, what, error)
+    if not _is_array(obj) and not isinstance(obj, (list, tuple, str, bytes, Number, Sequence)):
+        raise _unreadable(obj, what, error)
+    _refuse_inside(obj, what, error, axes)
     try:
         values = np.asarray(obj)
-    except ValueError:
-        raise _ragged(obj, what) from None
-    except TypeError:
-        raise InvalidLabelsError(
-            f"{what} came as a {type(obj).__name__}, which is no array; expected labels."
-        ) from None
+    except ValueError as failure:
+        if isinstance(obj, (list, tuple)):
+            raise _ragged(obj, what, error) from None
+        raise _unreadable(obj, what, error, failure) from failure
+    except Exception as failure:
+        raise _unreadable(obj, what, error, failure) from failure
     if values.dtype.kind == "U" and isinstance(obj, (list, tuple)):
         # NumPy turns numbers and NaN between strings into strings; keep them apart.
         return np.asarray(obj, dtype=object)
     return values
 
 
+def _is_array(obj: Any) -> bool:
+    if any(hasattr(type(obj), name) for name in ("__array__", "__array_interface__")):
+        return True
+    try:
+        memoryview(obj)
+    except TypeError:
+        return hasattr(obj, "__array_struct__")
+    return True
+
+
+_CELLS = frozenset({int, float, bool, str, bytes, type(None)})
+
+
+def _refuse_inside(obj: Any, what: str, error: type[InvalidInputError], axes: int) -> None:
+    """Refuse lists nested too deep, and elements that NumPy would take for sequences."""
+    if isinstance(obj, (list, tuple)):
+        if axes == 0:
+            raise error(
+                f"{what} came as lists nested too deep; expected an array or lists of lists, "
+                "shape (draw, item) or (chain, draw, item)."
+            )
+        if not set(map(type, obj)) <= _CELLS:
+            for part in obj:
+                _refuse_inside(part, what, error, axes - 1)
+    elif (
+        hasattr(type(obj), "__getitem__")
+        and hasattr(type(obj), "__len__")
+        and not isinstance(obj, (str, Sequence))
+        and not _is_array(obj)
+    ):
+        raise _unreadable(obj, what, error)
+
+
+def _unreadable(
+    obj: Any, what: str, error: type[InvalidInputError], failure: Exception | None = None
+) -> InvalidInputError:
+    refuse_annotated(obj, what, error)
+    why = f" ({type(failure).__name__}: {str(failure)[:200]})" if failure is not None else ""
+    return error(
+        f"{what} came as {type(obj).__name__}, which cannot be read as an array{why}; expected an "
+        "array or a table. Convert it first, with numpy.asarray, .toarray() or .detach() say."
+    )
+
+
+def refuse_annotated(
+    obj: Any, what: str, error: type[InvalidInputError] = InvalidDataError
+) -> None:
+    """Refuse AnnData and MuData, which NumPy would walk through view by view without end."""
+    if {"anndata", "mudata"} & {cls.__module__.partition(".")[0] for cls in type(obj).__mro__}:
+        raise error(
+            f"{what} came as {type(obj).__name__}: clusterings in its obs or obsm are summarised "
+            "by pt.anndata.summarize(adata, draws=...); to cluster its values, pass an array of "
+            "them, such as adata.obsm['X_pca']."
+        )
+
+
 def refuse_masked(obj: Any, what: str, error: type[InvalidInputError] = InvalidLabelsError) -> None:
     """Raise where entries are masked: NumPy would bring back the values beneath."""
     parts = obj if isinstance(obj, (list, tuple)) else [obj]
     for part in parts:
-        if part is np.ma.masked or (isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)):
-            where = ", ".join(str(int(i[0])) for i in np.nonzero(np.ma.getmaskarray(part)))
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            place = [int(i[0]) for i in np.nonzero(np.atleast_1d(np.ma.getmaskarray(part)))]
+            where = f" at [{', '.join(map(str, place))}]" if np.ndim(part) else ""
             raise error(
-                f"{what}: the value{f' at [{where}]' if where else ''} is masked (missing); every "
+                f"{what}: the value{where} is masked (missing); every "
                 "one is needed. Drop the item or the draw before partita sees it."
             )
 
 
-def _ragged(obj: Any, what: str) -> InvalidLabelsError:
-    lengths = sorted({len(row) if hasattr(row, "__len__") else 1 for row in obj})
-    return InvalidLabelsError(
+def _ragged(obj: Any, what: str, error: type[InvalidInputError]) -> InvalidInputError:
+    lengths = sorted({len(row) if hasattr(type(row), "__len__") else 1 for row in obj})
+    return error(
         f"{what} have rows of different lengths ({', '.join(map(str, lengths[:4]))}); each "
         "partition must label every item."
     )

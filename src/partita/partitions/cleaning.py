@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._validate import choice, texts
 from partita._vocabulary import KINDS, Kind
-from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
+from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError, about
 from partita.kernels.arrays import Ints
-from partita.partitions.arrays import first_appearance, refuse_masked
+from partita.partitions.arrays import first_appearance, plain_array
 from partita.partitions.noise import rule_in_force, whole_labels
 from partita.partitions.room import room_for
 
@@ -111,10 +111,11 @@ def _picked(values: NDArray[Any], columns: Ints | None) -> NDArray[Any]:
 
 def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     """Positive weights that sum to 1."""
-    refuse_masked(weights, "weights", InvalidWeightsError)
     try:
-        values = np.array(weights, np.float64)
-    except (TypeError, ValueError):
+        values = np.array(plain_array(weights, "weights", InvalidWeightsError), np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidWeightsError):
+            raise
         raise InvalidWeightsError("weights must be numbers, one per draw.") from None
     if values.shape != (n_draws,):
         raise InvalidWeightsError(
@@ -152,10 +153,10 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
 
 def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
     """One chain id per draw."""
-    try:
-        values = np.array(chain)
-    except (TypeError, ValueError):
-        raise InvalidInputError("chain must be one id per draw.", argument="chain") from None
+    with about("chain"):
+        values = np.array(plain_array(chain, "chain", InvalidInputError))
+        if values.dtype.kind == "O" and values.size:
+            values = np.array(values.tolist()) if values.ndim == 1 else values
     if values.shape != (n_draws,):
         raise InvalidInputError(
             f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},).",

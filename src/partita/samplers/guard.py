@@ -9,7 +9,12 @@ import numpy as np
 from partita.errors import InvalidDataError
 from partita.samplers.checks import listed
 from partita.samplers.table import Table
-from partita.samplers.text_table import has_decimal_comma, is_date, numbers_but_for_few
+from partita.samplers.text_table import (
+    groups_digits,
+    has_decimal_comma,
+    is_date,
+    numbers_but_for_few,
+)
 
 _NAME = re.compile(
     r"(.*[ _.-])?(id|ids|uuid|index|key|nr|no|row|rows|rownames?|row[ _.-]names?|unnamed: \d+)",
@@ -21,13 +26,23 @@ _MANY = 20
 _WIDE = 1e12
 
 
-def refuse_doubtful(table: Table, *, leave_out: str, missing: str, categories: str) -> None:
+def refuse_doubtful(
+    table: Table, *, leave_out: str, missing: str, categories: str, decimal: str, thousands: str
+) -> None:
     """Raise for a column that would silently spoil the clustering, with the way out.
 
-    The three texts say how a caller leaves a column out, names a spelling of missing cells, and
-    says that a column holds categories.
+    The texts say how a caller leaves a column out, names a spelling of missing cells, says that
+    a column holds categories, and names the decimal mark and what groups digits.
     """
     for name, column in zip(table.names, table.columns, strict=True):
+        mark = groups_digits(column)
+        if mark is not None or has_decimal_comma(column):
+            ways = [] if mark is None else [thousands.format(mark)]
+            ways += [decimal] if has_decimal_comma(column) and decimal not in ways else []
+            example = next(v for v in column if v is not None and not v.isdigit())
+            raise InvalidDataError(
+                f"column {name!r} holds numbers written like {example!r}; {', or '.join(ways)}."
+            )
         odd = numbers_but_for_few(column)
         if odd:
             cells = listed([repr(column[i]) for i in odd])
@@ -36,17 +51,13 @@ def refuse_doubtful(table: Table, *, leave_out: str, missing: str, categories: s
                 f"means a missing value, {missing}; if the column holds categories, {categories}; "
                 f"else correct it, or {leave_out}."
             )
-        if has_decimal_comma(column):
-            raise InvalidDataError(
-                f"column {name!r} holds numbers with a decimal comma; say decimal=','."
-            )
         if is_date(column):
             raise InvalidDataError(
-                f"column {name!r} holds dates, which are neither numbers nor categories; "
+                f"column {name!r} holds dates or times, which are neither numbers nor categories; "
                 f"{leave_out}, or turn them into numbers first."
             )
-        # The only column is what there is to cluster by, whatever it looks like.
-        why = _why_names(name, column) if len(table.names) > 1 else None
+        # Numbers in the only column are what there is to cluster by, whatever they look like.
+        why = _why_names(name, column) if len(table.names) > 1 or column.dtype.kind == "O" else None
         if why:
             raise InvalidDataError(
                 f"column {name!r} {why}, so it probably names the rows; clustering by it would "

@@ -249,6 +249,8 @@ _WAYS_OUT = {
     "leave_out": "drop the column, or give a kernel to keep it",
     "missing": "replace it by None",
     "categories": "give the kernel",
+    "decimal": "turn them into numbers first",
+    "thousands": "turn them into numbers first",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita.errors import InvalidDataError, UnknownNameError, about
+from partita.partitions.arrays import plain_array
 from partita.samplers.checks import listed
 
 
@@ -87,17 +89,7 @@ def as_table(data: Any, options: Any = None) -> Table:
 def _from_array(data: Any) -> Table:
     if np.ma.isMaskedArray(data):
         data = np.ma.filled(data.astype(np.float64), np.nan)  # masked is missing
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        raise InvalidDataError(
-            "the rows of the data have different lengths; expected a table, one row per item."
-        ) from None
-    except TypeError:
-        raise InvalidDataError(
-            f"the data are a {type(data).__name__}, which is no array; expected a table, one row "
-            "per item."
-        ) from None
+    array = plain_array(data, "the data", InvalidDataError)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -109,36 +101,66 @@ def _from_array(data: Any) -> Table:
 
 
 def _from_frame(data: Any) -> Table:
-    if hasattr(data, "to_frame"):  # a Series
-        data = data.to_frame()
     if type(data).__name__ == "LazyFrame":
         raise InvalidDataError("a polars LazyFrame was given; call .collect() first.")
+    if type(data).__name__ == "Categorical":
+        data = import_module("pandas").Series(data)
+    if hasattr(data, "to_frame"):  # a Series
+        data = data.to_frame()
     if hasattr(data, "iloc"):
         names = [str(name) for name in data.columns]
         columns = [_pandas_column(data.iloc[:, j]) for j in range(len(names))]
-    elif hasattr(data, "to_series"):
+        return _named_by_index(Table(tuple(names), tuple(columns)), data.index)
+    if hasattr(data, "to_series"):
         names = list(data.columns)
         columns = [_column(_polars_values(data[name])) for name in names]
-    else:
+    elif hasattr(data, "column_names"):
         names = list(data.column_names)
-        columns = [_column(np.asarray(data.column(name).to_pylist(), object)) for name in names]
+        columns = [_arrow_column(data.column(name)) for name in names]
+    else:
+        raise InvalidDataError(
+            f"the data came as {type(data).__name__}, which is not a table; expected a DataFrame, "
+            "a Series or an array, one row per item."
+        )
     return Table(tuple(names), tuple(columns))
 
 
+def _named_by_index(table: Table, index: Any) -> Table:
+    """The index of a DataFrame as names of the items, unless it only counts them."""
+    names = tuple(str(name) for name in index)
+    counts = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
+    if counts or index.nlevels > 1 or index.hasnans or len(set(names)) < len(names):
+        return table
+    return replace(table, item_names=names)
+
+
 def _pandas_column(series: Any) -> NDArray[Any]:
-    if getattr(series.dtype, "kind", "O") in "iufb":
+    kind = getattr(series.dtype, "kind", "O")
+    if kind in "iufb":
         missing = series.isna().to_numpy()
         if missing.any():
             return np.asarray(series.astype("float64").to_numpy())
         return _column(series.to_numpy())
-    values = series.astype(object)
-    return _column(values.where(~series.isna(), None).to_numpy())
+    objects = np.asarray(series.astype(object).where(~series.isna(), None).to_numpy(), object)
+    return objects if hasattr(series.dtype, "categories") else _column(objects)
 
 
 def _polars_values(series: Any) -> NDArray[Any]:
     if series.dtype.is_numeric():
         return np.asarray(series.to_numpy())
-    return np.asarray(series.to_list(), object)
+    return _objects(series.to_list())
+
+
+def _arrow_column(column: Any) -> NDArray[Any]:
+    objects = _objects(column.to_pylist())
+    return objects if hasattr(column.type, "value_type") else _column(objects)
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    """One column of objects, lists in cells included."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
 
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:
@@ -148,6 +170,9 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(np.bool_)
     if kind in "iuf":
         return values.astype(np.float64)
+    if kind in "Mm":  # as objects of Python, which hold microseconds
+        values = values.astype(f"{kind}8[us]").astype(object)
+        return np.array([None if v is None else v for v in values], object)
     if kind in "OUST":
         objects = values.astype(object)
         present = [v for v in objects if v is not None]

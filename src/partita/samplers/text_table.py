@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io as text_io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from partita.samplers.table import Table
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""Digits grouped by commas; every group has three."""
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
     r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
@@ -32,11 +35,12 @@ class TextOptions:
     """How a text file is to be read where its name does not say.
 
     ``sep`` and ``header`` None: by the suffix, and by the first line. ``missing``: spellings
-    besides the usual ones.
+    besides the usual ones. ``thousands``: what groups digits by three.
     """
 
     sep: str | None = None
     decimal: str = "."
+    thousands: str | None = None
     missing: tuple[str, ...] = ()
     header: bool | None = None
 
@@ -66,7 +70,7 @@ def read_text_table(path: Path, options: TextOptions | None) -> Table:
         raise FileFormatError(f"{path} has a column of names and no other; expected data.")
     _check_names(path, names)
     spellings = MISSING | set(options.missing)
-    columns = tuple(_column(column, spellings, options.decimal) for column in cells)
+    columns = tuple(_column(column, spellings, options) for column in cells)
     return Table(tuple(names), columns, tuple(cells), tuple(lines), item_names, notes, str(path))
 
 
@@ -107,9 +111,9 @@ def _has_header(path: Path, rows: list[list[str]], options: TextOptions, advice:
     if options.header is not None:
         return options.header
     if len(rows) == 1:
-        return any(_number(cell.strip(), MISSING, options.decimal) is None for cell in rows[0])
+        return any(_number(cell.strip(), MISSING, options) is None for cell in rows[0])
     spellings = MISSING | set(options.missing)
-    if any(_number(cell.strip(), spellings, options.decimal) is None for cell in rows[0]):
+    if any(_number(cell.strip(), spellings, options) is None for cell in rows[0]):
         return True
     first = [cell.strip() for cell in rows[0]]
     whole = [int(cell) for cell in first if _WHOLE.fullmatch(cell)]
@@ -171,19 +175,34 @@ def _check_names(path: Path, names: list[str]) -> None:
         raise FileFormatError(f"{path}: {listed(twice)} names more than one column. Rename them.")
 
 
-def _number(cell: str, spellings: frozenset[str] | set[str], decimal: str) -> float | None:
+def _number(cell: str, spellings: frozenset[str] | set[str], options: TextOptions) -> float | None:
     if cell in spellings:
         return np.nan
-    if decimal != ".":
-        cell = cell.replace(decimal, ".") if "." not in cell else ""
+    if options.thousands and options.thousands in cell:
+        if not _GROUPED.fullmatch(_as_usual(cell, options)):
+            return None
+        cell = cell.replace(options.thousands, "")
+    if options.decimal != ".":
+        cell = cell.replace(options.decimal, ".") if "." not in cell else ""
     return float(cell) if _NUMBER.fullmatch(cell) else None
 
 
+def _as_usual(cell: str, options: TextOptions) -> str:
+    """The cell with a comma between groups of digits and a point before decimals."""
+    swapped = {options.decimal: ".", options.thousands: ","}
+    return "".join(swapped.get(character, character) for character in cell)
+
+
 def _column(
-    cells: tuple[str, ...], spellings: frozenset[str] | set[str], decimal: str
+    cells: tuple[str, ...], spellings: frozenset[str] | set[str], options: TextOptions
 ) -> NDArray[Any]:
     """Floats, booleans, or text with None where missing."""
-    found = [_number(cell, spellings, decimal) for cell in cells]
+    if options.decimal == "," and options.thousands is None:
+        # 1.234,56 leaves no doubt what its point is; 1.234 alone would.
+        by_point = replace(options, thousands=".")
+        if any("," in c and _GROUPED.fullmatch(_as_usual(c, by_point)) for c in cells if "." in c):
+            options = by_point
+    found = [_number(cell, spellings, options) for cell in cells]
     if all(number is not None for number in found):
         return np.array(found, np.float64)
     present = [cell for cell in cells if cell not in spellings]
@@ -207,25 +226,54 @@ def numbers_but_for_few(column: NDArray[Any]) -> list[int]:
 
 def has_decimal_comma(column: NDArray[Any]) -> bool:
     """Whether all texts of a column are numbers with a comma for the point."""
-    texts = [v for v in column if v is not None] if column.dtype.kind == "O" else []
-    return any(isinstance(v, str) and "," in v for v in texts) and all(
-        isinstance(v, str) and _NUMBER.fullmatch(v.replace(",", ".")) for v in texts
+    texts = _texts(column)
+    return any("," in v for v in texts) and all(
+        _NUMBER.fullmatch(v.replace(",", ".")) for v in texts
     )
 
 
+def groups_digits(column: NDArray[Any]) -> str | None:
+    """What groups digits by three in a column of text that are numbers otherwise, if anything."""
+    texts = _texts(column)
+    for mark, decimal in ((".", ","), (",", "."), (" ", ","), (" ", "."), ("'", ".")):
+        options = TextOptions(decimal=decimal, thousands=mark)
+        if any(mark in v for v in texts) and all(
+            _number(v, MISSING, options) is not None for v in texts
+        ):
+            return mark
+    return None
+
+
+def _texts(column: NDArray[Any]) -> list[str]:
+    """The texts of a column that holds nothing else."""
+    found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
+    return found if all(isinstance(v, str) for v in found) else []
+
+
 def is_date(column: NDArray[Any]) -> bool:
-    """Whether all texts of a column are dates."""
-    texts = [v for v in column if v is not None] if column.dtype.kind == "O" else []
-    return bool(texts) and all(isinstance(v, str) and _DATE.fullmatch(v) for v in texts)
+    """Whether a column holds dates, times or durations, as such or as text."""
+    found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
+    if found and all(isinstance(v, (date, time, timedelta)) for v in found):
+        return True
+    texts = _texts(column)
+    return bool(texts) and all(_DATE.fullmatch(v) for v in texts)
 
 
 def days(column: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """ISO dates as numbers of days since 1970."""
+    """ISO dates as numbers of days since 1970; durations as days."""
     try:
-        dates = np.array(["NaT" if v is None else v for v in column], "datetime64[s]")
-    except ValueError:
+        return np.array([_days(value) for value in column])
+    except (TypeError, ValueError):
         raise InvalidDataError(
             f"column {name!r} holds dates that are not written as year-month-day."
         ) from None
-    found = dates.astype(np.int64) / 86400.0
-    return np.where(np.isnat(dates), np.nan, found)
+
+
+def _days(value: Any) -> float:
+    if value is None:
+        return np.nan
+    if isinstance(value, timedelta):
+        return value / timedelta(days=1)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return float(np.datetime64(value, "s").astype(np.int64)) / 86400.0

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from partita._vocabulary import Kind
 from partita.errors import InvalidLabelsError
 from partita.losses.base import Loss
+from partita.partitions.arrays import refuse_annotated
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise
@@ -135,6 +136,7 @@ class PartitionConsensus(SummaryEstimator):
         X : array_like or DataFrame, shape (n_items, n_labelings)
         y : ignored
         """
+        refuse_annotated(X, "X")
         labelings = validate_data(self, X, dtype=None, ensure_min_samples=2)
         try:
             with reading_noise(self.noise):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita.errors import InvalidDataError
 from partita.losses.base import Loss
+from partita.partitions.arrays import refuse_annotated
 from partita.partitions.types import DataLike
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit
@@ -230,6 +231,7 @@ class BayesianMixture(SummaryEstimator):
         return isinstance(self.kernel, (DirichletCategorical, Product))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        refuse_annotated(X, "X")
         # The sampler checks a DataFrame column by column, since they differ in type.
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             if not len(X):

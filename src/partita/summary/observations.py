@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from partita.errors import InvalidDataError
 from partita.partitions.arrays import refuse_masked
 from partita.partitions.types import DataLike
+from partita.samplers.table import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +45,21 @@ class Observations:
 def as_observations(data: DataLike, n_items: int) -> Observations:
     """Observations from an array or a table of numbers with one row per item."""
     refuse_masked(data, "data", InvalidDataError)
-    try:
-        values = np.array(data, np.float64)
-    except (TypeError, ValueError) as error:
+    table = as_table(data)
+    texts = [
+        name for name, c in zip(table.names, table.columns, strict=True) if c.dtype.kind == "O"
+    ]
+    if texts:
         raise InvalidDataError(
-            f"data cannot be read as numbers ({error}); expected an array of shape (n_items,) or "
-            "(n_items, n_columns). Leave columns of text out."
-        ) from error
-    table = values[:, None] if values.ndim == 1 else values
-    if table.ndim != 2 or table.shape[0] != n_items or table.shape[1] == 0:
+            f"data cannot be read as numbers: column {', '.join(map(repr, texts[:5]))} holds "
+            "text, categories or dates. Leave such columns out."
+        )
+    values = np.column_stack([column.astype(np.float64) for column in table.columns])
+    if table.n_rows != n_items:
         raise InvalidDataError(
             f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
             f"({n_items}, n_columns)."
         )
-    columns = getattr(data, "columns", None)
-    if columns is None and isinstance(name := getattr(data, "name", None), str) and name:
-        columns = [name]  # a pandas or polars Series
-    table.flags.writeable = False
-    return Observations(table, None if columns is None else tuple(str(name) for name in columns))
+    values.flags.writeable = False
+    unnamed = table.names == tuple(str(j) for j in range(table.n_columns))
+    return Observations(values, None if unnamed else table.names)
