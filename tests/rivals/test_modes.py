@@ -85,6 +85,41 @@ def test_two_planted_modes_at_their_masses(other):
     assert "<pre" in found._repr_html_()
 
 
+def autocorrelated(seed: int, noise: float, renewed: float) -> np.ndarray:
+    """Four chains of 1,000 draws of one unimodal law; each step renews a share of the items."""
+    rng = np.random.default_rng(seed)
+    shape = (4, 1_000, 24)
+    fresh = np.where(rng.random(shape) < noise, rng.integers(0, 3, shape), ONE)
+    renews = rng.random(shape) < renewed
+    renews[:, 0] = True
+    last = np.maximum.accumulate(np.where(renews, np.arange(1_000)[:, None], 0), axis=1)
+    return np.take_along_axis(fresh, last, axis=1)
+
+
+@pytest.mark.parametrize(("noise", "renewed"), [(0.15, 1.0), (0.4, 0.05), (0.4, 0.02)])
+def test_correlated_draws_of_one_mode_have_one_mode(noise, renewed):
+    """Draws that follow each other are close; so are draws and their copies with one item moved."""
+    for seed in range(1 if renewed == 1.0 else 3):
+        assert pt.modes(pt.as_draws(autocorrelated(seed, noise, renewed))).n == 1
+
+
+def test_a_mode_is_found_in_several_chains_or_holds_one():
+    for which, n in (([0, 0, 0, 1], 2), ([0, 1, 0, 1], 2), ([0, 0, 0, 0], 1)):
+        chain = np.repeat(range(4), 200)
+        labels = planted([ONE, NEAR], np.repeat(which, 200), seed=1)
+        assert pt.modes(pt.Draws(labels, chain=chain)).n == n
+    visit = np.zeros(800, int)
+    visit[300:350] = 1  # one chain, once
+    assert pt.modes(pt.Draws(planted([ONE, FAR], visit, seed=1), chain=chain)).n == 1
+    visit[500:550] = 1
+    assert pt.modes(pt.Draws(planted([ONE, FAR], visit, seed=1), chain=chain)).n == 2
+
+
+def test_one_draw_is_one_mode():
+    found = pt.modes([[0, 0, 1]])
+    assert (found.n, found.labels.tolist()) == (1, [[0, 0, 1]])
+
+
 def test_equal_draws_are_one_mode():
     found = pt.modes([[0, 0, 1]] * 9)
     assert (found.n, found.weights.tolist()) == (1, [1.0])

@@ -34,10 +34,13 @@ class Thinned:
     said: str
 
 
-def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
-    """About as many draws as the given ones are worth, and no more than ``max_draws``.
+def thinned(
+    draws: Draws, max_draws: int, *, min_draws: int = 1, each_chain: bool = False
+) -> Thinned:
+    """About as many draws as the given ones are worth: at most ``max_draws``.
 
-    With ``by_effect=False`` only their number is limited, whatever they are worth.
+    At least ``min_draws`` are kept, where there are as many, whatever they are worth. With
+    ``each_chain`` a chain is worth what it is by itself, also where chains disagree.
 
     Chains are thinned by the least effective number of three functionals
     (number of clusters, entropy, largest cluster); weighted draws are taken by
@@ -49,7 +52,9 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
         rows = systematic(draws.weights, size, np.random.default_rng(0))
         said = f"{size:,} of {draws.n_draws:,} weighted {own}, a systematic sample"
         return Thinned(draws._with(weights=None)._take(rows), said)
-    effective = effective_draws(draws) if by_effect else float(draws.n_draws)
+    effective = max(
+        effective_draws(draws, each_chain=each_chain), float(min(min_draws, draws.n_draws))
+    )
     by_correlation = round(draws.n_draws / effective)
     step = max(1, by_correlation, -(-draws.n_draws // max_draws))
     if step == 1:
@@ -60,7 +65,7 @@ def thinned(draws: Draws, max_draws: int, *, by_effect: bool = True) -> Thinned:
     return Thinned(kept, said)
 
 
-def effective_draws(draws: Draws) -> float:
+def effective_draws(draws: Draws, *, each_chain: bool = False) -> float:
     """The least effective number of draws over label-invariant functionals, at most all of them."""
     least = float(draws.n_draws)
     if draws.kind == "ensemble":  # runs have no order in which they could depend on each other
@@ -70,7 +75,8 @@ def effective_draws(draws: Draws) -> float:
         if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = ess_mean(chains)
+            found = sum(ess_mean(c[None]) for c in chains) if each_chain else ess_mean(chains)
+            found *= draws.n_draws / chains.size
         if np.isfinite(found):
             least = min(least, found)
     return max(1.0, least)

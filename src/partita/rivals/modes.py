@@ -11,6 +11,7 @@ from partita.losses.evaluate import pairwise_distances
 from partita.losses.registry import as_metric
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
+from partita.partitions.functionals import chains_of
 from partita.partitions.labels import by_size
 from partita.partitions.types import DrawsLike
 from partita.rivals.conformal import MAX_DRAWS
@@ -26,7 +27,16 @@ STANDS_OUT = 0.5
 """Persistence from which on a peak is a mode: closeness halves on every way to a higher one."""
 
 LEAST = 5.0
-"""A peak is judged where at least so many draws make its closeness: fewer are chance."""
+"""Least number of draws that make up the closeness of a mode; fewer are chance."""
+
+HELD = 0.9
+"""Share of a chain that a mode found in that chain alone must hold."""
+
+PARTS = 8
+"""Parts of a single chain that stand for several."""
+
+MIN_DRAWS = 200
+"""Draws that are kept whatever they are worth: slow chains are judged by each other."""
 
 
 def modes(
@@ -43,12 +53,20 @@ def modes(
     :math:`\sum_j e^{-\text{rate}\, d(c, c_j)}`. On the graph of nearest neighbours, a peak of
     the score is born at its height and dies at the highest valley towards a
     higher peak; persistence is (birth − death) / birth. A peak is a mode when
-    its persistence is at least one half, and its closeness comes from at least
-    five other draws: :math:`(\sum_j k_j)^2 / \sum_j k_j^2 \ge 5`, which does not
-    depend on how far apart draws are on the whole. This is asked for thirteen
-    rates, from half to 32 over the median distance of two draws; the number of
-    modes is the largest that two neighbouring rates agree on, and regions are
-    those of the smallest rate that shows it.
+
+    - its persistence is at least one half, and closeness can halve on the shortest way to each
+      higher draw (for a way of length d to a draw of score s it is at least
+      :math:`s\, e^{-\text{rate}\, d/2}` everywhere);
+    - its closeness comes from at least five other draws,
+      :math:`(\sum_j k_j)^2 / \sum_j k_j^2 \ge 5`;
+    - both hold without the chain that contributes most, or it holds 90% of a chain: draws that
+      follow each other are close because they do. Of a single chain, an eighth and its
+      neighbours are left out.
+
+    This is asked for thirteen rates, from half to 32 over the median distance of two draws; the
+    number of modes is the largest that two neighbouring rates agree on, and regions are
+    those of the smallest rate that shows it. These thresholds are conventions: a mode that is
+    visited once, by one chain, is not reported.
 
     Choose it to ask whether the posterior has separate pieces at all;
     :func:`representatives` also divides one wide piece. Where the noise of each
@@ -64,7 +82,8 @@ def modes(
         Nearest neighbours of a draw in the graph; 2 + log2 of the number of
         distinct draws by default.
     max_draws : int, default 2000
-        More draws than this are thinned, chain by chain.
+        Draws are thinned to the effective number of each chain (but not below 200), and to
+        this.
     n_jobs : int, optional
         Threads; every core by default.
 
@@ -95,7 +114,8 @@ def modes(
     """
     posterior = as_draws(draws)
     measure = as_metric(loss, "closeness needs one")
-    ready = thinned(posterior, whole(max_draws, "max_draws", least=2), by_effect=False)
+    most = whole(max_draws, "max_draws", least=2)
+    ready = thinned(posterior, most, min_draws=MIN_DRAWS, each_chain=True)
     index, mass = ready.draws.unique_index()
     distinct = ready.draws.merged(index, mass)
     apart = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
@@ -105,12 +125,17 @@ def modes(
     graph = neighbour_graph(apart, k)
     counts = mass * ready.draws.n_draws
     rates = RATES / _median(apart, counts)
+    by_part = _counts_by_part(ready.draws, index, len(apart))
     peaks, kept = [], []
     for rate in rates:
         score, close = _closeness(apart, counts, rate)
-        peaks.append(find_peaks(score, graph))
-        enough = close[peaks[-1].node] >= LEAST
-        kept.append((peaks[-1].persistence >= STANDS_OUT) & enough)
+        found = find_peaks(score, graph)
+        stands_out = (found.persistence >= STANDS_OUT) & (close[found.node] >= LEAST)
+        for i in np.flatnonzero(stands_out[1:]) + 1:
+            stands_out[i] = _has_valley(found, i, score, rate * apart[found.node[i]])
+        stands_out = _confirmed(found, stands_out, apart, rate, by_part, ready.draws.n_chains == 1)
+        peaks.append(found)
+        kept.append(stands_out)
     chosen, number = _agreed(np.array([int(k.sum()) for k in kept]))
     mine = kept[chosen].copy()
     if number == 1:  # the highest peak, also where no peak has five draws around it
@@ -132,6 +157,54 @@ def _closeness(apart: Floats, counts: Floats, rate: float) -> tuple[Floats, Floa
     return score, number
 
 
+def _has_valley(peaks: Peaks, number: int, score: Floats, far: Floats) -> bool:
+    """Whether closeness can halve on the shortest way from a peak to each higher draw.
+
+    The middle of a way of length d to a draw of closeness s has a closeness of at least
+    s·exp(−rate·d/2), whether or not the graph has an edge there. ``far`` is rate·d.
+    """
+    own = peaks.birth[number]
+    return not bool((np.exp(-far / 2.0) * score > STANDS_OUT * own)[score > own].any())
+
+
+def _counts_by_part(draws: Draws, index: Ints, n_distinct: int) -> Floats:
+    """How often each distinct draw occurs in each chain, or in each part of a single one."""
+    names, part = chains_of(draws)
+    if names.size == 1:
+        part = PARTS * np.arange(draws.n_draws) // draws.n_draws
+    table = np.zeros((n_distinct, int(part.max()) + 1))
+    np.add.at(table, (index, part), 1.0)
+    return table
+
+
+def _confirmed(
+    peaks: Peaks, kept: Bools, apart: Floats, rate: float, by_part: Floats, one_chain: bool
+) -> Bools:
+    """Which peaks also stand out without the chain that makes most of them, or hold a chain.
+
+    Draws that follow each other are close because they do, so they cannot make a mode by
+    themselves. Of a single chain, the part that makes most of a peak is left out with its
+    neighbours, and no part holds a mode alone.
+    """
+    confirmed = kept.copy()
+    confirmed[0] = True
+    sizes, part = by_part.sum(axis=0), np.arange(by_part.shape[1])
+    # The lowest first: where one is dropped, its region goes to a higher one.
+    for i in np.flatnonzero(confirmed)[:0:-1]:
+        ends = [peaks.node[i], peaks.valley[i]]
+        kernel = np.exp(-rate * apart[ends])
+        close = kernel @ by_part
+        others = np.abs(part - close[0].argmax()) > int(one_chain)
+        top, low = close[:, others].sum(axis=1)
+        squares = float((np.square(kernel[0]) @ by_part)[others].sum())
+        if low <= STANDS_OUT * top and top * top >= LEAST * squares:
+            continue
+        region = peaks.regions(confirmed) == int(confirmed[:i].sum())
+        confirmed[i] = not one_chain and bool((by_part[region].sum(axis=0) > HELD * sizes).any())
+    confirmed[0] = kept[0]
+    return confirmed
+
+
 def _median(apart: Floats, counts: Floats) -> float:
     """Median distance of two draws, from the distances of the distinct ones and their counts."""
     first, second = np.triu_indices(len(apart), 1)
@@ -140,6 +213,8 @@ def _median(apart: Floats, counts: Floats) -> float:
     pairs = np.append(pairs, (counts * (counts - 1.0)).sum() / 2.0)
     order = np.argsort(distances, kind="stable")
     reached = np.cumsum(pairs[order])
+    if reached[-1] == 0.0:  # a single draw
+        return 1.0
     median = float(distances[order][np.searchsorted(reached, 0.5 * reached[-1])])
     if median > 0.0:
         return median

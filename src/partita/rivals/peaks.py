@@ -42,11 +42,14 @@ class Peaks(Result):
         Where each peak is.
     birth, death : ndarray of float
         Score of the peak, and of the highest valley towards a higher peak (0 for the highest).
+    valley : ndarray of int64
+        Where that valley is; −1 for the highest peak.
     """
 
     node: NDArray[np.int64]
     birth: NDArray[np.float64]
     death: NDArray[np.float64]
+    valley: NDArray[np.int64]
     _bridge: Mapping[int, int]
     _above: NDArray[np.int64]
 
@@ -83,7 +86,7 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
     rank = np.argsort(order)
     root = np.arange(order.size)
     above = np.arange(order.size)
-    death: dict[int, float] = {}
+    valley: dict[int, int] = {}
     bridge: dict[int, int] = {}
 
     def top(node: int) -> int:
@@ -104,11 +107,12 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
             if mine == its:
                 continue
             lower, upper = (mine, its) if rank[mine] > rank[its] else (its, mine)
-            death[lower] = float(score[node])
+            valley[lower] = node
             # A peak that is not kept flows across its valley, to the side of the one that lives.
             bridge[lower] = other if upper == its else int(above[node])
             root[lower] = upper
     peaks = np.flatnonzero(above == np.arange(order.size))
     peaks = peaks[np.argsort(rank[peaks])]
-    ends = np.array([death.get(p, 0.0) for p in peaks.tolist()])
-    return Peaks(peaks, score[peaks], ends, bridge, above)
+    lowest = np.array([valley.get(p, -1) for p in peaks.tolist()])
+    death = np.where(lowest >= 0, score[lowest], 0.0)
+    return Peaks(peaks, score[peaks], death, lowest, bridge, above)
