@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Without bytecode every import is several times slower; the environment may have turned it off.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench clean
+.PHONY: demo paper test test-all test-lowest plain fuzz dist lint types compile-search compile-samplers unit docs bench bench-check size clean
 
 demo: $(STAMP)
 	$(BIN)/partita demo galaxies --force
@@ -75,6 +75,15 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# Fails if a quick job takes 1.6 times its stored multiple of the yardstick.
+bench-check: $(STAMP)
+	$(BIN)/python -m benchmarks --check
+
+# Files, lines of code and of imports; what three calls walk through.
+size: $(STAMP)
+	$(BIN)/python -m benchmarks.size
+	$(BIN)/python -m benchmarks.walks
 
 # What partita cannot do without, with which compiling can begin. The pip that Python brings may
 # be years old, and then chooses versions for twice as long; where there is no newer one, it does.

@@ -1,10 +1,16 @@
-"""``python -m benchmarks [words …]``: time the jobs, print one table."""
+"""``python -m benchmarks [words …]``: time the jobs, print one table.
+
+With ``--check`` each job is compared with ``stored.json``, in yardstick units, and the run fails
+if one takes more than ``SLOWER`` times as long, three times in a row. ``--store`` writes that file.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import pkgutil
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +24,13 @@ from benchmarks.measure import Measurement, measure
 from benchmarks.yardstick import Yardstick
 
 PEERS = Path(__file__).with_name("peers.toml")
+STORED = Path(__file__).with_name("stored.json")
+
+SLOWER = 1.6
+"""The same job varies by up to half between runs on a shared machine."""
+
+CHECKED = 60.0
+"""Units up to which a job is quick enough to be checked unless it is named."""
 
 
 def find_jobs(words: list[str]) -> Iterator[Job]:
@@ -57,12 +70,34 @@ def add_row(table: Table, found: Measurement, peers: dict[str, list[dict[str, ob
     )
 
 
+def check(jobs: list[Job], stored: dict[str, float], yardstick: Yardstick) -> list[str]:
+    """Names of the jobs that have become slower."""
+    slower = []
+    for job in jobs:
+        for _ in range(3):
+            ratio = measure(job, yardstick).units / max(stored[job.name], 1.0)  # less is noise
+            if ratio <= SLOWER:
+                break
+        else:
+            slower.append(job.name)
+        print(f"{ratio:6.2f}  {'slower' if ratio > SLOWER else 'ok':6}  {job.name}", flush=True)
+    return slower
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=benchmarks.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("words", nargs="*", help="only jobs whose name contains one of these")
     parser.add_argument("--list", action="store_true", help="print the names of the jobs only")
+    parser.add_argument("--check", action="store_true", help="fail if a job became slower")
+    parser.add_argument("--store", action="store_true", help="store the units of these jobs")
     options = parser.parse_args()
     jobs = list(find_jobs(options.words))
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    if options.check:
+        known = [job for job in jobs if job.name in stored]
+        quick = [job for job in known if options.words or stored[job.name] <= CHECKED]
+        slower = check(quick, stored, Yardstick())
+        sys.exit(f"{len(slower)} of {len(quick)} jobs became slower" if slower else 0)
     peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))
     unknown = [job.peer for job in jobs if job.peer is not None and job.peer not in peers]
     if unknown:
@@ -79,8 +114,12 @@ def main() -> None:
     yardstick = Yardstick()
     for job in jobs:
         with console.status(job.name):
-            add_row(table, measure(job, yardstick), peers)
+            found = measure(job, yardstick)
+            stored[job.name] = round(found.units, 2)
+            add_row(table, found, peers)
     console.print(table)
+    if options.store:
+        STORED.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     console.print(f"1 u = {yardstick.seconds():.5f} s at the end")
 
 
