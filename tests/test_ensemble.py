@@ -87,10 +87,10 @@ def test_the_words_of_a_posterior_are_still_there(twin):
     screen = str(twin)
     for text in ("60 draws of 12 items", "expected variation of information", "E[Binder]"):
         assert text in screen
-    for text in ("95% credible ball: ", "Clusters in a draw: ", "Convergence: ", "in draws of pro"):
+    for text in ("95% credible ball: ", "How many clusters: ", "Convergence: ", "in draws of pro"):
         assert text in screen
     assert repr(twin.ball).startswith("<CredibleBall: 0.95 credible ball of ")
-    assert "within Monte Carlo error" in twin.curve.sentence
+    assert "(± one standard error)" in twin.curve.sentence
     assert "with probability 0." in repr(twin.core)
     assert "credible ball" in twin.to_latex()
     assert twin.diagnostics.names

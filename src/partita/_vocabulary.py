@@ -41,9 +41,11 @@ class Words(NamedTuple):
     """In how much of the rows something holds."""
     held: str
     """In which rows items are grouped in one way."""
-    within_error: str
-    """What cannot be told apart."""
     error: str
+    order_holds: str
+    """All differences exceed two standard errors."""
+    unsettled: str
+    """No number of clusters has nearly all rows."""
     truth: str
     """What is asked of the ball."""
     could_be: str
@@ -69,8 +71,9 @@ _WORDS: dict[str, Words] = {
         together_with="together with probability",
         holding="with probability {}",
         held="in draws of probability {}",
-        within_error="within Monte Carlo error",
-        error="Monte Carlo standard error",
+        error="standard error",
+        order_holds="More draws would hardly change this order.",
+        unsettled="The posterior does not settle the number of clusters.",
         truth="Where could the truth be?",
         could_be="what the clustering could still be",
         fact="What may be stated as fact",
@@ -92,8 +95,9 @@ _WORDS: dict[str, Words] = {
         together_with="together, share of the runs",
         holding="in {} of the runs",
         held="in a share of {} of the runs",
-        within_error="within one standard error over the runs",
         error="standard error over the runs",
+        order_holds="Each difference exceeds two standard errors over the runs.",
+        unsettled="The runs do not agree on the number of clusters.",
         truth="How far apart are the runs?",
         could_be="the extremes among the runs inside",
         fact="What nearly all runs share",

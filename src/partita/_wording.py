@@ -117,8 +117,8 @@ def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
     return f"size{'' if len(ordered) == 1 else 's'} {shown}{more}"
 
 
-def in_list(names: Sequence[str]) -> str:
+def in_list(names: Sequence[str], last: str = "and") -> str:
     """Names as one reads them: "a", "a and b", "a, b and c"."""
     if len(names) < 2:
         return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -166,7 +166,7 @@ def test_how_many_clusters_is_kept_and_constraints_are_obeyed(adata, labels, tmp
     np.testing.assert_array_equal(kept["price_path"]["breakpoints"], path.breakpoints)
     curve = pt.clusters_curve(labels, rng=0)
     np.testing.assert_array_equal(kept["clusters_curve"]["plateau"], curve.plateau)
-    assert kept["clusters_curve"]["sentences"] == curve.sentences
+    assert kept["clusters_curve"]["sentence"] == curve.sentence
     pt.anndata.summarize(adata, draws=labels, path=False, bound=None)
     assert "partita_path" not in adata.obsm
     assert "clusters_curve" not in adata.uns["partita"]

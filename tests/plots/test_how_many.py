@@ -77,9 +77,12 @@ def test_any_reported_estimate_is_marked_with_its_interval(path):
     title = f"How many clusters? 2, for prices from {low:.2f} to {high:.2f}"
     assert two.get_title(loc="left") == title
     readable(two.figure)
-    never = pt.plots.price_path(path, estimate=pt.estimate(FIVE, n_clusters=5))
+    point = pt.plots.price_path(path, estimate=pt.estimate(FIVE, n_clusters=5))
+    assert point.get_title(loc="left") == "How many clusters? 5, at the price 0.40 only"
+    crossed = [0, 1, 0, 1, 0, 1]
+    never = pt.plots.price_path(path, estimate=crossed)
     assert len(never.lines) == 1  # the price alone
-    lost = path.stability(pt.estimate(FIVE, n_clusters=5).labels).excess(1.0)
+    lost = path.stability(crossed).excess(1.0)
     assert never.get_title(loc="left").endswith(f"optimal at no price; it loses {lost:.3g} bits")
     readable(never.figure)
     part = pt.plots.price_path(pt.price_path(FIVE, low=1.2), estimate=path.labels[3])
@@ -99,7 +102,7 @@ def test_the_curve_shades_the_plateau_and_rings_the_estimate():
     ax = pt.plots.clusters_curve(curve)
     assert [p.get_x() + 0.5 for p in ax.patches] == curve.plateau.tolist() == [2, 3]
     assert ax.lines[-1].get_xdata().tolist() == [3]
-    assert ax.get_title(loc="left").startswith("2 to 3 clusters are as good")
+    assert ax.get_title(loc="left").startswith("2 to 3 clusters are within two")
     readable(ax.figure)
     assert curve.excess[2] == 0.0
     one = pt.clusters_curve(np.array([[0, 0, 1, 1, 2]] * 9))

@@ -224,7 +224,7 @@ def test_corners_and_numbers_of_clusters_are_on_offer_and_drawn_to_scale():
     )
     assert path.own == WIDTH / 2
     assert [len(c.bands) for c in path.corners] == [6, 4, 3, 2, 1]
-    assert "optimal for prices from 0.51 to 1.01" in path.text
+    assert "optimal for prices of splitting from 0.51 to 1.01" in path.text
     heights = [p.y for p in curve.points]
     assert np.argsort(heights).tolist() == np.argsort(-summary.curve.expected_loss).tolist()
     assert [p.k for p in curve.points if p.is_good] == summary.curve.plateau.tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -24,13 +25,18 @@ def printed(summary) -> str:
     return " ".join(str(summary).split())
 
 
-def test_the_line_says_plateau_prices_and_time():
+def test_the_statement_is_the_same_on_every_surface():
     summary = pt.summarize(FIVE, path=True)
-    line = printed(summary).partition("How many: ")[2]
-    assert line.startswith(f"{summary.curve.sentences}; the estimate is optimal for prices of ")
-    assert "splitting from 0.51 to 1.01" in line
+    said = summary.how_many
+    assert said.startswith("The estimate has 3 clusters; 60% of the draws do (95% in 2 to 3). The ")
+    assert summary.curve.sentence in said
+    assert "The posterior does not settle the number of clusters. The estimate is optimal" in said
+    assert said.endswith("for prices of splitting from 0.51 to 1.01.")
+    assert f"How many clusters: {said} " in printed(summary)
+    assert said in summary._repr_html_()
+    assert summary.to_dict()["how_many"] == said
     slow = replace(summary, curve=replace(summary.curve, seconds=40.2))
-    assert f"1.01 ({40.2 + summary.path.seconds:.0f} s)" in printed(slow)
+    assert f"1.01. ({40.2 + summary.path.seconds:.0f} s)" in printed(slow)
     assert summary.curve.excess == pytest.approx(pt.clusters_curve(FIVE).excess)
     np.testing.assert_array_equal(summary.path.labels, pt.price_path(FIVE).labels)
     assert summary.to_frame("path")["n_clusters"].tolist() == summary.path.n_clusters.tolist()
@@ -48,7 +54,7 @@ def test_path_and_curve_are_in_both_files(tmp_path):
     assert written["path"]["breakpoints"] == summary.path.breakpoints.tolist()
     assert written["path"]["labels"] == summary.path.labels.tolist()
     assert written["curve"]["plateau"] == summary.curve.plateau.tolist()
-    assert written["curve"]["sentence"] == summary.curve.sentences
+    assert written["curve"]["sentence"] == summary.curve.sentence
 
 
 def noisy(n_items=24, n_draws=200):
@@ -64,7 +70,7 @@ def test_what_is_cheap_is_said_unasked(monkeypatch):
     k = summary.curve.k.tolist()
     assert k == list(range(k[0], k[-1] + 1))
     assert k[0] < summary.n_clusters < k[-1]
-    assert f"How many: {summary.curve.sentences} " in printed(summary)
+    assert summary.curve.sentence in printed(summary)
     whole = pt.clusters_curve(noisy(), k=k)
     assert summary.curve.plateau.tolist() == whole.plateau.tolist()
     assert summary.curve.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)
@@ -77,14 +83,26 @@ def test_what_is_cheap_is_said_unasked(monkeypatch):
 
 
 def test_nothing_where_it_is_refused_or_the_estimate_is_not_free():
-    assert "How many" not in str(pt.summarize(FIVE, path=False))
+    assert "costs" not in pt.summarize(FIVE, path=False).how_many
     assert pt.summarize(FIVE).path is not None
     assert pt.summarize(FIVE, n_clusters=2).curve is None
 
 
-def test_an_estimate_that_no_price_gives():
+def test_prices_of_an_estimate_that_was_constrained():
     summary = pt.summarize(FIVE, n_clusters=5, path=True)
-    assert "the estimate is optimal at no price" in printed(summary)
+    assert "The estimate has 5 clusters; no draw does (3 most often, 60%; " in summary.how_many
+    assert "than that with 3" in summary.how_many  # the best, not the constrained estimate
+    assert summary.how_many.endswith("The estimate is optimal at the price of splitting 0.40 only.")
+    worse = pt.summarize(noisy(), n_clusters=8, path=True, bound=None)
+    lost = re.search(r"no price of splitting; at its own .* costs (\d+)% less", worse.how_many)
+    least = worse.path.expected(1.0) / worse.estimate.expected_loss
+    assert float(lost[1]) == pytest.approx(100 * (1 - least), abs=0.5)
+
+
+def test_where_all_draws_have_the_same_number_it_is_settled():
+    said = pt.summarize([[0, 0, 1, 1, 2, 2]] * 30).how_many
+    assert said.startswith("The estimate has 3 clusters, as all draws do. ")
+    assert "settle" not in said
 
 
 def test_a_loss_without_price():

@@ -195,7 +195,7 @@ def summary_options(function: F) -> F:
         whole_option("--n-clusters", metavar="K", help="Exactly so many clusters."),
         whole_option("--min-size", metavar="S", help="No cluster with fewer items.", default=1),
         click.option(
-            "--path", is_flag=True, help="Say which numbers of clusters are as good. Takes longer."
+            "--path", is_flag=True, help="Say what other numbers of clusters cost. Takes longer."
         ),
         time_limit_option("Seconds for each search; then the best so far is taken."),
     )

@@ -44,8 +44,8 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """How many clusters, and would someone with another taste get another number?
 
     The price a says how much splitting a true cluster costs against merging two; the usual loss
-    has a = 1. An estimate that is optimal over a wide range of prices is robust. DRAWS is as in
-    partita summarize.
+    has a = 1. An estimate that is optimal over a wide range of prices is robust to the price. DRAWS
+    is as in partita summarize.
     """
     from partita.cli.outputs import item_names, numbered
     from partita.search.price_path import price_path

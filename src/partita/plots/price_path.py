@@ -240,5 +240,7 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
     said = f"the estimate, a = {price:g}" if inside else "the estimate"
     end, offset = (stable.low if late else stable.high, y), (-5.0 if late else 5.0, 0.0)
     remark(axes, said, end, offset, ha="right" if late else "left", va="center")
+    if stable.low == stable.high:
+        return f"How many clusters? {k:,}, at the price {stable.low:.2f} only"
     prices = f"{stable.low:.2f} to {stable.high:.2f}"
     return f"How many clusters? {k:,}, for prices from {prices}"

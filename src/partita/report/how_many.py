@@ -14,6 +14,7 @@ from partita.plots.colours import OTHER, colour
 from partita.plots.price_path import prepare_price_path
 from partita.report.partitions import Shown, wide_corners
 from partita.report.wording import amount
+from partita.search.curve_result import STANDARD_ERRORS
 
 if TYPE_CHECKING:
     from partita.search.curve_result import ClustersCurve
@@ -76,7 +77,7 @@ class PointShown:
     y: float
     low: float
     high: float
-    """Ends of its bar: one standard error of the excess."""
+    """Ends of its bar: two standard errors of the excess."""
     is_good: bool
     is_estimate: bool
     text: str
@@ -111,7 +112,7 @@ def how_many(summary: Summary, shown: Shown) -> HowMany | None:
     seconds = sum(part.seconds for part in (path, curve) if part is not None)
     return HowMany(
         None if path is None else _path(summary, path, shown),
-        None if curve is None else _curve(curve),
+        None if curve is None else _curve(curve, summary.how_many),
         f"{seconds:.2g}",
     )
 
@@ -171,10 +172,7 @@ def _path(summary: Summary, path: PricePath, shown: Shown) -> PathShown:
 
 
 def _stability(summary: Summary, path: PricePath, n_drawn: int) -> str:
-    stable = path.stability(summary.labels)
-    said = "The estimate is optimal at no price"
-    if stable.is_optimal:
-        said = f"The estimate is optimal for prices from {stable.low:.2f} to {stable.high:.2f}"
+    said = f"The estimate is {path.stability(summary.labels).in_words}"
     hidden = len(path) - n_drawn
     left = f" {counted(hidden, 'sliver')} too narrow to be seen left out." if hidden else ""
     return f"{said}; {counted(len(path), 'clustering')} optimal at some price.{left}"
@@ -187,8 +185,8 @@ def _quad(left: float, right: float, start: float, stop: float, height: float) -
     )
 
 
-def _curve(curve: ClustersCurve) -> CurveShown:
-    error = np.nan_to_num(curve.standard_error)
+def _curve(curve: ClustersCurve, text: str) -> CurveShown:
+    error = STANDARD_ERRORS * np.nan_to_num(curve.standard_error)
     low = float((curve.expected_loss - error).min())
     high = float((curve.expected_loss + error).max())
     margin = 0.06 * (high - low) or 1.0
@@ -216,11 +214,10 @@ def _curve(curve: ClustersCurve) -> CurveShown:
             zip(curve.k.tolist(), curve.expected_loss.tolist(), strict=True)
         )
     )
-    sentences = curve.sentences
     return CurveShown(
         points=points,
         line=" ".join(f"{p.x:.2f},{p.y:.2f}" for p in points),
         half=half,
         ticks=tuple((y(value), f"{value:.3g}") for value in np.linspace(low, high, 4)),
-        text=f"{sentences[0].upper()}{sentences[1:]}.",
+        text=text,
     )

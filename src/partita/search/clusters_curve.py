@@ -56,7 +56,7 @@ def clusters_curve(
     loss : str or Loss, default "vi"
     tolerance : float, optional
         The excess, in the unit of the loss, up to which a k belongs to the
-        plateau. By default the Monte Carlo standard error of that excess.
+        plateau. By default two Monte Carlo standard errors of that excess.
     n_starts : int, default 16
         Most starts of the search without a given k.
     time_limit : float, optional
@@ -90,8 +90,8 @@ def clusters_curve(
     >>> import partita as pt
     >>> draws = [[0, 0, 1, 1, 2, 2]] * 10 + [[0, 0, 1, 1, 1, 1]]
     >>> curve = pt.clusters_curve(draws, k=range(1, 4))
-    >>> curve.sentence
-    'no other number of clusters is as good as 3 within Monte Carlo error'
+    >>> curve.headline
+    '3 clusters; no other number that was tried is within two standard errors'
     """
     measure = as_loss(loss)
     if not measure.averages_distances:

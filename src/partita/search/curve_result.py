@@ -5,19 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._vocabulary import Kind, words
-from partita._wording import in_list
+from partita._wording import in_list, in_unit
 from partita.losses.base import Loss
 from partita.partitions.labels import Labels
 from partita.partitions.numbering import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+STANDARD_ERRORS = 2.0
+"""Standard errors of an excess up to which draws do not tell a number from the best: at an exact
+tie a larger difference occurs in 5% of the cases (one standard error: in a third)."""
+
+_LISTED = 4
+"""Numbers of clusters whose cost a sentence lists."""
 
 NEAR = 1.0
 """Percent of the expected loss that fewer clusters may cost to be worth a word."""
@@ -44,7 +52,7 @@ class ClustersCurve(Result):
     estimate : ndarray of int32, shape (n_items,)
         The partition with the lowest expected loss of any number of clusters.
     tolerance : float or None
-        The excess up to which a k counts as good; None: one standard error.
+        The excess up to which a k belongs to the plateau; None: two standard errors.
     loss : Loss
     seconds : float
         Time taken.
@@ -81,22 +89,15 @@ class ClustersCurve(Result):
 
     @property
     def plateau(self) -> NDArray[np.int64]:
-        """All k whose best partition loses no more than the tolerance."""
-        allowed = self.standard_error if self.tolerance is None else self.tolerance
+        """All k that the draws cannot tell from the best: those within the tolerance."""
         own = self.k == int(self.estimate.max()) + 1
-        return np.asarray(self.k[own | (self.excess <= allowed)])
+        return np.asarray(self.k[own | (self.excess <= self._allowed())])
 
-    @property
-    def sentence(self) -> str:
-        """The plateau in words."""
-        best = int(self.estimate.max()) + 1
-        good = self.plateau
-        why = words(self.kind).within_error
+    def _allowed(self) -> NDArray[np.float64]:
+        """The excess up to which a k counts as good: 0 where its error is not known."""
         if self.tolerance is not None:
-            why = f"within {self.tolerance:g} {self.loss.unit}".rstrip()
-        if good.size <= 1:
-            return f"no other number of clusters is as good as {best} {why}"
-        return f"{_ranges(good.tolist())} clusters are as good {why}"
+            return np.full(self.k.shape, self.tolerance)
+        return np.nan_to_num(STANDARD_ERRORS * self.standard_error)
 
     @property
     def fewest_near(self) -> int | None:
@@ -106,14 +107,68 @@ class ClustersCurve(Result):
         return int(near[0]) if low else None
 
     @property
+    def sentence(self) -> str:
+        """What the best partitions with other numbers of clusters cost, and how sure that is."""
+        own = int(self.estimate.max()) + 1
+        others = np.flatnonzero(self.k != own)
+        if not others.size:
+            return "No other number of clusters was tried."
+        nearest = others[np.argsort(np.abs(self.k[others] - own), kind="stable")[:_LISTED]]
+        shown = np.union1d(nearest, np.flatnonzero(self.k == self.fewest_near))
+        kinds = [f"{k:,}" for k in self.k[shown].tolist()]
+        said, lowest = words(self.kind), float((self.expected_loss - self.excess)[0])
+        scale, unit = (
+            (100.0 / lowest, "%") if lowest > 0.0 else (1.0, f" {self.loss.unit}".rstrip())
+        )
+        known = bool(np.isfinite(self.standard_error[shown]).all())
+        costs = [
+            f"{scale * cost:.2g}" + (f" ± {scale * error:.2g}" if known else "") + unit
+            for cost, error in zip(
+                self.excess[shown].tolist(), self.standard_error[shown].tolist(), strict=True
+            )
+        ]
+        noun = "cluster" if kinds == ["1"] else "clusters"
+        errors = f" (± one {said.error})" if known else ""
+        cost = (
+            f"The best clustering found with {in_list(kinds, 'or')} {noun} costs "
+            f"{in_list(costs, 'or')} more {said.expected} loss than that with {own:,}{errors}."
+        )
+        return f"{cost} {self._verdict(others)}"
+
+    def _verdict(self, others: NDArray[np.intp]) -> str:
+        """What the errors allow to say about the order."""
+        own, said = int(self.estimate.max()) + 1, words(self.kind)
+        good = [k for k in self.plateau.tolist() if k != own]
+        if self.tolerance is not None:
+            limit = in_unit(f"{self.tolerance:g}", self.loss.unit)
+            return f"Within {limit} of the best: {_ranges(sorted({own, *good}))} clusters."
+        if not np.isfinite(self.standard_error[others]).all():
+            return f"The {said.draws} are too few for standard errors: the order may be chance."
+        if good:
+            noun = "cluster" if good == [1] else "clusters"
+            return (
+                f"The difference is within two standard errors for {_ranges(good)} {noun}: these "
+                f"{said.draws} do not tell {'it' if len(good) == 1 else 'them'} from {own:,}."
+            )
+        return said.order_holds
+
+    @property
+    def headline(self) -> str:
+        """The plateau in a few words."""
+        own, good = int(self.estimate.max()) + 1, self.plateau.tolist()
+        limit = "two standard errors"
+        if self.tolerance is not None:
+            limit = in_unit(f"{self.tolerance:g}", self.loss.unit)
+        if len(good) > 1:
+            return f"{_ranges(good)} clusters are within {limit} of the best"
+        noun = "cluster" if own == 1 else "clusters"
+        return f"{own:,} {noun}; no other number that was tried is within {limit}"
+
+    @property
     def sentences(self) -> str:
-        """The plateau, and what the fewest clusters cost that cost little."""
-        k = self.fewest_near
-        if k is None:
-            return self.sentence
-        percent = float(self.percent[self.k == k][0])
-        noun, verb = ("cluster", "costs") if k == 1 else ("clusters", "cost")
-        return f"{self.sentence}; {k} {noun} {verb} {percent:.2g}% more"
+        """Deprecated: the same as ``sentence``."""
+        warn("sentences is now sentence.", DeprecationWarning, stacklevel=2)
+        return self.sentence
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each k, as a pandas table."""
@@ -135,19 +190,19 @@ class ClustersCurve(Result):
         ]
 
     def __repr__(self) -> str:
-        return f"<ClustersCurve for {self.k[0]} to {self.k[-1]} clusters: {self.sentence}>"
+        return f"<ClustersCurve for {self.k[0]} to {self.k[-1]} clusters: {self.headline}>"
 
     def __str__(self) -> str:
-        head = ("k", "loss", "excess", "percent", "error", "as good")
+        head = ("k", "loss", "excess", "percent", "error", "plateau")
         table = ["".join(f"{cell:>10}" for cell in row) for row in (head, *self._rows())]
-        return "\n".join([*table, f"{self.sentences} ({self.seconds:.2g} s)"])
+        return "\n".join([*table, f"{self.sentence} ({self.seconds:.2g} s)"])
 
     def _repr_html_(self) -> str:
-        head = ("k", "loss", "excess", "percent", "error", "as good")
+        head = ("k", "loss", "excess", "percent", "error", "plateau")
         cells = ["".join(f"<th>{escape(c)}</th>" for c in head)]
         cells += ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._rows()]
         rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<table><caption>{escape(self.sentence)}</caption>{rows}</table>"
+        return f"<table><caption>{escape(self.headline)}</caption>{rows}</table>"
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -14,7 +14,7 @@ from partita.partitions.draws import Draws
 from partita.partitions.functionals import FEW_DRAWS, error_of
 from partita.partitions.labels import Labels, by_size
 from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
-from partita.search.curve_result import NEAR, ClustersCurve
+from partita.search.curve_result import NEAR, STANDARD_ERRORS, ClustersCurve
 from partita.search.ruled_walk import Rules
 from partita.search.task import Candidate, Task
 
@@ -65,8 +65,8 @@ def _lowest(search: RuledSearch, k: int, starts: Sequence[Candidate], effort: Ef
 def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCurve:
     """A short curve around the estimate, which tells the plateau.
 
-    Downwards while a number costs no more than its Monte Carlo standard error
-    or a percent, upwards while it costs no more than that error, and one
+    Downwards while a number costs no more than two Monte Carlo standard errors
+    or a percent, upwards while it costs no more than those errors, and one
     number further on both sides; below the plateau in strides. Each walk
     begins where the last one ended.
     """
@@ -80,11 +80,12 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
         while 1 <= k <= min(task.n_items, own + ABOVE):
             rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
             difference = posterior.distances(task.loss, rows[k]) - lowest
-            excess, error = float(difference @ given.probabilities), _error(difference, given)
-            if task.clock.is_up() or excess > max(share, np.nan_to_num(error)):
+            excess = float(difference @ given.probabilities)
+            error = STANDARD_ERRORS * np.nan_to_num(_error(difference, given))
+            if task.clock.is_up() or excess > max(share, error):
                 break
             last = k
-            k += step if excess <= np.nan_to_num(error) else -max(1, k // STRIDE)
+            k += step if excess <= error else -max(1, k // STRIDE)
     ordered = dict(sorted(rows.items()))
     return measured(posterior, task.loss, ordered, best, None, task.clock.seconds)
 

@@ -59,7 +59,7 @@ class Stability(Result):
     Attributes
     ----------
     low, high : float
-        The prices between which it is optimal; NaN where it never is.
+        The prices between which it is optimal, which may be one; NaN where it never is.
     splitting, merging : float
         Its A and B: its expected loss at price a is a·A + (2 − a)·B.
     """
@@ -74,6 +74,22 @@ class Stability(Result):
     def is_optimal(self) -> bool:
         """Whether it is optimal for some price of the path."""
         return not np.isnan(self.low)
+
+    @property
+    def in_words(self) -> str:
+        """Over which prices of splitting it is optimal, after "the estimate is"."""
+        if self.low == self.high:
+            return f"optimal at the price of splitting {self.low:.2f} only"
+        if self.is_optimal:
+            return f"optimal for prices of splitting from {self.low:.2f} to {self.high:.2f}"
+        path = self._path
+        whole = (path.low, path.high) == (0.0, 2.0)
+        between = "" if whole else f" from {path.low:g} to {path.high:g}"
+        price, more = path.loss.price, 0.0
+        if path.low <= price <= path.high and (best := float(path.expected(price))) > 0.0:
+            more = self.excess(price) / (best + self.excess(price))
+        less = f"; at its own price the path has one that costs {roughly(more)} less"
+        return f"optimal at no price of splitting{between}{less if more else ''}"
 
     def excess(self, a: float) -> float:
         """By how much it loses against the optimum at a price, in the unit of the loss."""
@@ -201,7 +217,7 @@ class PricePath(Result):
         own = edges * splitting + (2.0 - edges) * merging
         best = self.expected(edges)
         ties = np.flatnonzero(own <= best + 1e-10 * best + 1e-13)
-        low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size > 1 else (np.nan, np.nan)
+        low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size else (np.nan, np.nan)
         return Stability(float(low), float(high), splitting, merging, self)
 
     def _price(self, a: ArrayLike) -> Floats:

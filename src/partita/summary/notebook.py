@@ -38,6 +38,7 @@ def page(summary: Summary, picture: str | None) -> str:
             ),
         ),
     ]
+    answer.append(("How many clusters", summary.how_many))
     warnings = summary.diagnostics.warnings
     lead = "To write only once the warnings are settled: " if warnings else "To write: "
     written = f"<div style='{_SENTENCE}'>{lead}{escape(summary.sentence)}</div>"

@@ -26,6 +26,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
     found: dict[str, Any] = {
         JSON_KEY: "numbers",
         "sentence": summary.sentence,
+        "how_many": summary.how_many,
         "loss": repr(summary.loss),
         "prob": summary.prob,
         "n_draws": draws.n_draws,
@@ -90,7 +91,7 @@ def _path(path: PricePath) -> dict[str, Any]:
 
 def _curve(curve: ClustersCurve) -> dict[str, Any]:
     shown = {**_columns(curve), "loss": repr(curve.loss), "percent": curve.percent}
-    return {**shown, "plateau": curve.plateau, "sentence": curve.sentences}
+    return {**shown, "plateau": curve.plateau, "sentence": curve.sentence}
 
 
 def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -172,6 +172,13 @@ class Summary(Result):
 
         return sentence(self)
 
+    @property
+    def how_many(self) -> str:
+        """The statement on the number of clusters: in the draws, and what other numbers cost."""
+        from partita.summary.how_many import how_many_in_words
+
+        return how_many_in_words(self)
+
     def __str__(self) -> str:
         from partita.summary.text import screen
 

@@ -82,13 +82,13 @@ def summarize(
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
     path : bool, optional
-        Whether to find out how many clusters: ``print`` says in one line which
-        numbers are as good (``Summary.curve``) and over which prices of
-        splitting the estimate is optimal (``Summary.path``), and how long that
-        took. True takes several times as long as all the rest. By default what
-        is cheap is done: a short curve around an estimate that was searched
-        freely, where draws × items × (clusters + 4) is at most 30 million, and
-        the path of at most 8 items. False does neither.
+        Whether to find out what other numbers of clusters cost (``Summary.curve``)
+        and over which prices of splitting the estimate is optimal
+        (``Summary.path``); ``Summary.how_many`` states both. True takes several
+        times as long as all the rest. By default what is cheap is done: a short
+        curve around an estimate that was searched freely, where
+        draws × items × (clusters + 4) is at most 30 million, and the path of at
+        most 8 items. False does neither.
     bound : {"fast", "tight"} or None, default "fast"
         As in :func:`estimate`: what is proven about the estimate. About the VI
         and Binder estimates made for comparison nothing is.

@@ -9,6 +9,7 @@ import numpy as np
 
 from partita._vocabulary import words
 from partita._wording import brief, counted, counts, in_unit, of_sizes, percent, span
+from partita.summary.how_many import how_many_in_words
 
 if TYPE_CHECKING:
     from partita.search.result import PointEstimate
@@ -122,22 +123,14 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
 
 
 def _how_many(summary: Summary, width: int) -> list[Line]:
-    """The plateau, the prices at which the estimate is optimal, and what finding out took."""
-    parts, seconds = [], 0.0
-    if summary.curve is not None:
-        parts.append(summary.curve.sentences)
-        seconds += summary.curve.seconds
-    if summary.path is not None:
-        found = summary.path.stability(summary.labels)
-        prices = f"optimal for prices of splitting from {found.low:.2f} to {found.high:.2f}"
-        parts.append(f"the estimate is {prices if found.is_optimal else 'optimal at no price'}")
-        seconds += summary.path.seconds
-    if not parts and not summary.options.get("path"):
-        return []
-    text = "; ".join(parts) or f"no path and no curve under {summary.loss.title}"
+    """The statement on the number of clusters, and what finding out took."""
+    text = how_many_in_words(summary)
+    if summary.options.get("path") and summary.curve is None and summary.path is None:
+        text += f" There is no price path and no curve under {summary.loss.title}."
+    seconds = sum(part.seconds for part in (summary.curve, summary.path) if part is not None)
     if seconds >= _SHOWN_SECONDS:  # less is not worth a word, and differs from run to run
         text += f" ({seconds:.0f} s)"
-    return _wrapped("How many: ", text, width)
+    return _wrapped("How many clusters: ", text, width)
 
 
 def _ball(summary: Summary, width: int) -> list[Line]:
@@ -159,13 +152,7 @@ def _ball(summary: Summary, width: int) -> list[Line]:
         ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
         text = f"{clusters} at {brief(bound.distance)}{ties}"
         lines += _wrapped(f"  {name:<11}", text, width)
-    low, high = summary.counts.interval(ball.prob)
-    top = float(summary.counts.probabilities.max())
-    text = (
-        f"{summary.counts.mode} most often ({100 * top:.0f}%), mean "
-        f"{summary.counts.mean:.1f}, {percent(ball.prob)} in {span(low, high, 'cluster')}"
-    )
-    return lines + _wrapped(f"Clusters in a {said.draw}: ", text, width)
+    return lines
 
 
 def _clusters(summary: Summary, width: int, first: int) -> list[Line]:

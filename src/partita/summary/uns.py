@@ -15,7 +15,7 @@ from partita.summary.result import Summary
 _PATH = ("n_clusters", "breakpoints", "splitting", "merging", "low", "high", "seconds")
 _CURVE = (
     *("k", "expected_loss", "excess", "percent", "standard_error", "distance"),
-    *("plateau", "sentences", "seconds"),
+    *("plateau", "sentence", "seconds"),
 )
 
 
@@ -54,6 +54,7 @@ def uns_of(summary: Summary) -> dict[str, Any]:
             **bounds,
         },
         "sentence": summary.sentence,
+        "how_many": summary.how_many,
     }
 
 
