@@ -1,6 +1,7 @@
 """What draws, and what is said of them, are called: by kind, in one place.
 
-Draws of a posterior have probabilities and chains; the runs of an ensemble have shares. Texts that
+Draws of a posterior have probabilities and chains; the runs of an ensemble have shares; draws that
+were tilted (``Draws.reweighted``) have weights that are not those of the posterior. Texts that
 depend on it take their words from here, by ``words(draws.kind)``.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["posterior", "ensemble"]
+Kind = Literal["posterior", "ensemble", "tilted"]
 
 
 class Words(NamedTuple):
@@ -16,6 +17,8 @@ class Words(NamedTuple):
 
     draw: str
     draws: str
+    of_all: str
+    """After a share: of what it is."""
     source: str
     """What the rows come from."""
     expected: str
@@ -57,6 +60,7 @@ _WORDS: dict[str, Words] = {
     "posterior": Words(
         draw="draw",
         draws="draws",
+        of_all="of the draws",
         source="posterior",
         expected="expected",
         mean_of="E[{}]",
@@ -81,6 +85,7 @@ _WORDS: dict[str, Words] = {
     "ensemble": Words(
         draw="run",
         draws="runs",
+        of_all="of the runs",
         source="ensemble",
         expected="mean",
         mean_of="mean {}",
@@ -102,9 +107,34 @@ _WORDS: dict[str, Words] = {
         could_be="the extremes among the runs inside",
         fact="What nearly all runs share",
     ),
+    "tilted": Words(
+        draw="draw",
+        draws="draws",
+        of_all="of the tilted weight",
+        source="tilted draws",
+        expected="tilted mean",
+        mean_of="mean {}",
+        ball="ball",
+        core="core",
+        level="Share of the tilted weight",
+        lies="Draws with {} of the tilted weight lie",
+        probability="share of the tilted weight",
+        posterior_probability="share of the tilted weight",
+        event="Share {}",
+        together="share of the tilted weight with both in one cluster",
+        together_with="together, share of the tilted weight",
+        holding="in draws with {} of the tilted weight",
+        held="in draws with a share of {} of the tilted weight",
+        error="standard error",
+        order_holds="More draws would hardly change this order.",
+        unsettled="The tilted draws do not settle the number of clusters.",
+        truth="How far apart are the tilted draws?",
+        could_be="the extremes among the draws inside",
+        fact="What nearly all of the tilted weight shares",
+    ),
 }
 
-KINDS: tuple[Kind, ...] = ("posterior", "ensemble")
+KINDS: tuple[Kind, ...] = ("posterior", "ensemble", "tilted")
 
 
 def words(kind: Kind) -> Words:

@@ -195,7 +195,7 @@ def write_figures(
         "items": partial(plots.items, summary),
         f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
     }
-    if summary.draws.kind == "posterior":
+    if summary.draws.kind != "ensemble":
         source = summary if fit is None else fit
         figures["traces"] = partial(plots.traces, source, estimate=summary.estimate, n_jobs=n_jobs)
     if summary.core is not None:

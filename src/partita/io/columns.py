@@ -14,7 +14,7 @@ from partita._vocabulary import Kind
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.partitions.draws import Draws
 
-CHAIN, WEIGHT, RUN = ".chain", ".weight", ".run"
+CHAIN, WEIGHT, RUN, TILTED = ".chain", ".weight", ".run", ".tilted"
 _CHAINS = frozenset({CHAIN, "chain", "chain__", "chain_id"})
 _DRAWS = frozenset(
     {".iteration", ".draw", "iter", "iteration", "iterations", "draw", "iter__", RUN}
@@ -52,7 +52,8 @@ def placeholder_names(n_items: int) -> list[str]:
 def columns_beside(draws: Draws) -> dict[str, NDArray[Any]]:
     """What tables hold beside the labels, by heading: chain, number of the run and weight."""
     runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
-    columns = {CHAIN: draws.chain, RUN: runs, WEIGHT: draws.weights}
+    tilted = np.ones(draws.n_draws, np.int64) if draws.kind == "tilted" else None
+    columns = {CHAIN: draws.chain, RUN: runs, TILTED: tilted, WEIGHT: draws.weights}
     return {name: values for name, values in columns.items() if values is not None}
 
 
@@ -90,7 +91,8 @@ def choose_columns(
 
     ``.weight`` is what it says, ``.chain`` or ``chain`` the chain; ``.draw``,
     ``.iteration``, ``iter`` and the like number the draws and are passed over, and
-    ``.run`` numbers the runs of an ensemble, which it says these are. A
+    ``.run`` numbers the runs of an ensemble, which it says these are; ``.tilted``
+    says that the weights are not those of the posterior. A
     table of variables (``var_name`` or ``one_variable`` given, a column
     ``lp__``, or a column named like ``z[1]``) gives the columns of one indexed
     variable in the order of its index: ``var_name``, or the only one that is
@@ -102,9 +104,10 @@ def choose_columns(
     names = [str(name) for name in names]
     chain = _single(names, [i for i, name in enumerate(names) if name.lower() in _CHAINS])
     weight = _single(names, [i for i, name in enumerate(names) if name == WEIGHT])
-    kind: Kind = "ensemble" if RUN in names else "posterior"
+    kind: Kind = "ensemble" if RUN in names else "tilted" if TILTED in names else "posterior"
+    beside = _DRAWS | {TILTED}
     rest = [
-        i for i, name in enumerate(names) if i not in (chain, weight) and name.lower() not in _DRAWS
+        i for i, name in enumerate(names) if i not in (chain, weight) and name.lower() not in beside
     ]
     if (
         var_name is not None

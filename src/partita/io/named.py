@@ -181,7 +181,7 @@ def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     weights = _statistic(stats, "weight", check) if weighted else None
     kind = array.attrs.get(KIND, "posterior")
     if source == "dimension":
-        return with_fields(draws, weights=weights)
+        return with_fields(draws, weights=weights, kind=kind)
     chain = None if source == "none" else clean_ids(_statistic(stats, "chain_id", check))
     return draws._with(weights=weights, chain=chain, kind=kind)
 

@@ -184,8 +184,8 @@ def _with_chains(draws: Draws, node: RVector) -> Draws:
             values = clean_ids(beside.values) if field == "chain" else beside.values
             draws = with_fields(draws, **{field: values})
     said = node.attributes.get("kind")
-    if isinstance(said, RVector) and said.values.tolist() == ["ensemble"]:
-        return with_fields(draws, kind="ensemble")
+    if isinstance(said, RVector) and said.values.tolist() in (["ensemble"], ["tilted"]):
+        return with_fields(draws, kind=said.values.tolist()[0])
     noted = node.attributes.get("nchains")
     if draws.chain is not None or not isinstance(noted, RVector):
         return draws

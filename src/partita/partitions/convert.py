@@ -157,7 +157,7 @@ def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Dra
             argument="chain",
         )
     n_chains, n_draws, n_items = values.shape
-    if fields["kind"] == "posterior":
+    if fields["kind"] != "ensemble":
         fields["chain"] = np.repeat(np.arange(n_chains), n_draws)
     if fields.get("weights") is not None:
         fields["weights"] = np.ravel(fields["weights"])

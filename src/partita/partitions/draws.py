@@ -36,11 +36,12 @@ class Draws(DrawsArrays):
         Which chain each draw came from; draws of a chain are in the order sampled.
     item_names : sequence of str, optional
         One unique name per item.
-    kind : "posterior" or "ensemble"
+    kind : "posterior", "ensemble" or "tilted"
         What the rows are: draws from a posterior (the default), or runs of clustering
         algorithms (Leiden, k-means, HDBSCAN with several seeds or settings). Estimates, balls
         and shares are the same numbers, but every sentence differs: of an ensemble nothing is
-        said about probability or convergence, and its runs have no chains and no order.
+        said about probability or convergence, and its runs have no chains and no order. Draws
+        are "tilted" once :meth:`reweighted` has changed their weights.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class Draws(DrawsArrays):
     weights : ndarray of float, shape (n_draws,), or None
     chain : ndarray, shape (n_draws,), or None
     item_names : tuple of str, or None
-    kind : "posterior" or "ensemble"
+    kind : "posterior", "ensemble" or "tilted"
     n_clusters : ndarray of int64, shape (n_draws,)
 
     Notes
@@ -193,7 +194,9 @@ class Draws(DrawsArrays):
 
         Notes
         -----
-        ``n_effective`` of the result says how many draws are left. Cost O(M·N).
+        ``n_effective`` of the result says how many draws are left. They are no longer draws of
+        the posterior: their ``kind`` is "tilted", and everything made of them speaks of shares of
+        the tilted weight, not of probability. Cost O(M·N).
 
         References
         ----------
@@ -209,7 +212,9 @@ class Draws(DrawsArrays):
         """
         from partita.partitions.functionals import entropy_weights
 
-        return self._with(weights=entropy_weights(self, by, strength))
+        weights = entropy_weights(self, by, strength)
+        tilted = self._kind == "posterior" and strength != 0
+        return self._with(weights=weights, kind="tilted" if tilted else self._kind)
 
     def drop(self, n: int) -> Draws:
         """Without the first n draws of each chain (burn-in)."""

@@ -147,7 +147,7 @@ class DrawsArrays:
 
     @property
     def kind(self) -> Kind:
-        """What the rows are: draws of a "posterior", or runs of an "ensemble"."""
+        """What the rows are: draws of a "posterior", runs of an "ensemble", or "tilted" draws."""
         return self._kind
 
     @property

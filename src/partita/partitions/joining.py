@@ -29,8 +29,8 @@ def joined(parts: Sequence[DrawsArrays]) -> dict[str, Any]:
             )
         if part.kind != first.kind:
             raise InvalidInputError(
-                "draws of a posterior and runs of an ensemble cannot be concatenated: say what "
-                "they all are, as in as_draws(part, kind='ensemble').",
+                f"draws of kind {first.kind!r} and of kind {part.kind!r} cannot be concatenated: "
+                "say what they all are, as in as_draws(part, kind='ensemble').",
                 argument="parts",
             )
     total = sum(part.n_draws for part in parts)

@@ -152,6 +152,8 @@ def call_text(summary: Summary) -> str:
     source = "draws"
     if summary.draws.kind == "ensemble":
         source = 'pt.as_draws(runs, kind="ensemble")'
+    if summary.draws.kind == "tilted":
+        source = 'draws.reweighted("entropy", strength)'
     call = f"summary = pt.summarize({source}, {', '.join(arguments)}){comment}"
     return f"import partita as pt\n\n{call}"
 

@@ -9,6 +9,7 @@ import numpy as np
 from partita._vocabulary import words
 from partita._wording import brief, counted, in_unit, of_sizes, percent, span
 from partita.partitions.labels import Labels
+from partita.summary.text import weights_in_words
 
 if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
@@ -42,10 +43,10 @@ def origin(summary: Summary) -> str:
     """What it was made from."""
     draws = summary.draws
     text = counted(draws.n_draws, words(draws.kind).draw)
-    if draws.weights is not None:
-        text = f"weighted {text}"
     if draws.chain is not None:
         text += f" in {counted(draws.n_chains, 'chain')}"
+    if draws.weights is not None:
+        text += f", {weights_in_words(draws)}"
     return f"From {text}, by partita {summary.versions['partita']}"
 
 

@@ -213,7 +213,7 @@ class PartitionConsensus(SummaryEstimator):
         consensus = cls(**params)
         clean = as_draws(draws, noise=consensus.noise, kind=consensus.kind)
         consensus.n_features_in_ = clean.n_draws
-        sampled = isinstance(draws, Fit) and clean.kind == "posterior"
+        sampled = isinstance(draws, Fit) and clean.kind != "ensemble"
         return consensus._fit_draws(draws if sampled else clean)
 
     def _fit_draws(self, draws: DrawsLike) -> PartitionConsensus:

@@ -77,5 +77,5 @@ def _in_draws(summary: Summary) -> str:
     spread = f"{percent(summary.prob)} in {low:,}" + ("" if low == high else f" to {high:,}")
     same = counts.mode == summary.n_clusters
     often = "" if same else f"{counts.mode:,} most often, {share(top)}; "
-    do = f"{share(mine)} of the {said.draws} do" if mine else f"no {said.draw} does"
+    do = f"{share(mine)} {said.of_all} do" if mine else f"no {said.draw} does"
     return f"{text}; {do} ({often}{spread})."

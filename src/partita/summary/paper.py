@@ -35,6 +35,19 @@ _WADE = (
 )
 
 
+_VEHTARI = (
+    "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C. (2021). "
+    "Rank-normalization, folding, and localization: An improved R-hat for assessing "
+    "convergence of MCMC (with discussion). Bayesian Analysis, 16(2), 667–718. "
+    "doi:10.1214/20-BA1221\n"
+)
+
+_TILTED = (
+    "Franzolini, B. and Rebaudo, G. (2024). Entropy regularization in probabilistic clustering. "
+    "Statistical Methods & Applications, 33.\n"
+)
+
+
 def latex(summary: Summary) -> str:
     """Estimate, ball and clusters as one table; needs the package ``booktabs``."""
     found, ball, table = summary.estimate, summary.ball, summary.clusters
@@ -91,41 +104,51 @@ def cluster_rows(table: ClusterUncertainty) -> list[list[str]]:
 
 def methods(summary: Summary) -> str:
     """How the results were made, with versions and references, as a paragraph to paste."""
-    if summary.draws.kind == "ensemble":
-        return _ensemble_methods(summary)
     draws, found, ball = summary.draws, summary.estimate, summary.ball
+    said, searched = words(draws.kind), _searched(summary.estimate)
+    items, level = counted(draws.n_items, "item"), percent(ball.prob)
     chains = f" from {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = "weighted " if draws.weights is not None else ""
-    return (
-        f"The posterior of the clustering of {counted(draws.n_items, 'item')} was summarised from "
-        f"{draws.n_draws:,} {weighted}draws{chains}. The point estimate is the partition "
-        f"with the lowest posterior expected {found.loss.title}{_searched(found)}. Its "
-        f"uncertainty is described by the {percent(ball.prob)} credible ball in the metric of the "
-        f"{ball.loss.title} and its upper vertical, lower vertical and horizontal bounds (Wade and "
-        "Ghahramani, 2018). The probability of an item is the weight of the draws in which it lies "
-        "in the cluster matched to its own. Convergence was judged by rank-normalised R-hat and "
-        f"effective sample sizes (Vehtari et al., 2021). Computed with {_versions(summary)}.\n\n"
-        f"{_WADE}"
-        "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C. (2021). "
-        "Rank-normalization, folding, and localization: An improved R-hat for assessing "
-        "convergence of MCMC (with discussion). Bayesian Analysis, 16(2), 667–718. "
-        "doi:10.1214/20-BA1221\n"
+    references = _WADE
+    if draws.kind == "ensemble":
+        text = (
+            f"{draws.n_draws:,} {weighted}runs that cluster {items} were summarised by the "
+            f"partition with the lowest mean {found.loss.title} to them{searched}. How far the "
+            f"runs are from it is described by the smallest ball around it, in the metric of the "
+            f"{ball.loss.title}, that holds {level} of them,"
+        )
+    elif draws.kind == "tilted":
+        references += _TILTED
+        text = (
+            f"{draws.n_draws:,} posterior draws{chains} of the clustering of {items} were "
+            "reweighted by the evenness of their cluster sizes (Franzolini and Rebaudo, 2024), "
+            f"which leaves {draws.n_effective:,.0f} effective draws; the weights are no longer "
+            "those of the posterior. The point estimate is the partition with the lowest mean "
+            f"{found.loss.title} under these weights{searched}. How far the draws are from it is "
+            f"described by the smallest ball around it, in the metric of the {ball.loss.title}, "
+            f"that holds {level} of the weight,"
+        )
+    else:
+        text = (
+            f"The posterior of the clustering of {items} was summarised from {draws.n_draws:,} "
+            f"{weighted}draws{chains}. The point estimate is the partition with the lowest "
+            f"posterior expected {found.loss.title}{searched}. Its uncertainty is described by "
+            f"the {level} credible ball in the metric of the {ball.loss.title}"
+        )
+    after = "after " if draws.kind != "posterior" else ""
+    measure = "probability" if draws.kind == "posterior" else "share"
+    text += (
+        f" and its upper vertical, lower vertical and horizontal bounds ({after}Wade and "
+        f"Ghahramani, 2018). The {measure} of an item is the weight of the {said.draws} in which "
+        "it lies in the cluster matched to its own."
     )
-
-
-def _ensemble_methods(summary: Summary) -> str:
-    """The same for runs of clustering algorithms, which are no posterior."""
-    draws, found, ball = summary.draws, summary.estimate, summary.ball
-    weighted = "weighted " if draws.weights is not None else ""
-    return (
-        f"{draws.n_draws:,} {weighted}runs that cluster {counted(draws.n_items, 'item')} were "
-        f"summarised by the partition with the lowest mean {found.loss.title} to "
-        f"them{_searched(found)}. How far the runs are from it is described by the smallest ball "
-        f"around it, in the metric of the {ball.loss.title}, that holds {percent(ball.prob)} of "
-        "them, and its upper vertical, lower vertical and horizontal bounds (after Wade and "
-        "Ghahramani, 2018). The share of an item is the weight of the runs in which it lies in "
-        f"the cluster matched to its own. Computed with {_versions(summary)}.\n\n{_WADE}"
-    )
+    if draws.kind != "ensemble":
+        references += _VEHTARI
+        text += (
+            " Convergence was judged by rank-normalised R-hat and effective sample sizes (Vehtari "
+            "et al., 2021)."
+        )
+    return f"{text} Computed with {_versions(summary)}.\n\n{references}"
 
 
 def _searched(found: PointEstimate) -> str:

@@ -12,6 +12,7 @@ from partita._wording import brief, counted, counts, in_unit, of_sizes, percent,
 from partita.summary.how_many import how_many_in_words
 
 if TYPE_CHECKING:
+    from partita.partitions.draws import Draws
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
@@ -95,13 +96,20 @@ def _to_write(summary: Summary) -> str:
 def _head(summary: Summary, width: int) -> list[Line]:
     draws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
-    weighted = ", weighted" if draws.weights is not None else ""
+    weighted = f", {weights_in_words(draws)}" if draws.weights is not None else ""
     rows = counted(draws.n_draws, words(draws.kind).draw)
     left = f"{rows} of {counted(draws.n_items, 'item')}{chains}{weighted}"
     right = f"partita {summary.versions['partita']}"
     if len(left) + len(right) >= width:
         return [*_wrapped("", left, width), Line(right), Line("=" * width, "rule")]
     return [Line(f"{left}{right:>{width - len(left)}}"), Line("=" * width, "rule")]
+
+
+def weights_in_words(draws: Draws) -> str:
+    """What is to be known of the weights of weighted draws."""
+    if draws.kind != "tilted":
+        return "weighted"
+    return f"tilted (not the posterior; effectively {draws.n_effective:,.0f})"
 
 
 def _estimate(summary: Summary, width: int) -> list[Line]:
