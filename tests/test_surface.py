@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import statistics
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import partita as pt
+
+SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
 
 HEAVY = ("numba", "scipy", "matplotlib", "pandas", "joblib", "xarray", "bokeh", "sklearn", "rich")
 
@@ -89,32 +89,9 @@ def test_options_are_keyword_only():
         assert options <= {"B", "draws", "loss"}, name
 
 
-def test_type_checkers_see_what_is_there():
-    """Every name of ``_HOME`` has its import under ``TYPE_CHECKING``, and the other way round."""
-    tree = ast.parse(Path(pt.__file__).read_text(encoding="utf-8"))
-    branch = next(
-        node for node in tree.body if isinstance(node, ast.If) and "TYPE" in ast.unparse(node.test)
-    )
-    seen = {
-        alias.name: node.module.removeprefix("partita").lstrip(".")
-        for node in branch.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname == alias.name
-    }
-    wanted = {**pt._HOME, **dict.fromkeys(pt._SUBMODULES, "")}
-    lines = [
-        f"    from partita{f'.{module}' if module else ''} import {name} as {name}"
-        for name, module in wanted.items()
-        if seen.get(name) != module
-    ]
-    assert not lines, "add under TYPE_CHECKING in src/partita/__init__.py:\n" + "\n".join(lines)
-    assert set(seen) == set(wanted)
-
-
 def signatures():
     """Every public function and method, also of the submodules."""
-    for module in (pt, *(getattr(pt, name) for name in pt._SUBMODULES)):
+    for module in (pt, *(getattr(pt, name) for name in SUBMODULES)):
         for name in getattr(module, "__all__", [n for n in dir(module) if not n.startswith("_")]):
             thing = getattr(module, name)
             if inspect.isfunction(thing) and thing.__module__.startswith("partita"):

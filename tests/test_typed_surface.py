@@ -12,6 +12,7 @@ from pathlib import Path
 import partita as pt
 
 ROOT = Path(__file__).parents[1]
+SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
 SCRIPTS = ROOT / "tests" / "user_scripts"
 
 
@@ -62,7 +63,7 @@ def test_no_public_parameter_takes_anything():
 
 def public_callables():
     """Functions, and methods of classes with those they inherit from partita."""
-    for module in (pt, *(getattr(pt, name) for name in pt._SUBMODULES)):
+    for module in (pt, *(getattr(pt, name) for name in SUBMODULES)):
         for name in getattr(module, "__all__", [n for n in dir(module) if not n.startswith("_")]):
             thing = getattr(module, name)
             if not getattr(thing, "__module__", "").startswith("partita"):
