@@ -67,7 +67,7 @@ def summarize(
     kind: Kind | None = None,
     similarity: bool = False,
     method: str = "auto",
-    bound: Literal["fast", "tight"] | None = "fast",
+    bound: Literal["auto", "fast", "tight"] | None = "auto",
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,

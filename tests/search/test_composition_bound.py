@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.search.compositions import gaining_compositions
+from partita.kernels.search.compositions import first_box, gaining_compositions
 from partita.search.lower_bounds import compositions
 from partita.search.lower_bounds.compositions import composition_bound, rounding
+from partita.search.task import Clock
 from search.posteriors import all_losses
 from search_tasks import stored_draws
 
@@ -27,7 +28,8 @@ def posterior(seed: int) -> pt.Draws:
 
 
 def bound_of(draws: pt.Draws, labels: np.ndarray, value: float, a: float) -> float:
-    return composition_bound(draws, labels, value, a=a, steps=10**8, rounds=20, n_jobs=1)[0]
+    work = {"steps": 10**8, "rounds": 20, "price_work": 1e9}
+    return composition_bound(draws, labels, value, a=a, n_jobs=1, **work)[0]
 
 
 @pytest.mark.parametrize("a", PRICES)
@@ -74,7 +76,8 @@ def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
         draws = posterior(seed + 100)
         n = draws.n_items
         labels = pt.canonical(draws.labels[0]).astype(np.int32)
-        tables = compositions._overlaps(draws, labels, 1)
+        tables = compositions._overlaps(draws, labels, 1, Clock(None))
+        boxes = first_box(tables.bounds)
         # Prices so high that every composition gains: all of them are returned.
         everything = gaining_compositions(
             np.full(n, 100.0),
@@ -86,11 +89,12 @@ def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
             tables.mass,
             tables.logs,
             tables.tops,
+            *boxes,
             10**6,
             10**4,
         )
-        taken, costs, _, complete = everything
-        assert complete
+        taken, costs, _ = everything
+        assert boxes[2][0] == 0
         cost_at = {tuple(c): h for c, h in zip(taken.tolist(), costs, strict=True)}
         assert len(cost_at) == np.prod(np.bincount(labels) + 1) - 1
         for code in range(1, 2**n):
@@ -104,32 +108,71 @@ def test_prices_of_an_estimate_add_up_to_its_loss():
     for seed in range(10):
         draws = posterior(seed)
         labels = pt.canonical(draws.labels[-1]).astype(np.int32)
-        tables = compositions._overlaps(draws, labels, 1)
+        tables = compositions._overlaps(draws, labels, 1, Clock(None))
         for k in range(labels.max() + 1):
             members = np.flatnonzero(labels == k)
             prices = np.log2(members.size) - 2 * tables.own[members]
             assert prices.sum() == pytest.approx(cost_of(draws, members, 1.0), abs=1e-12)
 
 
-def test_the_galaxies_estimate_is_proven_optimal():
-    found = pt.estimate(stored_draws("galaxy"), bound="tight")
+@pytest.mark.parametrize("bound", ["auto", "tight"])
+def test_the_galaxies_estimate_is_proven_optimal(bound):
+    found = pt.estimate(stored_draws("galaxy"), bound=bound)
     assert found.is_proven_optimal
     assert found.n_clusters == 3
+
+
+def uneven_splits(n_items: int, n_draws: int, seed: int) -> pt.Draws:
+    """Two halves, each cut in its own way in every draw: very many sets break the prices."""
+    rng = np.random.default_rng(seed)
+    place = rng.random((2, n_items))
+    rows = []
+    for _ in range(n_draws):
+        cuts = [np.sort(rng.random(rng.integers(1, 4))) for _ in range(2)]
+        noisy = place + 0.05 * rng.normal(size=place.shape)
+        inside = [np.searchsorted(c, p) for c, p in zip(cuts, noisy, strict=True)]
+        rows.append(np.where(np.arange(n_items) % 2, inside[0], 10 + inside[1]))
+    return pt.Draws(np.array(rows))
+
+
+@pytest.mark.parametrize("bound", ["fast", "auto"])
+def test_the_proof_ends_when_its_work_is_done(bound, monkeypatch):
+    """The linear programmes stay within their budget of iterations times rows."""
+    import scipy.optimize
+
+    from partita.search.lower_bounds.bound import EFFORTS
+
+    used = []
+    solve = scipy.optimize.linprog
+
+    def counted(*args, **options):
+        result = solve(*args, **options)
+        used.append(result.nit * options["A_ub"].shape[0])
+        return result
+
+    monkeypatch.setattr(scipy.optimize, "linprog", counted)
+    draws = uneven_splits(200, 60, 1)
+    found = pt.estimate(draws, bound=bound)
+    names = ["fast", "auto"][: ["fast", "auto"].index(bound) + 1]
+    assert used
+    assert sum(used) <= sum(EFFORTS[name].price_work for name in names)
+    assert 0.0 < found.lower_bound <= found.expected_loss
+    assert pt.estimate(draws, bound=bound, n_jobs=1).lower_bound == found.lower_bound
 
 
 def test_less_work_proves_less_and_says_so():
     draws = pt.Draws(np.random.default_rng(0).integers(0, 4, (40, 10))).unique()
     best = pt.estimate(draws, bound=None)
-    options = {"a": 1.0, "n_jobs": 1, "rounds": 6}
+    options = {"a": 1.0, "n_jobs": 1, "rounds": 6, "price_work": 1e9}
     few, cut = composition_bound(draws, best.labels, best.expected_loss, steps=1, **options)
     assert few == -np.inf
     assert cut
     many, _ = composition_bound(draws, best.labels, best.expected_loss, steps=10**8, **options)
     assert 0.0 < many <= best.expected_loss
     stopped, cut = composition_bound(
-        draws, best.labels, best.expected_loss, steps=10**8, is_up=lambda: True, **options
+        draws, best.labels, best.expected_loss, steps=10**8, clock=Clock(0.0), **options
     )
-    assert stopped <= many
+    assert stopped == -np.inf
     assert cut
 
 

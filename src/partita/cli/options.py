@@ -91,9 +91,16 @@ weights_option = click.option(
 
 def bound_option(text: str) -> Callable[[F], F]:
     """How hard to prove something."""
-    return value_option(
-        "--bound", type=click.Choice(("fast", "tight", "none")), default="fast", help=text
-    )
+    return _bound(("fast", "tight", "none"), text)
+
+
+def estimate_bound_option(text: str) -> Callable[[F], F]:
+    """How hard to prove that an estimate is good."""
+    return _bound(("auto", "fast", "tight", "none"), text)
+
+
+def _bound(choices: tuple[str, ...], text: str) -> Callable[[F], F]:
+    return value_option("--bound", type=click.Choice(choices), default=choices[0], help=text)
 
 
 def time_limit_option(text: str) -> Callable[[F], F]:
@@ -190,7 +197,7 @@ def summary_options(function: F) -> F:
             default="auto",
             help="How the estimate is searched.",
         ),
-        bound_option("How hard to prove that nothing better exists."),
+        estimate_bound_option("How hard to prove that nothing better exists."),
         whole_option("--max-clusters", metavar="K", help="Most clusters. No default."),
         whole_option("--n-clusters", metavar="K", help="Exactly so many clusters."),
         whole_option("--min-size", metavar="S", help="No cluster with fewer items.", default=1),

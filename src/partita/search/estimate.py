@@ -34,7 +34,7 @@ def estimate(
     *,
     loss: str | Loss = "vi",
     method: str = "auto",
-    bound: Literal["fast", "tight"] | None = "fast",
+    bound: Literal["auto", "fast", "tight"] | None = "auto",
     similarity: ArrayLike | None = None,
     starts: LabelsLike | None = None,
     n_starts: int = 64,
@@ -66,10 +66,14 @@ def estimate(
         paper's greedy search; "draws" takes the best draw; "average" and
         "complete" the best cut of a linkage; "ilp" proves Binder's optimum;
         "enumerate" tries all partitions of at most 12 items.
-    bound : "fast", "tight" or None
-        How hard to prove a lower bound. For VI (any a), NVI, ID, NID and
-        Binder (any a). VI_LB, 1 − ARI and 1 − PEAR have none: they are no
-        metrics and not linear in the pairs.
+    bound : "auto", "fast", "tight" or None, default "auto"
+        How hard to prove a lower bound, each within a fixed amount of work and
+        not of time, so that it is the same on every machine. "fast" takes some
+        hundredths of a second, a second at most where Binder's loss is hard;
+        "auto" goes on for VI by at most about a third of a second; "tight" may
+        take a minute. VI (any a), NVI, ID, NID and Binder (any a) have a
+        bound. VI_LB, 1 − ARI and 1 − PEAR have none: they are not metrics and
+        not linear in the pairs.
     similarity : array_like, shape (n_items, n_items), optional
         A similarity matrix instead of draws, for losses that need no more, such as "binder".
     starts : array_like, shape (n, n_items), optional
@@ -135,7 +139,7 @@ def estimate(
     """
     measure = as_loss(loss)
     search = as_method(method, measure)
-    bound = choice_or_none(bound, "bound", ("fast", "tight"))
+    bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
     posterior, matrix = _posterior_or_matrix(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
     near = _neighbours(neighbours, l)

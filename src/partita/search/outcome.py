@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.losses.posterior import Posterior
 from partita.partitions.labels import Labels, by_size
-from partita.search.lower_bounds.bound import EFFORTS, Effort, lower_bound
+from partita.search.lower_bounds.bound import lower_bound
 from partita.search.result import PointEstimate, SearchReport, Start, is_proven
 from partita.search.task import Candidate, Task, distinct_candidates, shielded, tied
 
@@ -72,13 +72,13 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
         if task.clock.is_up():
             task.limits.append("time: nothing was proven beyond what the search knew")
         else:
-            known.extend(_computed_bound(task, labels, value, EFFORTS[bound]))
+            known.extend(_computed_bound(task, labels, value, bound))
     return min(max(0.0, *known), value) if known else None
 
 
-def _computed_bound(task: Task, labels: Labels, value: float, effort: Effort) -> list[float]:
+def _computed_bound(task: Task, labels: Labels, value: float, bound: str) -> list[float]:
     computed = shielded(
-        task, lambda: lower_bound(task, labels, value, effort), "proving a lower bound"
+        task, lambda: lower_bound(task, labels, value, bound), "proving a lower bound"
     )
     if task.clock.is_up():
         task.limits.append("time: the proof was cut short; its bound is the best it had")

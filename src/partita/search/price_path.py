@@ -21,7 +21,7 @@ from partita.partitions.fetching import fetched
 from partita.partitions.labels import by_size
 from partita.partitions.types import DrawsLike
 from partita.search.hull import Point, hull
-from partita.search.lower_bounds.bound import EFFORTS, lower_bound
+from partita.search.lower_bounds.bound import lower_bound
 from partita.search.methods.registry import ENUMERATED_ITEMS
 from partita.search.path_result import PricePath
 from partita.search.path_search import every_partition, searched
@@ -35,7 +35,7 @@ def price_path(
     low: float = 0.0,
     high: float = 2.0,
     n_starts: int = 16,
-    bound: Literal["fast", "tight"] | None = "fast",
+    bound: Literal["auto", "fast", "tight"] | None = "fast",
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -67,8 +67,9 @@ def price_path(
         Prices between which the path is sought; all of 0 to 2 by default.
     n_starts : int, default 16
         Most starts of the searches that the path begins with.
-    bound : "fast", "tight" or None
-        How hard to prove lower bounds at the breakpoints.
+    bound : "auto", "fast", "tight" or None, default "fast"
+        How hard to prove lower bounds at the breakpoints and at both ends, as in
+        :func:`estimate`, at each of them.
     time_limit : float, optional
         Seconds after which the path found so far is returned.
     n_jobs : int, optional
@@ -116,7 +117,7 @@ def price_path(
             f"{named(lambda known: known.has_price)}, Entropy(…), Additive(…).",
             argument="loss",
         )
-    bound = choice_or_none(bound, "bound", ("fast", "tight"))
+    bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
     low, high = number(low, "low"), number(high, "high")
     if not 0.0 <= low < high <= 2.0:
         raise InvalidInputError(
@@ -170,7 +171,7 @@ def _proven(task: Task, corners: list[Point], breaks: list[float], bound: str) -
             break
         at = replace(task, loss=task.loss.with_price(a), posterior=None, limits=[], _distances={})
         value = corner.at(a)
-        prove = partial(lower_bound, at, corner.labels, value, EFFORTS[bound])
+        prove = partial(lower_bound, at, corner.labels, value, bound)
         say = f"proving breakpoint {j + 1} of {len(breaks)}"
         found = shielded(task, prove, say)
         bounds[j] = 0.0 if found is None else min(found, value)

@@ -38,7 +38,7 @@ class PartitionConsensus(SummaryEstimator):
         Fraction of the labelings that the ball around the consensus holds.
     method : str, default "auto"
         The search; see :func:`partita.estimate`.
-    bound : "fast", "tight" or None, default "fast"
+    bound : "auto", "fast", "tight" or None, default "auto"
         How hard to prove that no clustering is closer; None leaves the proof out, which can
         take longer than the search where the labelings have little in common.
     max_clusters : int, optional
@@ -102,7 +102,7 @@ class PartitionConsensus(SummaryEstimator):
         loss: str | Loss = "vi",
         prob: float = 0.95,
         method: str = "auto",
-        bound: Literal["fast", "tight"] | None = "fast",
+        bound: Literal["auto", "fast", "tight"] | None = "auto",
         max_clusters: int | None = None,
         n_clusters: int | None = None,
         min_cluster_size: int | None = None,

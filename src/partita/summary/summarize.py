@@ -53,7 +53,7 @@ def summarize(
     var_name: str | None = None,
     jaccard: float = JACCARD,
     method: str = "auto",
-    bound: Literal["fast", "tight"] | None = "fast",
+    bound: Literal["auto", "fast", "tight"] | None = "auto",
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
@@ -89,7 +89,7 @@ def summarize(
         curve around an estimate that was searched freely, where
         draws × items × (clusters + 4) is at most 30 million, and the path of at
         most 8 items. False does neither.
-    bound : {"fast", "tight"} or None, default "fast"
+    bound : {"auto", "fast", "tight"} or None, default "auto"
         As in :func:`estimate`: what is proven about the estimate. About the VI
         and Binder estimates made for comparison nothing is.
     method, max_clusters, n_clusters, min_size, time_limit, rng, n_jobs, progress

@@ -172,28 +172,27 @@ def gaining_compositions(
     mass: Floats,
     logs: Floats,
     tops: Floats,
+    low: Ints,
+    high: Ints,
+    n_boxes: Ints,
     most_nodes: int,
     most_found: int,
-) -> tuple[Ints, Floats, int, bool]:
-    """Compositions for which prices may exceed costs, the costs, boxes seen, whether that is all.
+) -> tuple[Ints, Floats, int]:
+    """Compositions for which prices may exceed costs, the costs, and the boxes that were seen.
 
     An item of a set of s items costs at least size_price · log s − 2 · most_shared, which depends
     on the composition alone: how many items the set takes of each cluster. Returned are the
     compositions, shape (n_found, n_sides), and the costs of all items in each, shape
-    (n_found, n_items), infinite where no item is taken. Where none is returned and the last value
-    is True, Σ (prices − per_item) ≤ Σ costs for every set.
+    (n_found, n_items), infinite where no item is taken. ``low``, ``high`` and ``n_boxes`` hold the
+    boxes still to be searched, the number of items taken in all last: a search goes on where it
+    ended. Where none is left and none was returned, Σ (prices − per_item) ≤ Σ costs for every set.
     """
     n_sides = bounds.size - 1
     n = order.size
     offset = np.empty(n_sides, np.int64)
     for k in range(n_sides):
         offset[k] = bounds[k] + k
-    low = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
-    high = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
-    low[0, n_sides], high[0, n_sides] = 1, n
-    for k in range(n_sides):
-        high[0, k] = bounds[k + 1] - bounds[k]
-    depth = 1
+    depth = n_boxes[0]
     values = np.empty(n)
     ranked = np.empty(n)
     gain = np.empty(n_sides)
@@ -259,4 +258,15 @@ def gaining_compositions(
         high[depth, split] = middle
         low[depth + 1, split] = middle + 1
         depth += 2
-    return found[:n_found], cost[:n_found], nodes, depth == 0
+    n_boxes[0] = depth
+    return found[:n_found], cost[:n_found], nodes
+
+
+def first_box(bounds: Ints) -> tuple[Ints, Ints, Ints]:
+    """Boxes to be searched, of which the only one holds every set."""
+    n, n_sides = int(bounds[-1]), bounds.size - 1
+    low = np.zeros((64 + 2 * n, n_sides + 1), np.int64)
+    high = low.copy()
+    low[0, n_sides], high[0, n_sides] = 1, n
+    high[0, :n_sides] = np.diff(bounds)
+    return low, high, np.ones(1, np.int64)

@@ -28,7 +28,6 @@ that such sums can have is taken off the bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,15 +37,25 @@ from partita.partitions.draws import Draws
 from partita.partitions.labels import Labels
 from partita.partitions.passes import Block, sum_blocks
 from partita.search.lower_bounds.price_programme import PriceProgramme
+from partita.search.task import Clock
 
-_GROUPS = 4
-"""Pieces of work for the threads: fixed, so that they do not change the answer."""
+_GROUPS, _MOST_GROUPS, _GROUP_STEPS = 4, 32, 50_000_000
+"""Blocks of draws that tables are made of, at least and at most, and the steps of one in between,
+about a tenth of a second: they depend on the draws alone, so that threads do not change the
+answer."""
+
+_SLICE_STEPS = 50_000_000
+"""Steps of the branch and bound, about a tenth of a second, after which the time is looked at."""
 
 _LEVELS = (0.05, 0.005, 0.0)
 """What every price is lowered by, as shares of the loss: a coarse proof first, then finer ones."""
 
 _FOUND = 100
 """Most compositions added in a round."""
+
+
+class _TimeUpError(Exception):
+    """Raised between blocks of draws when the clock is up."""
 
 
 class Overlaps(NamedTuple):
@@ -77,8 +86,9 @@ def composition_bound(
     a: float,
     steps: int,
     rounds: int,
+    price_work: float,
     n_jobs: int | None = None,
-    is_up: Callable[[], bool] = lambda: False,
+    clock: Clock | None = None,
 ) -> tuple[float, bool]:
     """A lower bound of the expected VI(a) of every partition, and whether it was cut short.
 
@@ -96,45 +106,69 @@ def composition_bound(
         Work for the branch and bound: boxes times table entries.
     rounds : int
         Most searches for sets that break the prices.
-    is_up : callable
-        Asked between searches; the best bound so far is returned when True.
+    price_work : float
+        Work for the linear programmes, see :class:`PriceProgramme`.
+    clock : Clock, optional
+        When it is up, the best bound so far is returned.
 
     Notes
     -----
     The tables cost O(Σ over draws of Σ_t n_t²) and hold 3·N values for each item and side.
     """
-    from partita.kernels.search.compositions import gaining_compositions
-
+    clock = Clock(None) if clock is None else clock
     n = draws.n_items
-    tables = _overlaps(draws, labels, n_jobs)
+    try:
+        tables = _overlaps(draws, labels, n_jobs, clock)
+    except _TimeUpError:
+        return -np.inf, True
     size_price = 2.0 - a
     start = size_price * np.log2(np.bincount(labels)[labels]) - 2.0 * tables.own
     base = value - float(start.sum()) / n
     margin = rounding(draws.n_draws, n)
-    programme = PriceProgramme(start, labels)
+    programme = PriceProgramme(start, labels, price_work)
     prices, proven, level = start, -np.inf, 0
     for _ in range(rounds):
         per_item = _LEVELS[level] * value + margin
-        boxes = max(1, steps // tables.node_cost)
-        taken, cost, nodes, complete = gaining_compositions(
-            prices, size_price, per_item, *tables[:6], boxes, _FOUND
-        )
-        steps -= nodes * tables.node_cost
+        taken, cost, used, complete = _broken(prices, size_price, per_item, tables, steps, clock)
+        steps -= used
         if complete and not len(taken):
             proven = max(proven, base + float(prices.sum()) / n - per_item - margin)
             level += 1
             if level == len(_LEVELS):
                 return proven, False
         else:
-            better = programme.prices() if programme.add(taken, cost) else None
+            better = None
+            if programme.add(taken, cost):
+                better = programme.prices(clock.left)
             if better is None:
                 break
             prices = better
         if base + float(prices.sum()) / n <= proven:
             return proven, False
-        if steps <= 0 or is_up():
+        if steps <= 0 or clock.is_up():
             break
     return proven, True
+
+
+def _broken(
+    prices: Floats, size_price: float, per_item: float, tables: Overlaps, steps: int, clock: Clock
+) -> tuple[Ints, Floats, int, bool]:
+    """Compositions that break the prices, their costs, the steps taken, whether these are all."""
+    from partita.kernels.search.compositions import first_box, gaining_compositions
+
+    boxes = first_box(tables.bounds)
+    taken, cost = np.empty((0, tables.bounds.size - 1), np.int64), np.empty((0, prices.size))
+    used = 0
+    while True:
+        nodes = max(1, min(_SLICE_STEPS, steps - used) // tables.node_cost)
+        found, costs, seen = gaining_compositions(
+            prices, size_price, per_item, *tables[:6], *boxes, nodes, _FOUND - len(taken)
+        )
+        used += seen * tables.node_cost
+        taken, cost = np.concatenate((taken, found)), np.concatenate((cost, costs))
+        complete = boxes[2][0] == 0
+        if complete or used >= steps or len(taken) == _FOUND or clock.is_up():
+            return taken, cost, used, complete
 
 
 def rounding(n_draws: int, n_items: int) -> float:
@@ -153,17 +187,22 @@ def table_bytes(n_items: int, n_sides: int) -> int:
     return 3 * 8 * n_items * n_sides * (n_items + n_sides)
 
 
-def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
+def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None, clock: Clock) -> Overlaps:
     from partita.kernels.search.compositions import side_masses, side_overlaps
 
     n, n_sides = draws.n_items, int(labels.max()) + 1
-    step = -(-draws.n_draws // _GROUPS)
+    groups = np.clip(table_steps(draws, n_sides) // _GROUP_STEPS, _GROUPS, _MOST_GROUPS)
+    step = -(-draws.n_draws // int(groups))
+
+    def look_at_time(_: str) -> None:
+        if clock.is_up():
+            raise _TimeUpError
 
     def masses(block: Block) -> tuple[Floats]:
         mass = block.probabilities
         return (side_masses(block.rows, block.n_clusters, mass, labels, n_sides),)
 
-    (mass,) = sum_blocks(masses, draws, rows=step, n_jobs=n_jobs)
+    (mass,) = sum_blocks(masses, draws, rows=step, n_jobs=n_jobs, say=look_at_time)
     stands = mass > 0.0
     line_of = np.where(stands, np.cumsum(stands).reshape(stands.shape) - 1, -1)
     n_lines = int(stands.sum())
@@ -172,7 +211,7 @@ def _overlaps(draws: Draws, labels: Labels, n_jobs: int | None) -> Overlaps:
         mass = block.probabilities
         return side_overlaps(block.rows, block.n_clusters, mass, labels, line_of, n_lines)
 
-    logs, shared = sum_blocks(shares, draws, rows=step, n_jobs=n_jobs)
+    logs, shared = sum_blocks(shares, draws, rows=step, n_jobs=n_jobs, say=look_at_time)
     order = np.argsort(labels, kind="stable")
     bounds = np.searchsorted(labels[order], np.arange(n_sides + 1))
     tops = np.zeros((n_lines, shared.shape[1], n + n_sides))

@@ -35,8 +35,9 @@ R = TypeVar("R")
 _GROUPS = 16
 """Pieces of work for the threads: fixed, so that they do not change the answer."""
 
-_GROUP_LABELS = 1 << 24
-"""Labels of one piece, at most, unless one block has more: each thread converts those of one."""
+_GROUP_LABELS, _GROUP_WORK = 1 << 24, 2e8
+"""Labels of one piece and pairs of draws times items, some tenths of a second, at most, unless one
+block has more: each thread converts the labels of one, and time is looked at between them."""
 
 _COPIES = 2
 """Draws that were merged count as several of equal mass while these are at most so many times."""
@@ -155,8 +156,10 @@ class _Matching:
     def _match(self, atoms: Ints, edges: Ints) -> tuple[Ints, Floats]:
         """Match the atoms within each block, in groups of blocks."""
         n_blocks = edges.size - 1
-        labels = int(np.diff(edges).max()) * self.draws.n_items
-        step = min(-(-n_blocks // _GROUPS), max(1, _GROUP_LABELS // labels))
+        largest = int(np.diff(edges).max())
+        labels = largest * self.draws.n_items
+        room = min(_GROUP_LABELS / labels, _GROUP_WORK / (largest * labels))
+        step = min(-(-n_blocks // _GROUPS), max(1, int(room)))
         groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
         pieces = [(atoms[group[0] : group[-1]], group) for group in groups]
         partner, reach = concatenated(self._map(_match, pieces, _unmatched))

@@ -19,26 +19,31 @@ class PriceProgramme:
     """The linear programme of the prices: as much as possible in all, no known set above its cost.
 
     For a composition c with costs h, the dearest set has Σ_k (the c_k largest y_i − h_i in C_k),
-    which is the minimum over θ of Σ_k [c_k θ_k + Σ_i (y_i − h_i − θ_k)⁺]: one row, and one column
-    more for each item and cluster.
+    which is the minimum over θ of Σ_k [c_k θ_k + Σ_i (y_i − h_i − θ_k)⁺]: one row, and one row and
+    column more for each item and cluster. The solver takes about as many iterations as there are
+    rows; ``work`` counts iterations times rows, which does not depend on the machine.
     """
 
-    def __init__(self, start: NDArray[np.float64], labels: Labels) -> None:
+    def __init__(self, start: NDArray[np.float64], labels: Labels, work: float) -> None:
         self.start, self.labels = start, labels
+        self.work = work
         self.taken: list[NDArray[np.int64]] = []
         self.costs: list[NDArray[np.float64]] = []
 
-    def add(self, taken: NDArray[np.int64], costs: NDArray[np.float64]) -> bool:
-        """More compositions; whether any was new."""
+    def add(self, taken: Ints, costs: Floats) -> bool:
+        """More compositions, as many as there is work for; whether any was new."""
         known = {c.tobytes() for c in self.taken}
-        for composition, cost in zip(taken, costs, strict=True):
-            if composition.tobytes() not in known:
-                self.taken.append(composition)
-                self.costs.append(cost)
-        return len(self.taken) > len(known)
+        new = [j for j, composition in enumerate(taken) if composition.tobytes() not in known]
+        n = self.start.size
+        most = int(np.sqrt(max(0.0, self.work))) // n - 1 - len(self.taken)
+        step = max(1, -(-len(new) // max(1, most)))  # evenly spaced: neighbours are alike
+        new = new[::step] if most > 0 else []
+        self.taken += [taken[j] for j in new]
+        self.costs += [costs[j] for j in new]
+        return len(new) > 0
 
-    def prices(self) -> NDArray[np.float64] | None:
-        """The best prices for the known compositions; None where the solver failed."""
+    def prices(self, seconds: float = np.inf) -> Floats | None:
+        """The best prices for the known compositions; None where the solver did not finish."""
         from scipy.optimize import linprog
         from scipy.sparse import coo_array
 
@@ -55,16 +60,18 @@ class PriceProgramme:
         bounds = [(0.0, reach)] * (2 * n) + rows.bounds
         objective = np.zeros(rows.n_columns)
         objective[:n], objective[n : 2 * n] = -1.0 + _STAY, 1.0 + _STAY
-        matrix = coo_array(
-            (rows.values, (rows.rows, rows.columns)), shape=(len(rows.right), rows.n_columns)
-        )
+        n_rows = len(rows.right)
+        matrix = coo_array((rows.values, (rows.rows, rows.columns)), shape=(n_rows, rows.n_columns))
+        iterations = max(1, int(min(self.work / n_rows, 1e9)))
         result = linprog(
             objective,
             A_ub=matrix.tocsr(),  # type: ignore[call-overload] # sparse: documented, not stubbed
             b_ub=np.array(rows.right),
             bounds=bounds,
             method="highs",
+            options={"maxiter": iterations, "time_limit": min(seconds, 1e9)},
         )
+        self.work -= (int(result.nit) + 1) * n_rows
         if result.status != 0:
             return None
         return np.asarray(self.start + result.x[:n] - result.x[n : 2 * n] - _SOLVER)
