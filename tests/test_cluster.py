@@ -298,7 +298,7 @@ def test_clusters_that_are_none(stored, monkeypatch):
     done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
     assert done.exit_code == 2
     assert "give one" in done.output
-    monkeypatch.setattr("partita.cli.cluster._SECONDS", 0.2)
+    monkeypatch.setattr("partita.cli.options._SECONDS", 0.2)
     done = partita("summarize", draws, "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 1
     assert "no Dask scheduler at tcp://127.0.0.1:1" in done.output

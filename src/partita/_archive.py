@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path, existing
 from partita._memory import require_memory
-from partita._own_files import Kind, mark
 from partita.errors import FileFormatError, MemoryLimitError
 
 _DOCUMENT = "document"
@@ -25,11 +24,10 @@ _EARLIER = "header"
 
 
 class Form(NamedTuple):
-    """What a file holds: its name in files, the newest version of it, and whose kind it is."""
+    """What a file holds: its name in files and the newest version of it."""
 
     format: str
     version: int
-    kind: Kind | None = None
 
 
 def write_archive(
@@ -43,16 +41,16 @@ def write_archive(
     """Write the document and the arrays; whoever reads sees the old file or all of the new one."""
     text = json.dumps({"format": form.format, "version": form.version, **document})
     entries = {_DOCUMENT: np.frombuffer(text.encode(), np.uint8), **arrays}
-    with atomic_path(path, overwrite=overwrite, kind=form.kind) as temporary:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            for name, array in entries.items():
-                # An entry made from its name alone carries no time of day.
-                entry = zipfile.ZipInfo(f"{name}.npy")
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(entry, "w", force_zip64=True) as out:
-                    np.lib.format.write_array(out, array, allow_pickle=False)
-        if form.kind is not None:
-            mark(temporary, form.kind)
+    with (
+        atomic_path(path, overwrite=overwrite) as temporary,
+        zipfile.ZipFile(temporary, "w") as archive,
+    ):
+        for name, array in entries.items():
+            # An entry made from its name alone carries no time of day.
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(entry, "w", force_zip64=True) as out:
+                np.lib.format.write_array(out, array, allow_pickle=False)
 
 
 def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from partita._own_files import Kind, is_own, is_same
 from partita._validate import path as clean_path
 from partita.errors import PartitaError
 
@@ -50,7 +49,6 @@ def atomic_path(
     *,
     overwrite: bool = False,
     replaceable: Callable[[Path], bool] | None = None,
-    kind: Kind | None = None,
 ) -> Iterator[Path]:
     """A path to write to; becomes ``path`` only when the block ends without an error.
 
@@ -65,12 +63,9 @@ def atomic_path(
     path : path
         Where the result shall be. Its directory must exist.
     overwrite : bool
-        Replace what is there; otherwise only what the rule of ``_own_files`` allows.
+        Replace what is there; otherwise it is refused before the block runs.
     replaceable : callable, optional
         Of a directory: whether partita wrote it. Without it none is replaced.
-    kind : str, optional
-        What is written says that it is partita's and of this kind; what is
-        there and does not is refused before the block runs.
 
     Examples
     --------
@@ -86,7 +81,7 @@ def atomic_path(
     # Through a symbolic link, as open() would.
     target = Path(os.path.realpath(clean_path(path, "path")))
     if target.exists() and not target.is_file() and not target.is_dir():
-        with _explained(path):
+        with explained(path):
             yield target
         return
     _remove_leftovers(target)
@@ -95,14 +90,12 @@ def atomic_path(
             f"{path} cannot be written: the directory {target.parent} does not exist. "
             "Make it first."
         )
-    if kind is not None or target.is_dir():
-        _check_target(target, path, overwrite or is_own(target, kind), replaceable)
+    _check_target(target, path, overwrite, replaceable)
     with scratch_path(target) as temporary:
-        with _explained(path):
+        with explained(path):
             yield temporary
-        allowed = overwrite or is_own(target, kind) or is_same(target, temporary)
-        _check_target(target, path, allowed, replaceable)
-        with _explained(path):
+        _check_target(target, path, overwrite, replaceable)  # another process may have written
+        with explained(path):
             _move(temporary, target)
 
 
@@ -120,7 +113,7 @@ def scratch_path(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _explained(path: PathLike) -> Iterator[None]:
+def explained(path: PathLike) -> Iterator[None]:
     """A full disk, a missing right and the like as an error that names the result's path."""
     try:
         yield
@@ -136,11 +129,9 @@ def _explained(path: PathLike) -> Iterator[None]:
         raise FileAccessError(f"{path} cannot be written: {reason}. {advice}") from error
 
 
-def write_text(
-    path: PathLike, text: str, *, overwrite: bool = False, kind: Kind | None = None
-) -> None:
+def write_text(path: PathLike, text: str, *, overwrite: bool = False) -> None:
     """Write text as UTF-8 with the same line ends on every system; see :func:`atomic_path`."""
-    with atomic_path(path, overwrite=overwrite, kind=kind) as temporary:
+    with atomic_path(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -155,7 +146,7 @@ def existing(path: PathLike, *, directory: bool = False) -> Path:
 
 
 def _check_target(
-    target: Path, path: PathLike, allowed: bool, replaceable: Callable[[Path], bool] | None
+    target: Path, path: PathLike, overwrite: bool, replaceable: Callable[[Path], bool] | None
 ) -> None:
     if not target.exists():
         return
@@ -164,10 +155,9 @@ def _check_target(
             f"{path} is a directory that partita did not write, or that holds more than it wrote; "
             "it is not replaced. Choose another name."
         )
-    if not target.is_dir() and not allowed:
+    if not overwrite:
         raise FileOverwriteError(
-            f"{path} exists already and holds something else. Pass overwrite=True to "
-            "replace it, or choose another name."
+            f"{path} exists already. Pass overwrite=True to replace it, or choose another name."
         )
 
 

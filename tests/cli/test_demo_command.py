@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.cli import demo
+from partita.cli import fit
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr(demo, "DRAWS", 60)
-    monkeypatch.setattr(demo, "BURN_IN", 20)
+    monkeypatch.setattr(fit, "DRAWS", 60)
+    monkeypatch.setattr(fit, "BURN_IN", 20)
 
 
 @pytest.fixture
 def without_figures(monkeypatch):
     """Several seconds of drawing, where the figures are not the point."""
-    monkeypatch.setattr(demo, "write_figures", lambda *_, **__: None)
+    monkeypatch.setattr(fit, "write_figures", lambda *_, **__: None)
 
 
 def test_galaxies(place, partita):
@@ -39,19 +39,20 @@ def test_galaxies(place, partita):
     assert pt.read_draws(out / "draws.npz").n_draws == 240
 
 
-def test_its_own_results_are_written_anew(place, partita, without_figures):
-    draws = []
-    for seed in (1, 2):
-        assert partita("demo", "--seed", seed).exit_code == 0
-        draws.append(pt.read_draws("partita-demo/draws.npz"))
-    assert draws[0] != draws[1]
+def test_results_are_written_anew_when_asked(place, partita, without_figures):
+    assert partita("demo", "--seed", 1).exit_code == 0
+    first = pt.read_draws("partita-demo/draws.npz")
+    assert partita("demo", "--seed", 2).exit_code == 1
+    assert pt.read_draws("partita-demo/draws.npz") == first
+    assert partita("demo", "--seed", 2, "--force").exit_code == 0
+    assert pt.read_draws("partita-demo/draws.npz") != first
 
 
 @pytest.mark.parametrize("name", ["example1", "example2"])
 def test_examples_are_compared_with_the_truth(place, partita, name, without_figures):
     result = partita("demo", name, "--seed", 3, "--out", "d")
     assert result.exit_code == 0, result.stderr
-    truth = pt.datasets.four_normals(example=int(name[-1]), rng=demo.DATA_SEED).labels
+    truth = pt.datasets.four_normals(example=int(name[-1]), rng=fit.DATA_SEED).labels
     draws = pt.read_draws("d/draws.npz")
     labels = pt.summarize(draws).labels
     assert f"Truth: 4 clusters, {pt.distance(truth, labels):.3g} bits" in result.stdout

@@ -1,27 +1,20 @@
-"""``--force`` replaces what this command wrote, and never an input or a file of the user."""
+"""One rule: files of fixed names, replaced only with ``--force``, and nothing else is touched."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 
 import pytest
 
 import partita as pt
+from cli.conftest import start
 from partita import _files
-from partita.cli import directories
 
-
-@pytest.fixture
-def run(place, partita):
-    """A directory as ``fit`` leaves it, with a user's own figure."""
-    results = partita("summarize", "draws.csv", "--out", "run")
-    assert results.exit_code == 0, results.output
-    shutil.copy("draws.npz", "run/draws.npz")
-    (place / "run" / "figures").mkdir()
-    (place / "run" / "figures" / "mine.svg").write_text("drawn by hand")
-    return place / "run"
+FILES = {
+    *("labels.csv", "bounds.csv", "items.csv", "clusters.csv"),
+    *("summary.json", "summary.txt"),
+}
 
 
 def contents(place):
@@ -29,78 +22,74 @@ def contents(place):
     return {p.relative_to(place).as_posix(): p.read_bytes() for p in files}
 
 
-def test_an_out_that_holds_an_input_is_refused(run, partita):
+@pytest.fixture
+def run(place, partita):
+    """A directory with results, the draws they came from and files of the user's."""
+    (place / "run" / "figures").mkdir(parents=True)
+    (place / "run" / "figures" / "mine.svg").write_text("drawn by hand")
+    (place / "run" / "thesis.tex").write_text("years of work")
+    shutil.copy("draws.npz", "run/draws.npz")
+    results = partita("summarize", "run/draws.npz", "--out", "run")
+    assert results.exit_code == 0, results.output
+    return place / "run"
+
+
+def test_files_have_fixed_names_and_others_stay(run):
+    assert contents(run).keys() == FILES | {"figures/mine.svg", "thesis.tex", "draws.npz"}
+
+
+def test_what_exists_is_replaced_only_with_force(run, partita):
     before = contents(run)
-    result = partita("summarize", "run/draws.npz", "--out", "run", "--force")
-    assert result.exit_code == 1
-    assert "holds draws.npz, which this command reads" in result.stderr
+    refused = partita("summarize", "chain1.csv", "--out", "run")
+    assert refused.exit_code == 1
+    assert "run/labels.csv exists already. Add --force" in refused.stderr
     assert contents(run) == before
-
-
-def test_an_out_that_holds_the_data_is_refused(place, partita):
-    (place / "proj").mkdir()
-    shutil.copy("data.csv", "proj/data.csv")
-    result = partita("fit", "proj/data.csv", "--out", "proj", "--force")
-    assert result.exit_code == 1
-    assert os.listdir("proj") == ["data.csv"]
-
-
-@pytest.mark.parametrize("option", ["--data", "--weights"])
-def test_every_file_that_is_read_is_an_input(option, run, partita):
-    shutil.copy("data.csv", "run/x.csv")
-    result = partita("summarize", "draws.csv", option, "run/x.csv", "--out", "run", "--force")
-    assert "holds x.csv, which this command reads" in result.stderr
-
-
-def test_an_input_is_not_written_over(place, partita):
-    before = (place / "draws.csv").read_bytes()
-    for words in (["summarize", "draws.csv", "--report"], ["convert", "draws.csv"]):
-        result = partita(*words, "draws.csv", "--force")
-        assert result.exit_code == 1
-        assert "is read by this command" in result.stderr
-    result = partita("compare", "labels.csv:cluster", "truth.csv", "--out", "labels.csv", "--force")
-    assert "is read by this command" in result.stderr
-    assert (place / "draws.csv").read_bytes() == before
-
-
-def test_force_touches_only_what_the_command_wrote(run, partita):
-    before = contents(run)
-    result = partita("summarize", "chain1.csv", "--out", "run", "--force")
-    assert result.exit_code == 0, result.output
-    after = contents(run)
-    assert after["draws.npz"] == before["draws.npz"]
-    assert after["figures/mine.svg"] == b"drawn by hand"
-    assert after["summary.json"] != before["summary.json"]
-    assert after.keys() == before.keys()
-
-
-def test_its_own_files_of_an_earlier_run_are_removed(place, partita):
-    partita("summarize", "draws.csv", "--out", "r", "--similarity", "csv", "--figures", "svg")
-    (place / "r" / "figures" / "mine.svg").write_text("drawn by hand")
-    assert partita("summarize", "chain1.csv", "--out", "r", "--force").exit_code == 0
-    assert "similarity.csv" not in os.listdir("r")
-    assert os.listdir("r/figures") == ["mine.svg"]
-
-
-def test_a_file_of_the_user_under_one_of_our_names_is_not_replaced(run, partita):
-    (run / "similarity.csv").write_text("mine")
-    before = contents(run)
-    result = partita("summarize", "chain1.csv", "--out", "run", "--force", "--similarity", "csv")
-    assert result.exit_code == 1
-    assert "similarity.csv was not written by partita" in result.stderr
-    assert contents(run) == before
-
-
-def test_a_forged_list_reaches_nothing_outside(run, partita):
-    outside = run.parent / "thesis.tex"
-    outside.write_text("years of work")
-    (run / "away").symlink_to(run.parent)
-    names = ["../thesis.tex", str(outside), "away/thesis.tex", "labels.csv"]
-    (run / directories.LIST).write_text(json.dumps({"summarize": names}))
-    for name in ("bounds.csv", "items.csv", "clusters.csv", "summary.json", "summary.txt"):
-        (run / name).unlink()
     assert partita("summarize", "chain1.csv", "--out", "run", "--force").exit_code == 0
-    assert outside.read_text() == "years of work"
+    after = contents(run)
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} <= FILES
+    assert after["summary.json"] != before["summary.json"]
+
+
+def test_one_file_that_exists_is_enough(place, partita):
+    (place / "run" / "figures").mkdir(parents=True)
+    (place / "run" / "figures" / "ball.svg").write_text("drawn by hand")
+    call = ("summarize", "no such file.csv", "--out", "run", "--figures", "svg")
+    assert "figures/ball.svg exists already" in partita(*call).stderr  # before any work
+    assert os.listdir("run") == ["figures"]
+
+
+def test_an_input_is_not_written_over(place, partita, run):
+    before = contents(place)
+    for words in (
+        ["summarize", "draws.csv", "--report", "draws.csv"],
+        ["convert", "draws.csv", "draws.csv"],
+        ["compare", "labels.csv:cluster", "truth.csv", "--out", "labels.csv"],
+        ["core", "draws.csv", "--out", "draws.csv"],
+        ["summarize", "draws.csv", "--weights", "run/labels.csv", "--out", "run"],
+        ["summarize", "draws.csv", "--data", "run/items.csv", "--out", "run"],
+    ):
+        result = partita(*words, "--force")
+        assert result.exit_code == 1
+        assert "is read by this command" in result.stderr, words
+    assert contents(place) == before
+
+
+def test_two_processes_may_write_one_directory(place, partita):
+    """Each file is that of one of the two runs, whole."""
+    alone = {}
+    for name in ("chain1", "chain2"):
+        assert partita("summarize", f"{name}.csv", "--out", f"of {name}").exit_code == 0
+        alone[name] = contents(place / f"of {name}")
+    for _ in range(2):
+        both = [start("summarize", f"{n}.csv", "--out", "run", "--force") for n in alone]
+        ends = [process.communicate(timeout=120) for process in both]
+        assert [process.returncode for process in both] == [0, 0], ends
+        for name, content in contents(place / "run").items():
+            if name not in ("summary.json", "summary.txt"):  # these hold times
+                assert content in [each[name] for each in alone.values()], name
+            else:
+                assert content.rstrip().endswith((b"}", b".")), name
 
 
 def test_a_store_is_replaced_only_if_it_is_ours(place, partita):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from partita.errors import PartitaError
+from partita.kernels.compiling import listeners
 from partita.summary import summarize as make
 
 
@@ -38,6 +40,23 @@ def test_a_fault_of_partita_asks_for_a_report(place, partita, monkeypatch):
     assert "--debug" in result.stderr
 
 
+def test_compiling_is_said_once_where_no_terminal_shows_it(place, partita, monkeypatch):
+    def compiles(*_, **__):
+        for now in (10.0, 10.2, 12.0, 14.0):
+            monkeypatch.setattr("time.monotonic", lambda now=now: now)
+            for listener in tuple(listeners):
+                listener()
+        raise PartitaError("enough")
+
+    monkeypatch.setattr(make, "summarize", compiles)
+    result = partita("summarize", "draws.csv")
+    assert [line.partition(";")[0] for line in result.stderr.splitlines()] == [
+        "partita: compiling for this machine",
+        "partita: enough",
+    ]
+    assert not any("_Compiling" in repr(listener) for listener in listeners)
+
+
 def test_interrupted_before_anything_was_made(place, partita, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
@@ -60,7 +79,8 @@ def test_interrupted_before_anything_was_made(place, partita, monkeypatch):
         ("fit", "data.csv", "--kernel", "cauchy"),
         ("demo", "iris"),
         ("compare", "labels.csv"),
-        ("completion", "tcsh"),
+        ("summarize", "draws.csv", "--method", "luck"),
+        ("convert", "draws.csv", "-", "--to", "doc"),
     ],
 )
 def test_wrong_usage(place, partita, arguments):

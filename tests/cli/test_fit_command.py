@@ -11,7 +11,7 @@ import pytest
 
 import partita as pt
 from cli.conftest import NAMES
-from partita.cli.model import make_kernel, make_prior
+from partita.cli.fit import make_kernel, make_prior
 from partita.samplers.table import as_table
 from partita.summary import summarize as make
 

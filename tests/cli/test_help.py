@@ -12,16 +12,13 @@ import time
 import click
 import numpy as np
 import pytest
-from click.shell_completion import ShellComplete
 
 import partita
 from cli.conftest import PROGRAM
-from partita.cli import demo, options
+from partita.cli import fit
+from partita.cli.fit import KERNELS, make_kernel
 from partita.cli.group import COMMANDS, cli
-from partita.cli.model import KERNELS, make_kernel
-from partita.io.registry import format_names
 from partita.samplers.table import as_table
-from partita.search.methods.registry import METHODS
 
 PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
@@ -56,9 +53,9 @@ def short(arguments):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
-    monkeypatch.setattr(demo, "DRAWS", 30)
-    monkeypatch.setattr(demo, "BURN_IN", 10)
-    monkeypatch.setattr(demo, "write_figures", lambda *_, **__: None)  # the demo's tests have them
+    monkeypatch.setattr(fit, "DRAWS", 30)
+    monkeypatch.setattr(fit, "BURN_IN", 10)
+    monkeypatch.setattr(fit, "write_figures", lambda *_, **__: None)  # the demo's tests have them
     for part in ("part1.npy", "part2.npy"):
         np.save(place / part, np.repeat([[0, 0, 1], [0, 1, 1]], 10, axis=0))
     if name == "compare":
@@ -72,9 +69,7 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
         assert result.exit_code == 0, (line, result.stderr)
 
 
-def test_names_written_out_are_those_of_the_registries():
-    assert set(options.METHODS) == set(METHODS)
-    assert format_names() == options.FORMATS
+def test_every_kernel_by_its_name():
     table = as_table([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     kinds = {type(make_kernel(name, (), table)).__name__ for name in KERNELS}
     assert len(kinds) == len(KERNELS) - 1  # "hierarchical" is a normal one with a learned scale
@@ -110,23 +105,6 @@ def test_help_fits_the_terminal(name, width):
         if len(line) > width and "[" not in line  # a list of choices is not broken
     ]
     assert too_long == []
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell, partita):
-    result = partita("completion", shell)
-    assert result.exit_code == 0
-    assert "_PARTITA_COMPLETE" in result.stdout
-
-
-def test_completions():
-    complete = ShellComplete(cli, {}, "partita", "_PARTITA_COMPLETE")
-    assert [c.value for c in complete.get_completions([], "co")] == [
-        name for name in COMMANDS if name.startswith("co")
-    ]
-    found = [c.value for c in complete.get_completions(["summarize", "--loss"], "om")]
-    assert found == ["omari", "ompear"]
-    assert "--time-limit" in [c.value for c in complete.get_completions(["fit"], "--t")]
 
 
 def test_version(partita):

@@ -25,7 +25,7 @@ def test_a_second_run_compiles_nothing(part):
 def test_named_parts_only(partita, monkeypatch):
     called = []
     monkeypatch.setattr(
-        "partita.cli.warmup.PARTS", {name: lambda n=name: called.append(n) for name in ("a", "b")}
+        "partita.cli.tools.PARTS", {name: lambda n=name: called.append(n) for name in ("a", "b")}
     )
     done = partita("warmup")
     assert done.exit_code == 0

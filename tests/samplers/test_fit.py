@@ -216,7 +216,8 @@ def test_a_saved_fit_comes_back(name, prior, tmp_path):
     assert all(np.array_equal(again.trace[k], fit.trace[k]) for k in fit.trace)
     points = np.asarray(CASES[name].rows)[:3]
     np.testing.assert_array_equal(again.density(points).mean, fit.density(points).mean)
-    fit.save(path)  # a fit over a fit
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        fit.save(path)
     fit.save(path, overwrite=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit.npz"]
 

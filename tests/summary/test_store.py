@@ -86,7 +86,6 @@ def test_a_foreign_file_is_kept_unless_asked(pair, tmp_path):
         summary.save(foreign)
     assert foreign.read_bytes() == before
     summary.save(foreign, overwrite=True)
-    summary.save(foreign)  # a summary replaces a summary
     assert foreign.read_bytes() == path.read_bytes()
 
 

@@ -1,7 +1,7 @@
-"""The command line, ``partita``: one module per command, loaded when it is called.
+"""The command line, ``partita``. Modules are loaded when one of their commands is called.
 
-Sits above everything else. Modules here import click only; NumPy, Numba and the
-rest of partita load inside the commands, so that help is shown at once.
+They import click only; NumPy, Numba and the rest of partita load inside the commands, so that
+help is shown at once.
 """
 
 from __future__ import annotations

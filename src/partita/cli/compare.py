@@ -9,7 +9,6 @@ import click
 
 from partita._vocabulary import Words, words
 from partita._wording import counted
-from partita.cli.directories import check_file
 from partita.cli.options import (
     LossName,
     debug_option,
@@ -18,8 +17,14 @@ from partita.cli.options import (
     read_options,
     weights_option,
 )
-from partita.cli.outputs import write_table_to
-from partita.cli.show import say, show_either, width, wrapped
+from partita.cli.outputs import (
+    check_file,
+    say,
+    show_either,
+    width,
+    wrapped,
+    write_table_to,
+)
 from partita.losses.names import LOSSES
 
 if TYPE_CHECKING:
@@ -65,7 +70,7 @@ Examples:
 @read_options
 @debug_option
 @click.pass_context
-def command(
+def compare(
     ctx: click.Context,
     /,
     a: str,
@@ -106,7 +111,7 @@ def command(
     if b is None:
         raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
-    check_file(out, force=force)
+    check_file(out, force=force, inputs=(a, b))
     first, second, names, sorted_by_name = aligned(read_partition(a), read_partition(b))
     if sorted_by_name:
         say(f"items of {b} were put in the order of {a}, by name")

@@ -69,7 +69,7 @@ class Understood:
 
     def show(self, kernel: Kernel) -> str:
         """What was understood, one line per column."""
-        from partita.cli.model import prior_of, role_of
+        from partita.cli.fit import prior_of, role_of
 
         lines = [("column", "role", "kernel", "prior", "missing")]
         lines += [(name, role, "", "", "") for name, role in self.others]

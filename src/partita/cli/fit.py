@@ -1,22 +1,24 @@
-"""``partita fit``: from a table of data to draws, and on to the summary."""
+"""``partita fit``: from a table of data to draws, and on to the summary; ``partita demo``."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from partita._wording import counted
-from partita.cli.cluster import cluster_of, cluster_options
 from partita.cli.data import Understood, data_options, understand
-from partita.cli.directories import new_directory
-from partita.cli.failures import INTERRUPTED, watch_interrupts
-from partita.cli.model import KERNELS, PRIOR_OPTIONS, PRIORS, make_kernel, make_prior
+from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
+    cluster_of,
+    cluster_options,
     debug_option,
+    force_option,
     jobs_option,
     result_options,
     seed_option,
@@ -24,16 +26,53 @@ from partita.cli.options import (
     value_option,
     whole_option,
 )
-from partita.cli.outputs import check_outputs, write_figures, write_fit, write_report, write_summary
-from partita.cli.show import say
+from partita.cli.outputs import (
+    FIT_FILES,
+    SUMMARY_FILES,
+    check_directory,
+    check_file,
+    check_libraries,
+    filled,
+    names_of,
+    say,
+    show,
+    show_summary,
+    write_figures,
+    write_fit,
+    write_report,
+    write_summary,
+    write_table,
+)
 from partita.cli.summarize import make_summary, print_summary
+from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from partita.partitions.labels import Labels
     from partita.samplers.fit import Fit
+    from partita.samplers.hyperpriors import F, Gamma
     from partita.samplers.kernel import Kernel
     from partita.samplers.partition_prior import PartitionPrior
+    from partita.samplers.table import Table
+    from partita.summary.result import Summary
 
+KERNELS = ("auto", "normal", "hierarchical", "wishart", "bernoulli", "categorical", "poisson")
+PRIORS = ("dp", "py", "mfm")
+PRIOR_OPTIONS = {
+    "concentration": ("dp", "py"),
+    "discount": ("py",),
+    "mean_components": ("mfm",),
+    "components": ("mfm",),
+    "weight": ("mfm",),
+    "dynamic": ("mfm",),
+}
+"""Options of priors, and the priors that have them."""
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
+DRAWS, BURN_IN, CHAINS = 2_500, 1_000, 4
+DATA_SEED = 1
+_LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
+"""What each kind of picture needs."""
 
 
 @click.command(
@@ -125,7 +164,7 @@ Examples:
 @jobs_option
 @cluster_options
 @debug_option
-def command(
+def fit(
     source: str,
     columns: tuple[str, ...],
     names: str | None,
@@ -157,7 +196,11 @@ def command(
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
-    check_outputs(None if dry_run else out, report, figures, force=force)
+    check_file(report, force=force, inputs=(source,))
+    check_libraries(report, figures)
+    written = names_of(*FIT_FILES, *SUMMARY_FILES, similarity=similarity, figures=figures)
+    written += ("report.html",) if report is None else ()
+    check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
@@ -169,17 +212,17 @@ def command(
             return
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         run["engine"] = client
-        fit = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
-        with new_directory(out) as directory:  # before anything else can fail
-            write_fit(fit, directory)
+        made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
+        with filled(out, force=force) as directory:  # before anything else can fail
+            write_fit(made, directory)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
-            summary = make_summary(fit, None, choices, seed=seed, jobs=jobs)
-            with new_directory(out, adds=True) as directory:
+            summary = make_summary(made, None, choices, seed=seed, jobs=jobs)
+            with filled(out, force=force) as directory:
                 write_summary(summary, directory, similarity, one_based=one_based)
                 if figures is not None:
-                    write_figures(summary, fit, directory, figures)
+                    write_figures(summary, made, directory, figures)
                 if report is None:
                     write_report(summary, directory / "report.html")
             if report is not None:
@@ -222,3 +265,220 @@ def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any)
     if item_names is None:
         return fit
     return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
+
+
+def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | None:
+    """The kernel of that name, hyperparameters by the empirical rules unless they are set."""
+    if name == "auto":
+        if settings:
+            raise click.UsageError("--set needs a kernel; name one with --kernel.")
+        return None
+    kernel = _empirical(name, table)
+    known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
+    chosen = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
+    for setting in settings:
+        key, value = _parse(setting)
+        if key not in known:
+            raise click.UsageError(
+                f"--set {setting}: kernel {name} has no {key!r}. It has {', '.join(known)}."
+            )
+        chosen[key] = value
+    return type(kernel)(**chosen)
+
+
+def _parse(setting: str) -> tuple[str, Any]:
+    key, equals, text = setting.partition("=")
+    numbers = _numbers_in(text)
+    if not equals or not numbers:
+        raise click.UsageError(
+            f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per column."
+        )
+    return key.strip(), numbers[0] if len(numbers) == 1 else numbers
+
+
+def _empirical(name: str, table: Table) -> Kernel:
+    """The kernel of that name by its empirical rule."""
+    from partita.samplers.bernoulli import BetaBernoulli
+    from partita.samplers.categorical import DirichletCategorical
+    from partita.samplers.normal import NormalInverseGamma
+    from partita.samplers.poisson import GammaPoisson
+    from partita.samplers.wishart import NormalInverseWishart
+
+    rules: dict[str, Callable[[Table], Kernel]] = {
+        "normal": NormalInverseGamma.empirical,
+        "hierarchical": NormalInverseGamma.hierarchical,
+        "wishart": NormalInverseWishart.empirical,
+        "bernoulli": BetaBernoulli.empirical,
+        "categorical": DirichletCategorical.empirical,
+        "poisson": GammaPoisson.empirical,
+    }
+    return rules[name](table)
+
+
+def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
+    """The prior of that name; an option of another prior is wrong usage."""
+    from partita.samplers.finite_mixture import FiniteMixture
+    from partita.samplers.priors import DirichletProcess, PitmanYor
+
+    for option, priors in PRIOR_OPTIONS.items():
+        if options[option] not in (None, False) and name not in priors:
+            shown = option.replace("_", "-")
+            raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
+    if name == "mfm":
+        weight, dynamic = _number_or_law("weight", options["weight"] or "1"), options["dynamic"]
+        if options["components"] is not None:
+            return FiniteMixture.exactly(options["components"], weight=weight, dynamic=dynamic)
+        mean = options["mean_components"] or 5.0
+        return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
+    concentration: Any = _number_or_law("concentration", options["concentration"] or "1,1")
+    if name == "py":
+        discount = options["discount"]
+        return PitmanYor(concentration, 0.25 if discount is None else discount)
+    return DirichletProcess(concentration)
+
+
+_LAWS = {
+    "concentration": "a number, or SHAPE,RATE of a gamma prior",
+    "weight": "a number, SHAPE,RATE of a gamma prior, or F for F(6, 3)",
+}
+"""What options of priors may be."""
+
+
+def _number_or_law(option: str, text: str) -> float | Gamma | F:
+    from partita.samplers.hyperpriors import F, Gamma
+
+    if option == "weight" and text.strip().lower() == "f":
+        return F(6, 3)
+    numbers = _numbers_in(text)
+    if len(numbers) not in (1, 2):
+        raise click.UsageError(f"--{option} {text}: expected {_LAWS[option]}.")
+    return numbers[0] if len(numbers) == 1 else Gamma(*numbers)
+
+
+def _numbers_in(text: str) -> tuple[float, ...]:
+    """Numbers between commas; none where one is no number."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return ()
+
+
+def role_of(kernel: Kernel, column: NDArray[Any]) -> str:
+    """What a column is to its kernel: number, count, yes/no or category."""
+    roles = {"GammaPoisson": "count", "BetaBernoulli": "yes/no", "DirichletCategorical": "category"}
+    return roles.get(kernel.kind, "number" if column.dtype.kind == "f" else "category")
+
+
+def _numbers(law: Any) -> str:
+    return ", ".join(f"{getattr(law, field.name):.3g}" for field in fields(law))
+
+
+def prior_of(kernel: Kernel, column: int) -> str:
+    """The hyperparameters of one column, in a few words."""
+    shown = []
+    for field in fields(kernel):  # type: ignore[arg-type]
+        value = getattr(kernel, field.name)
+        if isinstance(value, tuple):
+            value = value[column]
+        if field.name == "levels":
+            shown.append(f"{len(value)} levels")
+        elif isinstance(value, tuple):
+            shown.append(f"{field.name} of all columns")
+        elif not isinstance(value, float):
+            shown.append(f"{field.name} ~ {type(value).__name__}({_numbers(value)})")
+        else:
+            shown.append(f"{field.name} {value:.3g}")
+    return ", ".join(shown)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  $ partita demo
+  $ partita demo example2 --out another-demo
+  $ partita demo galaxies --force"""
+)
+@click.argument("name", type=click.Choice(("galaxies", "example1", "example2")), default="galaxies")
+@click.option("--out", type=click.Path(), default="partita-demo", show_default=True, metavar="DIR")
+@force_option
+@seed_option("chains and the search")
+@jobs_option
+@debug_option
+def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
+    """Sampling, estimate, credible ball, figures and report on data of the paper.
+
+    galaxies are the velocities of 82 galaxies; example1 and example2 are 200 points from four
+    normals in the plane, the same in every run. The first run compiles and takes longer.
+    """
+    names = names_of("data.csv", "report.html", *FIT_FILES, *SUMMARY_FILES, figures="pdf")
+    check_directory(out, names, force=force)
+    example = _example(name)
+    say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
+    run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
+    made = sample_named(example.table, None, **run)
+    say("searching the estimate, proving how good it is, measuring the credible ball …")
+    from partita.summary.summarize import summarize
+
+    summary = summarize(made, rng=seed, n_jobs=jobs)
+    drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
+    if drawn:
+        say(f"drawing {' and '.join(drawn)} …")
+    with filled(out, force=force) as directory:
+        rows = zip(*(column.tolist() for column in example.table.columns), strict=True)
+        write_table(directory / "data.csv", example.table.names, rows)
+        write_fit(made, directory)
+        write_summary(summary, directory, None)
+        write_report(summary, directory / "report.html")
+        try:
+            check_libraries(None, "pdf")
+            write_figures(summary, made, directory, "pdf", n_jobs=jobs)
+        except MissingDependencyError as error:
+            say(f"no figures: {error}")
+    show_summary(summary)
+    if example.truth is not None:
+        show(_against_truth(summary, example.truth))
+    _say_what_to_open(Path(out))
+
+
+@dataclass(frozen=True)
+class _Example:
+    title: str
+    table: Table
+    truth: Labels | None
+
+
+def _example(name: str) -> _Example:
+    from partita.datasets import four_normals, galaxies
+    from partita.samplers.table import Table
+
+    if name == "galaxies":
+        title = "Velocities of 82 galaxies in 1,000 km/s"
+        return _Example(title, Table(("velocity",), (galaxies(),)), None)
+    simulated = four_normals(example=int(name[-1]), rng=DATA_SEED)
+    table = Table(("x1", "x2"), (simulated.data[:, 0].copy(), simulated.data[:, 1].copy()))
+    return _Example("200 points from four normals", table, simulated.labels)
+
+
+def _against_truth(summary: Summary, truth: Labels) -> str:
+    from partita.losses.evaluate import distance
+
+    ball = summary.ball
+    level = ball.credible_level(truth)
+    where = "inside" if ball.contains(truth) else "outside"
+    return (
+        f"Truth: {counted(int(truth.max()) + 1, 'cluster')}, {distance(truth, ball.center):.3g} "
+        f"bits from the estimate, {where} the ball\n"
+        f"  (which contains it from probability {level:.3g} on)"
+    )
+
+
+def _say_what_to_open(out: Path) -> None:
+    say("")
+    if (out / "report.html").exists():
+        say(f"Open {out / 'report.html'} in a browser.")
+    if (out / "figures").is_dir():
+        say(f"Figures for a paper are in {out / 'figures'}/, tables and labels in {out}/.")
+    else:
+        say(f"Tables and labels are in {out}/.")
+    say(f"The same for your own draws: partita summarize {out / 'draws.npz'}")
+    say(f"and for your own data:       partita fit {out / 'data.csv'}")

@@ -1,18 +1,28 @@
-"""The command ``partita`` itself: finds its commands by name, and ends every run with a code."""
+"""The command ``partita``: its subcommands by name, exit codes, errors, Ctrl-C."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+import time
+import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
-from partita.cli.failures import INTERRUPTED, report_failure
 from partita.cli.options import Run, debug_option
-from partita.cli.show import say
+from partita.errors import PartitaError
+from partita.kernels.compiling import listeners
+
+FAILED, INTERRUPTED = 1, 130
 
 COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
@@ -24,9 +34,10 @@ COMMANDS = {
     "compare": "Distance, cross table and meet of two clusterings.",
     "convert": "Draws from one file format into another.",
     "warmup": "Compile for this machine ahead of the first run.",
-    "completion": "Print the script that completes commands in a shell.",
 }
-"""Command to the line that describes it; each is a module of this package with a ``command``."""
+"""Command to the line that describes it."""
+MODULES = {"demo": "fit", "convert": "tools", "warmup": "tools"}
+"""The module of a command, where it has another name than the command."""
 
 
 class LazyGroup(click.Group):
@@ -40,7 +51,8 @@ class LazyGroup(click.Group):
         """The command of that name."""
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"partita.cli.{name}").command
+        module = import_module(f"partita.cli.{MODULES.get(name, name)}")
+        command: click.Command = getattr(module, name, None) or module.command
         command.short_help = COMMANDS[name]
         ctx.ensure_object(Run).command = command
         return command
@@ -58,7 +70,8 @@ class LazyGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a terminal without Unicode gets ? for ≥
                 stream.reconfigure(errors="replace")
-        run = Run()
+        run, compiling = Run(), _Compiling()
+        listeners.append(compiling.say)
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning  # type: ignore[assignment]
@@ -71,11 +84,33 @@ class LazyGroup(click.Group):
             code = report_failure(error, run)
         except KeyboardInterrupt:
             code = INTERRUPTED
+        finally:
+            listeners.remove(compiling.say)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class _Compiling:
+    """Says once that kernels are being compiled, where no line on a terminal does."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._said = sys.stderr.isatty()
+
+    def say(self) -> None:
+        """One kernel takes a moment; what lasts is a first run."""
+        now = time.monotonic()
+        self._since = self._since or now
+        if not self._said and now - self._since > 1.0:
+            from partita.cli.outputs import say
+
+            self._said = True
+            say("partita: compiling for this machine; the first run takes up to a few minutes")
 
 
 def _say_warning(message: Warning | str, *_: Any) -> None:
     """A warning as one sentence for the person at the keyboard."""
+    from partita.cli.outputs import say
+
     say(f"partita: warning: {' '.join(str(message).split())}")
 
 
@@ -100,3 +135,78 @@ def cli() -> None:
     Results go to standard output, messages and progress to standard error.
     Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
     """
+
+
+_OPTIONS = {"n_jobs": "jobs", "rng": "seed", "format": "file_format", "overwrite": "force"}
+"""Arguments of the library whose option has another name."""
+
+
+def paragraph(error: BaseException, command: click.Command | None) -> str:
+    """What an error says, behind the option of the command that it is about."""
+    text = " ".join(str(error).split())
+    argument = getattr(error, "argument", None)
+    if argument in (None, "path"):  # such a message names the file
+        return text
+    for option in command.params if command else ():
+        if option.name == _OPTIONS.get(argument, argument) and isinstance(option, click.Option):
+            return f"{max(option.opts, key=len)}: {text.removeprefix(f'{argument}=')}"
+    return text
+
+
+def report_failure(error: Exception, run: Run) -> int:
+    """Say on standard error what went wrong; returns the exit code."""
+    from partita.cli.outputs import say
+
+    if run.debug and not isinstance(error, (click.ClickException, click.Abort)):
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        return FAILED
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, click.Abort):
+        reason = str(error.__cause__ or "") or "interrupted; this command did not finish."
+        say(f"partita: {reason}")
+        return INTERRUPTED
+    say(f"partita: {_explained(error, run.command)}")
+    return FAILED
+
+
+def _explained(error: Exception, command: click.Command | None) -> str:
+    text = paragraph(error, command)
+    if isinstance(error, PartitaError):
+        return text
+    if isinstance(error, MemoryError):
+        return f"out of memory. {text}".rstrip()
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    return (
+        f"unexpected {type(error).__name__}: {text or 'no message'}. This is a fault of partita; "
+        "run again with --debug for the traceback and report it."
+    )
+
+
+@dataclass
+class Interrupts:
+    """Whether Ctrl-C was pressed; searches and samplers return what they have after it."""
+
+    came: bool = False
+
+
+@contextmanager
+def watch_interrupts() -> Iterator[Interrupts]:
+    """Note every Ctrl-C in the block, which still raises KeyboardInterrupt."""
+    seen = Interrupts()
+    if threading.current_thread() is not threading.main_thread():
+        yield seen  # handlers can be set in the main thread only
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.came = True
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

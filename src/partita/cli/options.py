@@ -1,23 +1,56 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the Dask cluster that two of them ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
+from partita.errors import ClusterError
 from partita.losses.names import LOSSES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-METHODS = ("auto", "brief", "sweep", "hasse", "draws", "average", "complete", "ilp", "enumerate")
-FORMATS = (
-    *("csv", "tsv", "txt", "coda", "cmdstan", "npy", "npz"),
-    *("parquet", "feather", "netcdf", "zarr", "rds", "rdata"),
-)
-"""Names of the library's registries, written out because reading them would load NumPy."""
+
+class LibraryName(click.ParamType):  # type: ignore[type-arg]
+    """A name of one of the library's registries, loaded when help or a value asks for it."""
+
+    name = "name"
+
+    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
+        self._known = known
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """All names, as click shows choices."""
+        del param, ctx
+        return f"[{'|'.join(self._known())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name, if it is one."""
+        known = tuple(self._known())
+        return (
+            value
+            if value in known
+            else self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+        )
+
+
+def _formats() -> Iterable[str]:
+    from partita.io.registry import format_names
+
+    return format_names()
+
+
+def _methods() -> Iterable[str]:
+    from partita.search.methods.registry import METHODS
+
+    return METHODS
+
+
+FORMAT = LibraryName(_formats)
 
 
 class LossName(click.Choice):  # type: ignore[type-arg]
@@ -73,7 +106,7 @@ debug_option = click.option(
 )
 
 force_option = click.option(
-    "--force", is_flag=True, help="Replace outputs that exist, whoever wrote them."
+    "--force", is_flag=True, help="Replace files that exist; other files are never touched."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 jobs_option = click.option(
@@ -131,7 +164,7 @@ def read_options(function: F) -> F:
         click.option(
             "--format",
             "file_format",
-            type=click.Choice(FORMATS),
+            type=FORMAT,
             help="Format of the draws. Default: by the file's suffix; csv for standard input.",
         ),
         click.option("--transpose", is_flag=True, help="Rows are items, columns are draws."),
@@ -193,7 +226,7 @@ def summary_options(function: F) -> F:
         ),
         value_option(
             "--method",
-            type=click.Choice(METHODS),
+            type=LibraryName(_methods),
             default="auto",
             help="How the estimate is searched.",
         ),
@@ -242,3 +275,61 @@ def all_of(function: F, *options: Callable[[F], F]) -> F:
     for option in reversed(options):  # help lists them in the order written
         function = option(function)
     return function
+
+
+_SECONDS = 10
+"""How long to wait for a scheduler."""
+
+_BACK = "300 s"
+"""How long a worker that died may take to start again: Dask's 15 s are short on a busy machine."""
+
+
+def cluster_options(function: F) -> F:
+    """``--scheduler ADDRESS`` and ``--workers N``."""
+    return all_of(
+        function,
+        click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
+        ),
+        whole_option(
+            "--workers", help="Work in N processes of this machine, a Dask cluster of its own."
+        ),
+    )
+
+
+@contextmanager
+def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
+    """The client of the cluster asked for, or None; closed afterwards."""
+    if scheduler is None and workers is None:
+        yield None
+        return
+    if scheduler is not None and workers is not None:
+        raise click.UsageError("--workers starts a cluster and --scheduler names one; give one.")
+    from partita._optional import require
+
+    asked = "--scheduler" if scheduler is not None else "--workers"
+    distributed = require("distributed", extra="dask", purpose=asked)
+    require("dask.array", extra="dask", purpose=asked)
+    if workers is not None:
+        import dask
+
+        with (
+            dask.config.set({"distributed.deploy.lost-worker-timeout": _BACK}),
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, timeout=_SECONDS)
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"there is no Dask scheduler at {scheduler} ({type(error).__name__}: {error}). Start "
+            "one with: dask scheduler"
+        ) from error
+    with client:
+        yield client

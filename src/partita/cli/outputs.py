@@ -1,20 +1,36 @@
-"""What commands write: tables, the summary, the fit, the report, the figures."""
+"""Results on standard output, messages on standard error, and the files that commands write.
+
+A command writes files of fixed names and touches nothing else in their directory. A file that
+exists is replaced only with ``--force``, and never where the command reads it.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita._files import atomic_path
+import click
+
+from partita._files import (
+    FileAccessError,
+    FileMissingError,
+    FileOverwriteError,
+    atomic_path,
+    explained,
+    scratch_path,
+)
 from partita._optional import require
-from partita.cli.directories import check_directory, check_file
-from partita.cli.show import say
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -25,16 +41,178 @@ if TYPE_CHECKING:
     from partita.samplers.fit import Fit
     from partita.summary.result import Summary
 
+_WIDE = 80
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How text begins that a spreadsheet would run."""
+_STYLES: dict[str, dict[str, Any]] = {
+    "warning": {"fg": "yellow"},
+    "rule": {"dim": True},
+    "heading": {"bold": True},
+}
+"""How kinds of lines look on a coloured terminal."""
 
 
-def check_outputs(out: str | None, report: str | None, figures: str | None, *, force: bool) -> None:
-    """Refuse early what could not be written at the end."""
-    check_file(report, force=force, kind="report")
-    check_libraries(report, figures)
-    check_directory(out, force=force)
+def width(*, elsewhere: int = _WIDE) -> int:
+    """Columns of the terminal that results go to, at most 100; ``elsewhere`` when it is none."""
+    if not sys.stdout.isatty():
+        return elsewhere
+    return min(100, shutil.get_terminal_size((_WIDE, 24)).columns)
+
+
+def say(message: str) -> None:
+    """A message for the person who runs the command, on standard error."""
+    message = escaped(message)
+    if sys.stderr.isatty():
+        columns = shutil.get_terminal_size((_WIDE, 24)).columns
+        message = textwrap.fill(message, columns, break_long_words=False, break_on_hyphens=False)
+    click.echo(message, err=True)
+
+
+def escaped(text: str) -> str:
+    """The text with control characters shown as escapes, so that a name cannot steer a terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def coloured() -> bool:
+    """Whether colours are wanted: a terminal, no NO_COLOR, not a dumb one."""
+    return (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
+
+
+def show(text: str) -> None:
+    """Print a result."""
+    click.echo(escaped(text))
+
+
+def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
+    """Print a result as text, or as JSON."""
+    if not as_json:
+        show(text)
+        return
+    from partita.summary.plain import plain
+
+    click.echo(json.dumps(plain(document), indent=1, ensure_ascii=False))
+
+
+def wrapped(columns: int, *lines: str) -> str:
+    """Lines broken where the terminal ends, their continuations indented."""
+    return "\n".join(
+        part
+        for line in lines
+        for part in textwrap.wrap(line, columns, subsequent_indent="  ", break_on_hyphens=False)
+    )
+
+
+def show_summary(summary: Summary, *, first: int = 0) -> None:
+    """Print a summary, its clusters numbered from ``first`` on.
+
+    On a coloured terminal headings are bold and warnings yellow.
+    """
+    from partita.summary.text import screen_lines
+
+    colours = coloured()
+    for line in screen_lines(summary, width(), first=first):
+        lead, rest = escaped(line.text[: line.lead]), escaped(line.text[line.lead :])
+        if colours:
+            lead = click.style(lead, bold=True, fg="cyan") if lead else ""
+            rest = click.style(rest, **_STYLES[line.kind]) if line.kind in _STYLES else rest
+        click.echo(lead + rest)
+
+
+# ---------------------------------------------------------------- what may be written
+
+SUMMARY_FILES = (
+    *("labels.csv", "bounds.csv", "items.csv", "clusters.csv", "profiles.csv"),
+    *("summary.json", "summary.txt"),
+)
+FIT_FILES = ("draws.npz", "fit.npz")
+FIGURES = (
+    *("similarity", "ball", "distances", "n_clusters", "items", "posterior_map", "ensemble_map"),
+    *("traces", "core", "profiles", "estimate"),
+)
+
+
+def names_of(
+    *names: str, similarity: str | None = None, figures: str | None = None
+) -> tuple[str, ...]:
+    """Everything that a command may write into its directory."""
+    found = list(names)
+    if similarity is not None:
+        found.append(f"similarity.{similarity}")
+    if figures is not None:
+        found += [f"figures/{name}.{figures}" for name in FIGURES]
+    return tuple(found)
+
+
+def check_directory(
+    out: str | None, names: Iterable[str], *, force: bool, inputs: Iterable[str | None] = ()
+) -> None:
+    """Refuse early what could not be written at the end: files that exist, or that are read."""
+    if out is None:
+        return
+    _check_parent(Path(out))
+    if Path(out).exists() and not Path(out).is_dir():
+        raise FileAccessError(f"{out} is a file; expected a directory to write results into.")
+    for name in names:
+        _check_place(Path(out) / name, force=force, inputs=inputs)
+
+
+def check_file(
+    path: str | None,
+    *,
+    force: bool,
+    inputs: Iterable[str | None] = (),
+    directory: bool = False,
+) -> None:
+    """The same for a single file, or a format that is a directory."""
+    if path is None or path == "-":
+        return
+    _check_parent(Path(path))
+    if Path(path).is_dir() and not directory:
+        raise FileAccessError(f"{path} is a directory; expected the name of a file.")
+    _check_place(Path(path), force=force, inputs=inputs)
+
+
+def _check_place(place: Path, *, force: bool, inputs: Iterable[str | None]) -> None:
+    if not (place.is_file() or place.is_dir()):  # devices and pipes are written to
+        return
+    # A column may follow the name of a file, as in labels.csv:cluster.
+    read = (part for text in inputs if text for part in (text, text.rpartition(":")[0]) if part)
+    if any(os.path.exists(part) and place.samefile(part) for part in read):
+        raise FileOverwriteError(
+            f"{place} is read by this command, so it cannot be written. Choose another name."
+        )
+    if not force:
+        raise FileOverwriteError(
+            f"{place} exists already. Add --force to replace it, or choose another name."
+        )
+
+
+def _check_parent(target: Path) -> None:
+    parent = target.absolute().parent
+    if not parent.is_dir():
+        raise FileMissingError(f"the directory {parent} does not exist. Make it first.")
+    if not os.access(parent, os.W_OK):
+        raise FileAccessError(f"the directory {parent} cannot be written to: permission denied.")
+
+
+@contextmanager
+def filled(out: str, *, force: bool) -> Iterator[Path]:
+    """A directory to fill, whose files become those of ``out``, each whole, when the block ends."""
+    target = Path(os.path.realpath(out))
+    # On the same disk as the target, which may be a mount of its own.
+    with explained(out), scratch_path(target / "out" if target.is_dir() else target) as temporary:
+        temporary.mkdir()
+        yield temporary
+        made = [file for file in temporary.rglob("*") if file.is_file()]
+        places = [target / file.relative_to(temporary) for file in made]
+        for place in places:  # another process may have written meanwhile
+            _check_place(place, force=force, inputs=())
+        for file, place in zip(made, places, strict=True):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, place)
 
 
 def check_libraries(report: str | None, figures: str | None) -> None:
@@ -43,6 +221,12 @@ def check_libraries(report: str | None, figures: str | None) -> None:
         require("bokeh", extra="report", purpose="a report")
     if figures is not None and find_spec("matplotlib") is None:
         require("matplotlib", extra="plot", purpose="figures")
+
+
+# ---------------------------------------------------------------- what is written
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet would run."""
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

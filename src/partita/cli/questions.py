@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from partita.cli.directories import check_file
 from partita.cli.options import (
     all_of,
     bound_option,
@@ -23,8 +22,7 @@ from partita.cli.options import (
     time_limit_option,
     weights_option,
 )
-from partita.cli.outputs import write_table_to
-from partita.cli.show import show_either
+from partita.cli.outputs import check_file, show_either, write_table_to
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def question(
         ) -> None:
             from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
 
-            check_file(out, force=force)
+            check_file(out, force=force, inputs=(*sources, weights))
             refuse_two_readers_of_stdin(*sources, weights)
             wishes = {str(option.name): choices.pop(str(option.name)) for option in own}
             answer = function(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from partita.cli.show import say
+from partita.cli.outputs import say
 from partita.errors import (
     FractionalLabelsError,
     InvalidInputError,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.cluster import cluster_of, cluster_options
-from partita.cli.directories import check_directory, new_directory
-from partita.cli.failures import INTERRUPTED, watch_interrupts
+from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
+    cluster_of,
+    cluster_options,
     debug_option,
     jobs_option,
     read_options,
@@ -19,8 +19,21 @@ from partita.cli.options import (
     summary_options,
     weights_option,
 )
-from partita.cli.outputs import check_outputs, write_figures, write_summary, write_table
-from partita.cli.show import say, show, show_either, show_summary
+from partita.cli.outputs import (
+    SUMMARY_FILES,
+    check_directory,
+    check_file,
+    check_libraries,
+    filled,
+    names_of,
+    say,
+    show,
+    show_either,
+    show_summary,
+    write_figures,
+    write_summary,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
@@ -57,7 +70,8 @@ Examples:
     "--out",
     type=click.Path(),
     metavar="DIR",
-    help="Write labels, bounds, items, clusters (csv) and summary (json, txt).",
+    help="Write labels, bounds, items, clusters (csv) and summary (json, txt) into DIR. Nothing "
+    "else in it is touched; files that exist need --force.",
 )
 @result_options
 @summary_options
@@ -66,7 +80,7 @@ Examples:
 @jobs_option
 @cluster_options
 @debug_option
-def command(
+def summarize(
     sources: tuple[str, ...],
     data: str | None,
     weights: str | None,
@@ -101,16 +115,20 @@ def command(
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
-    check_outputs(out, report, figures, force=force)
+    inputs = (*sources, data, weights)
+    check_file(report, force=force, inputs=inputs)
+    check_libraries(report, figures)
+    written = names_of(*SUMMARY_FILES, similarity=similarity, figures=figures)
+    check_directory(out, written, force=force, inputs=inputs)
     wishes = {name: choices.pop(name) for name in SUMMARY}
-    refuse_two_readers_of_stdin(*sources, data, weights)
+    refuse_two_readers_of_stdin(*inputs)
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
         draws = read_draws_of(sources, weights=weights, engine=client, **choices)
         observed = None if data is None else read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:
             if out is not None:
-                with new_directory(out) as directory:
+                with filled(out, force=force) as directory:
                     write_summary(summary, directory, similarity, one_based=one_based)
                     if figures is not None:
                         write_figures(summary, None, directory, figures, n_jobs=jobs)
@@ -118,8 +136,8 @@ def command(
                 summary.to_html(report, overwrite=force)
         finally:  # what was computed is shown even where it cannot be written
             print_summary(summary, as_json=as_json, one_based=one_based)
-    for written in filter(None, (out and str(Path(out) / ""), report)):
-        say(f"wrote {written}")
+    for place in filter(None, (out and str(Path(out) / ""), report)):
+        say(f"wrote {place}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
 
@@ -158,7 +176,7 @@ def summarize_matrix(
             "--similarity FILE stands in place of draws: leave out DRAWS, --data, --weights, "
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
-    check_directory(out, force=force)
+    check_directory(out, ("labels.csv",), force=force, inputs=(path,))
     from partita.io.similarity_files import read_similarity
     from partita.partitions.numbering import from_one, items_from_one
     from partita.search.estimate import estimate
@@ -179,7 +197,7 @@ def summarize_matrix(
     document |= fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap")
     show_either(str(found), document, as_json=params["as_json"])
     if out is not None:
-        with new_directory(out) as directory:
+        with filled(out, force=force) as directory:
             one = params["one_based"]
             items = items_from_one(names, len(labels), one)
             rows = zip(items, from_one(found.labels, one).tolist(), strict=True)

@@ -201,8 +201,8 @@ def write_draws(
     format : str, optional
         As for :func:`read_draws`; ``txt`` and ``cmdstan`` cannot be written.
     overwrite : bool
-        Replace a file that exists. Without it that is an error, unless the file holds exactly
-        these draws already or is an npz file of draws that partita wrote.
+        Replace a file that exists; without it that is an error. Of directories only a zarr store
+        that partita wrote is replaced.
     one_based : bool
         Count labels from 1, as R's programs expect, in every format. R's own formats always do.
 
@@ -247,6 +247,5 @@ def write_draws(
         path,  # type: ignore[arg-type]
         overwrite=overwrite,
         replaceable=chosen.replaceable(),
-        kind="draws" if chosen.name == "npz" else None,
     ) as temporary:
         writer(value, temporary)

@@ -15,7 +15,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from partita._memory import require_memory
-from partita._own_files import mark
 from partita.errors import FileFormatError, InvalidInputError
 from partita.io.collect import collect, rows_per_block
 from partita.io.registry import ReadOptions
@@ -108,7 +107,6 @@ def write_npz(draws: Draws, path: Path) -> None:
     if draws.kind != "posterior":
         arrays[_KIND] = np.array(draws.kind)
     np.savez_compressed(path, **arrays)
-    mark(path, "draws")
 
 
 def _read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -39,7 +39,7 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     path : path
         Written whole or not at all.
     overwrite : bool
-        Replace an existing file that is no report of partita.
+        Replace a file that exists.
 
     Notes
     -----
@@ -58,7 +58,7 @@ def write_report(summary: Summary, path: PathLike, *, overwrite: bool = False) -
     True
     """
     # Opened first: a path that cannot be written is refused before the work, not after it.
-    with atomic_path(path, overwrite=overwrite, kind="report") as temporary:
+    with atomic_path(path, overwrite=overwrite) as temporary:
         temporary.write_text(page(prepare(summary)), encoding="utf-8", newline="\n")
 
 

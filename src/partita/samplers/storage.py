@@ -22,7 +22,7 @@ from partita.samplers.learned_rates import names_of
 from partita.samplers.partition_prior import PartitionPrior
 from partita.samplers.registered import MissingClassError, described, restored
 
-_FIT = Form("partita fit", 2, "fit")
+_FIT = Form("partita fit", 2)
 
 _MOST = 1_000_000_000
 """Draws, iterations and moves beyond which a file is damaged: no run would have ended."""

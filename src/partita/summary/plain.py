@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita._own_files import JSON_KEY
-
 if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
     from partita.diagnostics.result import Diagnostics
@@ -24,7 +22,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
     """What ``Summary.to_dict`` returns."""
     draws = summary.draws
     found: dict[str, Any] = {
-        JSON_KEY: "numbers",
+        "partita": "numbers",
         "sentence": summary.sentence,
         "how_many": summary.how_many,
         "loss": repr(summary.loss),

@@ -258,7 +258,7 @@ class Summary(Result):
 
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
         if path is not None:
-            write_text(path, text + "\n", overwrite=overwrite, kind="numbers")
+            write_text(path, text + "\n", overwrite=overwrite)
         return text
 
     def to_latex(self) -> str:

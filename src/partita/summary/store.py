@@ -23,7 +23,7 @@ from partita.summary.check import check_parts, check_use
 from partita.summary.parts import completed, draws_from_parts, name_of, part_from
 from partita.summary.result import Summary
 
-_SUMMARY = Form("partita summary", 2, "summary")
+_SUMMARY = Form("partita summary", 2)
 _LEFT_OUT = {("PricePath", "_draws")}
 """Fields that follow from the others."""
 _DRAWS = {

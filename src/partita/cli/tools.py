@@ -1,14 +1,15 @@
-"""``partita convert``: draws from one format into another."""
+"""``partita convert``: draws from one format into another; ``partita warmup``: compile ahead."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
 
-from partita.cli.directories import check_file
-from partita.cli.options import FORMATS, debug_option, force_option, read_options
-from partita.cli.show import say
+from partita._warmup import PARTS
+from partita.cli.options import FORMAT, debug_option, force_option, read_options
+from partita.cli.outputs import check_file, say
 
 
 @click.command(
@@ -23,14 +24,14 @@ Examples:
 @click.argument("target", metavar="OUT")
 @click.option(
     "--to",
-    type=click.Choice(FORMATS),
+    type=FORMAT,
     help="Format to write. Default: by the suffix of OUT; csv for standard output.",
 )
 @click.option("--one-based", is_flag=True, help="Count labels from 1. For R's formats always.")
 @read_options
 @force_option
 @debug_option
-def command(
+def convert(
     sources: tuple[str, ...],
     target: str,
     to: str | None,
@@ -49,8 +50,29 @@ def command(
 
     refuse_two_readers_of_stdin(*sources)
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
-    check_file(target, force=force, directory=zarr, kind="draws")
+    check_file(target, force=force, inputs=sources, directory=zarr)
     draws = read_draws_of(sources, **choices)
     write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
     if target != "-":
         say(f"wrote {target}: {repr(draws)[8:-1]}")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  $ partita warmup
+  $ partita warmup summarize fit core"""
+)
+@click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
+@debug_option
+def warmup(parts: tuple[str, ...]) -> None:
+    """Compile PARTS (summarize, losses, fit, core, rivals, path; all by default) for this machine.
+
+    It takes up to a few minutes once; afterwards every run starts at once. What is compiled
+    already is only loaded.
+    """
+    for part in parts or tuple(PARTS):
+        start = time.monotonic()
+        say(f"compiling {part} …")
+        PARTS[part]()
+        say(f"  ready after {time.monotonic() - start:.0f} s")
