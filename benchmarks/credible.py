@@ -59,18 +59,13 @@ def one_run() -> Setup:
     """One growth of a core from one item to all of 10,000."""
 
     def setup() -> Callable[[], Any]:
-        from partita.credible.core_search import grow_path, prepare
+        from partita.credible.core import grow_from, prepare
         from partita.losses.posterior import Posterior
 
         draws = pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01))
         posterior = prepare(Posterior(draws))
 
-        def run() -> Any:
-            start = np.full(10_000, -1, np.int32)
-            start[0] = 0
-            return grow_path(posterior, start)
-
-        return run
+        return lambda: grow_from(posterior, 0)
 
     return setup
 

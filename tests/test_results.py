@@ -36,7 +36,7 @@ RESULTS = {
     "CredibleBall": lambda: summary().ball,
     "Bound": lambda: summary().ball.upper,
     "ItemUncertainty": lambda: summary().items,
-    "CredibleCore": lambda: pt.credible_core(DRAWS, prob=0.6),
+    "CredibleCore": lambda: pt.credible_core(DRAWS, prob=0.6, held_out=False),
     "PartialPartition": lambda: pt.PartialPartition([0, 0, 1, -1, -1, 1]),
     "Profiles": lambda: summary().profiles,
     "ClusterUncertainty": lambda: summary().clusters,

@@ -1,10 +1,11 @@
 """
-What may be stated as fact?
-===========================
+Which items are grouped reliably?
+=================================
 
 Which items are grouped in one way with probability 0.9, all at once? An item's own probability
 does not say so: many items that are each probably right are hardly ever right together. The
-credible core is the largest set of items whose grouping holds, with a proof of how large it can be.
+credible core is a large set of items whose grouping holds, found on one part of the draws and
+measured on the other.
 """
 
 import numpy as np
@@ -27,7 +28,7 @@ print(f"{(summary.items.probability >= 0.9).sum()} of 100 items have a probabili
 core = pt.credible_core(fit, prob=0.9)
 for level in (0.9, 0.7, 0.5):
     at = core.at(level)
-    print(f"{level}: {at.size} items in {at.n_clusters} clusters, at most {at.upper_bound}")
+    print(f"{level}: {at.sentence}")
 
 # %%
 # Items outside the core are grey: of them nothing is said.
@@ -42,12 +43,12 @@ for ax, level in zip(axes, (0.9, 0.7, 0.5), strict=True):
 plt.show()
 
 # %%
-# What the core was chosen on, it fits a little too well. Found on two chains, it should be checked
-# on the other two.
-first, second = fit.draws.select_chains([0, 1]), fit.draws.select_chains([2, 3])
-found = pt.credible_core(first, prob=0.7)
-kept = np.mean([found.partial.agrees(row) for row in second.labels])
-print(f"asked for 0.7, {found.probability:.2f} on its own draws, {kept:.2f} on the others")
+# What a set was chosen on, it fits too well: the share in the draws that found it is no
+# probability.
+described = pt.credible_core(fit, prob=0.7, held_out=False)
+found = core.at(0.7)
+print(f"{described.size} items in {described.in_sample_probability:.2f} of these draws")
+print(f"{found.size} items with probability {found.probability:.2f} on draws held out")
 
 # %%
 # The best clustering of all items that agrees with the core.

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -51,6 +51,34 @@ def run(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = Non
         return [function(task) for task in work]
     with pool_of(threads, "blocks") as pool:
         return list(pool.map(function, work))
+
+
+def run_interruptible(function: Callable[[], R], interrupt: Callable[[], None]) -> R:
+    """The function's result, from a worker thread; Ctrl-C calls ``interrupt`` instead of raising.
+
+    The function must then return what it has. A second Ctrl-C is raised as usual.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()  # where Ctrl-C does not arrive
+    asked = False
+    future: Future[R] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            if wait([future], timeout=0.2).done:
+                return future.result()
+        except KeyboardInterrupt:
+            if asked or future.done():
+                raise
+            asked = True
+            interrupt()
 
 
 def stream(

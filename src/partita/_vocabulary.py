@@ -42,8 +42,6 @@ class Words(NamedTuple):
     """What comes before that weight."""
     holding: str
     """In how much of the rows something holds."""
-    held: str
-    """In which rows items are grouped in one way."""
     error: str
     order_holds: str
     """All differences exceed two standard errors."""
@@ -74,13 +72,12 @@ _WORDS: dict[str, Words] = {
         together="probability of being in one cluster",
         together_with="together with probability",
         holding="with probability {}",
-        held="in draws of probability {}",
         error="standard error",
         order_holds="More draws would hardly change this order.",
         unsettled="The posterior does not settle the number of clusters.",
         truth="Where could the truth be?",
         could_be="what the clustering could still be",
-        fact="What may be stated as fact",
+        fact="Items whose grouping is certain enough",
     ),
     "ensemble": Words(
         draw="run",
@@ -99,7 +96,6 @@ _WORDS: dict[str, Words] = {
         together="share of the runs with both in one cluster",
         together_with="together, share of the runs",
         holding="in {} of the runs",
-        held="in a share of {} of the runs",
         error="standard error over the runs",
         order_holds="Each difference exceeds two standard errors over the runs.",
         unsettled="The runs do not agree on the number of clusters.",
@@ -124,7 +120,6 @@ _WORDS: dict[str, Words] = {
         together="share of the tilted weight with both in one cluster",
         together_with="together, share of the tilted weight",
         holding="in draws with {} of the tilted weight",
-        held="in draws with a share of {} of the tilted weight",
         error="standard error",
         order_holds="More draws would hardly change this order.",
         unsettled="The tilted draws do not settle the number of clusters.",

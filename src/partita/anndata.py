@@ -117,9 +117,12 @@ def summarize(
         ``.obs[f"{key_added}_probability"]``
             Probability that the cell lies in the cluster matched to its own.
         ``.obs[f"{key_added}_core"]``
-            Categorical, the cluster of each cell in the core: the cells that are grouped so, all
-            at once, with probability 0.9 (a short search; see :func:`partita.credible_core`);
-            missing for cells outside. Absent where the draws are too many for a short search.
+            Categorical, the cells of the core, by cluster, in the numbers of the estimate (a
+            cluster without a counterpart in it comes after its own); missing for cells outside.
+            With probability at least 0.9, at 95% confidence, these cells are grouped so, all at
+            once; of an ensemble, in 90% of its runs. It is ``summary.core``, a short search that
+            ``.uns[key_added]["core"]`` describes: :func:`partita.credible_core` searches longer
+            and may find more cells. Absent where the draws are too many for a short search.
         ``.obs[f"{key_added}_rival_0"]``, ``_rival_1``, …
             Categorical, where the chains disagree: the clusters of each rival answer, heaviest
             first; their masses are in ``.uns[key_added]["rivals"]``.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import itertools
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.credible.core_search import grow_path, prepare
+from partita.credible.core import grow_from, prepare
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels.credible.agreement import bits_weight, colour_classes, pack_pairs
+from partita.kernels.core import bits_weight, colour_classes, pack_pairs
 from partita.losses.posterior import as_posterior
 from reference import core as twin
 from reference.partitions import first_appearance
@@ -33,48 +36,68 @@ def posteriors(draw, most=6):
 @given(posteriors(), st.sampled_from([0.2, 0.5, 0.6, 0.75, 0.9, 1.0]))
 def test_the_largest_set_by_enumeration(case, prob):
     rows, weights = case
-    core = pt.credible_core(pt.Draws(rows, weights=weights), prob=prob)
+    core = pt.credible_core(pt.Draws(rows, weights=weights), prob=prob, held_out=False)
     best = [float(p) for p in twin.best_by_size(rows, weights)]
     size = max(k for k, p in enumerate(best, start=1) if p >= prob - 1e-9)
     assert core.size == size
     assert core.is_proven
     assert core.upper_bound == size
-    assert prob - 1e-9 <= core.probability <= best[size - 1] + 1e-12
-    assert (core.curve <= np.array(best) + 1e-12).all()
-    assert (np.diff(core.curve) <= 0).all()
-    assert core.curve[core.size - 1] >= core.probability - 1e-12
-    assert core.auchips == pytest.approx(core.curve.mean())
+    assert prob - 1e-9 <= core.in_sample_probability <= best[size - 1] + 1e-12
+    assert np.isnan(core.probability)
+    assert (core.in_sample_curve <= np.array(best) + 1e-12).all()
+    assert (np.diff(core.in_sample_curve) <= 0).all()
+    assert core.in_sample_curve[core.size - 1] >= core.in_sample_probability - 1e-12
+    assert core.auchips == pytest.approx(core.in_sample_curve.mean())
 
 
-@settings(deadline=None, max_examples=60)
-@given(posteriors(), st.sampled_from([0.3, 0.5, 0.8]))
-def test_what_a_core_says_of_itself(case, prob):
+def of_part(draws, mask):
+    """Rows and weights of some of the draws, as the reference implementation takes them."""
+    weights = None if draws.weights is None else draws.weights[mask].tolist()
+    return draws.labels[mask].tolist(), weights
+
+
+@settings(deadline=None, max_examples=80)
+@given(posteriors(), st.sampled_from([0.1, 0.3, 0.5]), st.booleans())
+def test_what_a_core_says_of_itself(case, prob, held_out):
     rows, weights = case
-    draws = pt.Draws(rows, weights=weights)
-    core = pt.credible_core(draws, prob=prob, patience=5)
+    repeat = 6 if held_out else 1  # enough to state something
+    draws = pt.Draws(rows * repeat, weights=None if weights is None else weights * repeat)
+    core = pt.credible_core(draws, prob=prob, patience=5, held_out=held_out)
     partial = core.labels.tolist()
-    assert core.probability == pytest.approx(float(twin.probability(rows, partial, weights)))
-    assert core.holds.tolist() == [twin.holds(row, partial) for row in rows]
+    assert core.agrees.tolist() == [twin.holds(row, partial) for row in draws.labels.tolist()]
     assert core.items.tolist() == [i for i, label in enumerate(partial) if label >= 0]
-    for i in range(len(partial)):
-        wanted = (
-            core.probability if partial[i] >= 0 else float(twin.if_added(rows, partial, i, weights))
-        )
-        assert core.if_added[i] == pytest.approx(wanted)
-    masses = [float(m) for m in twin.masses_of(rows, weights)]
-    for c in range(core.n_clusters):
+    assert sorted(core.path.tolist()) == list(range(draws.n_items))
+    assert set(core.path[: core.size].tolist()) == set(core.items.tolist())
+    assert (np.diff(core.curve) <= 1e-12).all()
+    found = ~core.held_out
+    assert core.in_sample_probability == pytest.approx(
+        float(twin.probability(*of_part(draws, found)[:1], partial, of_part(draws, found)[1]))
+    )
+    measured = core.held_out if core.is_held_out else found
+    if not measured.any():  # one draw: nothing to measure on
+        assert core.size == 1
+        return
+    some, theirs = of_part(draws, measured)
+    probability = float(twin.probability(some, partial, theirs))
+    if held_out:
+        assert core.probability == pytest.approx(probability)
+        assert core.size == 1 or prob <= core.probability_low <= core.probability + 1e-12
+    assert core.curve[core.size - 1] == pytest.approx(probability)
+    masses = [float(m) for m in twin.masses_of(some, theirs)]
+    for c, chance in zip(core.clusters.tolist(), core.cluster_probability, strict=True):
         members = {i for i in core.items.tolist() if partial[i] == c}
         first = min(members)
         inside = [
             mass
-            for row, mass in zip(rows, masses, strict=True)
+            for row, mass in zip(some, masses, strict=True)
             if {i for i in core.items.tolist() if row[i] == row[first]} == members
         ]
-        assert core.cluster_probability[c] == pytest.approx(sum(inside))
-    assert sorted(core.path.tolist()) == list(range(draws.n_items))
-    assert set(core.path[: core.size].tolist()) == set(core.items.tolist())
-    assert core.nested[core.size - 1] == pytest.approx(core.probability)
-    assert (np.diff(core.nested) <= 1e-12).all()
+        assert chance == pytest.approx(sum(inside))
+    for i in range(len(partial)):
+        best = float(twin.if_added(some, partial, i, theirs)) if partial[i] < 0 else probability
+        assert core.probability_with_item[i] <= best + 1e-12
+        if not held_out or partial[i] >= 0:
+            assert core.probability_with_item[i] == pytest.approx(best)
 
 
 @settings(deadline=None, max_examples=60)
@@ -85,28 +108,25 @@ def test_growth_against_its_slow_twin(case):
     posterior = prepare(as_posterior(draws))
     labels = [first_appearance(row) for row in rows]
     for first in range(draws.n_items):
-        start = np.full(draws.n_items, -1, np.int32)
-        start[first] = 0
-        found = grow_path(posterior, start).mass / posterior.total
-        wanted = [float(p) for p in twin.greedy(labels, first, weights)][1:]
+        found = grow_from(posterior, first).mass / posterior.total
+        wanted = [float(p) for p in twin.greedy(labels, first, weights)]
         # Greedy paths part where items tie; each step is at most the best one there is.
-        best = [float(p) for p in twin.best_by_size(rows, weights)][1:]
+        best = [float(p) for p in twin.best_by_size(rows, weights)]
         assert (found <= np.array(best) + 1e-12).all()
-        if found.size:
-            assert found[0] == pytest.approx(wanted[0])
+        assert found[:2] == pytest.approx(wanted[:2])
 
 
 def test_the_example_by_enumeration():
-    core = pt.credible_core(FIVE, prob=0.5)
-    assert core.curve.tolist() == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
-    assert [float(p) for p in twin.best_by_size(FIVE)] == core.curve.tolist()
-    assert (core.size, core.probability) == (4, 0.6)
+    core = pt.credible_core(FIVE, prob=0.5, held_out=False)
+    assert core.in_sample_curve.tolist() == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
+    assert [float(p) for p in twin.best_by_size(FIVE)] == core.in_sample_curve.tolist()
+    assert (core.size, core.in_sample_probability) == (4, 0.6)
     sizes = [core.at(prob).size for prob in (1.0, 0.8, 0.6, 0.4, 0.2)]
     assert sizes == [2, 3, 4, 5, 6]
 
 
 def test_every_draw_the_same_is_all_core():
-    core = pt.credible_core([[0, 0, 1, 2]] * 3, prob=1.0)
+    core = pt.credible_core([[0, 0, 1, 2]] * 3, prob=1.0, held_out=False)
     assert core.size == core.upper_bound == 4
     assert core.auchips == 1.0
     assert core.labels.tolist() == [0, 0, 1, 2]
@@ -119,7 +139,7 @@ def test_completed_against_every_partition_that_agrees(loss):
     truth = np.array([0, 0, 0, 1, 1, 1, 2])
     labels = np.where(rng.random((40, 7)) < 0.25, rng.integers(0, 3, (40, 7)), truth)
     draws = pt.Draws(labels)
-    core = pt.credible_core(draws, prob=0.6)
+    core = pt.credible_core(draws, prob=0.6, held_out=False)
     assert 2 <= core.size < 7
     full = core.completed(loss)
     assert core.partial.agrees(full)
@@ -133,15 +153,19 @@ def test_the_same_core_for_every_number_of_threads_and_the_same_seed():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 3, 25)
     labels = np.where(rng.random((60, 25)) < 0.2, rng.integers(0, 3, (60, 25)), truth)
-    one, two = (pt.credible_core(labels, prob=0.3, n_jobs=jobs, rng=4) for jobs in (1, 2))
-    assert np.array_equal(one.labels, two.labels)
-    assert np.array_equal(one.curve, two.curve)
-    few = pt.credible_core(labels, prob=0.3, n_starts=3, bound=None)
+    for held_out in (True, False):
+        options = {"prob": 0.3, "held_out": held_out}
+        one, two = (pt.credible_core(labels, n_jobs=jobs, rng=4, **options) for jobs in (1, 2))
+        assert np.array_equal(one.labels, two.labels)
+        assert np.array_equal(one.curve, two.curve)
+        assert np.array_equal(one.in_sample_curve, two.in_sample_curve)
+        stopped = pt.credible_core(labels, time_limit=1e-9, **options)
+        assert stopped.size >= 1
+        assert stopped.rounds == 0
+        assert stopped.limits == ("time limit",)
+    few = pt.credible_core(labels, prob=0.3, n_starts=3, bound=None, held_out=False)
     assert (few.n_starts, few.upper_bound, few.is_proven) == (3, 25, False)
     assert "3 of 25 first items" in str(few)
-    stopped = pt.credible_core(labels, prob=0.3, time_limit=1e-9)
-    assert stopped.size >= 1
-    assert stopped.rounds == 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -180,30 +204,186 @@ def test_bits_of_pairs():
         assert bits_weight(bits[i, j], weights) == pytest.approx(weights[:130][same].sum())
 
 
-def test_error_of_the_probability():
-    rng = np.random.default_rng(0)
-    labels = np.where(rng.random((400, 1)) < 0.8, [[0, 0, 1]], [[0, 1, 1]])
-    core = pt.credible_core(labels, prob=0.6)
-    share = core.probability
-    assert core.probability_mcse == pytest.approx(np.sqrt(share * (1 - share) / 400), rel=0.3)
-    weighted = pt.credible_core(pt.Draws(labels, weights=np.ones(400)), prob=0.6)
-    assert weighted.probability_mcse == pytest.approx(np.sqrt(share * (1 - share) / 400))
-    assert np.isnan(pt.credible_core([[0, 1]]).probability_mcse)
-    assert pt.credible_core([[0, 1]] * 8).probability_mcse == 0.0
-
-
 def test_words_and_tables():
     draws = pt.Draws(FIVE, item_names=list("abcdef"))
-    core = pt.credible_core(draws, prob=0.6)
+    core = pt.credible_core(draws, prob=0.6, held_out=False)
     assert repr(core) == (
-        "<CredibleCore: 4 of 6 items in 2 clusters with probability 0.6000 "
-        "(asked 0.6; proven largest)>"
+        "<CredibleCore: 4 of 6 items in 2 clusters in 0.6000 of these draws (asked 0.6)>"
     )
-    assert "no larger set exists" in str(core)
+    assert "no larger set reaches 0.6 in these draws" in str(core)
     assert "60% core: 4 of 6 items" in core._repr_html_()
     frame = core.to_frame()
     assert frame.index.tolist() == list("abcdef")
     assert frame["in_core"].sum() == 4
+    with pytest.warns(DeprecationWarning, match="probability_with_item"):
+        assert np.array_equal(core.if_added, core.probability_with_item)
+    few = pt.credible_core(draws, prob=0.6)
+    assert few.size == 1
+    assert few.probability == 1.0
+    assert "8 effective draws held out" in str(few)
+    assert few.sentence == few.note
+    assert pt.credible_core([[0, 1]] * 100, prob=1.0).size == 1
+
+
+# Statements about the posterior: independent draws of a known law, and fresh ones.
+
+
+def moving(rng, truth, rates, n):
+    """Draws in which every item keeps its cluster or moves, on its own."""
+    shape = (n, truth.size)
+    return np.where(rng.random(shape) < rates, rng.integers(0, 5, shape), truth)
+
+
+def thresholds(rng, places, n):
+    """Draws of items on a line, cut at up to three uncertain places."""
+    cuts = np.sort(rng.normal([-1.2, 0.0, 1.2], [0.35, 0.5, 0.6], (n, 3)), axis=1)
+    cuts = np.where(rng.random((n, 3)) < [0.9, 0.6, 0.5], cuts, 99.0)
+    return (places[None, :, None] > cuts[:, None, :]).sum(axis=2)
+
+
+def share(core, labels):
+    """Share of labels that group the items as the core does."""
+    return float(np.mean([core.partial.agrees(row) for row in labels]))
+
+
+TABLE = [(200, 100, 9), (200, 400, 9), (2000, 100, 3), (2000, 400, 3), (82, 500, 9)]
+"""Items, draws, and replicates of the simulation."""
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_the_probability_holds_on_fresh_draws(seed):
+    off, enough, in_sample = [], [], []
+    for n_items, n_draws, replicates in TABLE:
+        for replicate in range(replicates):
+            rng = np.random.default_rng([seed, n_items, n_draws, replicate])
+            if n_items == 82:
+                places, prob = rng.normal(0.0, 1.5, n_items), 0.5
+                labels, fresh = (thresholds(rng, places, n) for n in (n_draws, 600))
+            else:
+                truth, rates = rng.integers(0, 5, n_items), 0.3 * rng.random(n_items) ** 3
+                prob = 0.9
+                labels, fresh = (moving(rng, truth, rates, n) for n in (n_draws, 600))
+            core = pt.credible_core(labels, prob=prob, bound=None, n_starts=8, patience=20)
+            true = share(core, fresh)
+            off.append(abs(core.probability - true))
+            enough.append(true >= prob - 0.02)
+            if replicate == 0:
+                old = pt.credible_core(
+                    labels, prob=prob, bound=None, n_starts=8, patience=20, held_out=False
+                )
+                in_sample.append(share(old, fresh))
+                assert core.size < old.size
+                assert core.size > 1
+    assert np.mean(off) < 0.03
+    assert np.mean(enough) >= 0.95
+    assert min(in_sample) < 0.2  # what was stated before: 0.9
+
+
+@pytest.mark.parametrize("chains", [1, 4])
+def test_autocorrelated_chains_count_by_their_effective_number(chains):
+    rng = np.random.default_rng(5)
+    truth, rates = rng.integers(0, 4, 40), 0.3 * rng.random(40) ** 3
+    cores, enough = {}, []
+    for hold in (1, 20):  # each partition is kept for that many draws
+        for replicate in range(8):
+            rng = np.random.default_rng([hold, replicate])
+            labels = np.repeat(moving(rng, truth, rates, 1200 // hold), hold, axis=0)
+            draws = pt.Draws(labels, chain=np.repeat(np.arange(chains), 1200 // chains))
+            core = pt.credible_core(draws, prob=0.8, bound=None, patience=20)
+            cores.setdefault(hold, []).append((core.size, core.n_effective))
+            enough.append(share(core, moving(rng, truth, rates, 2000)) >= 0.78)
+    assert np.mean(enough) >= 0.9
+    assert np.mean([n for _, n in cores[1]]) > 500
+    assert np.mean([n for _, n in cores[20]]) < 60
+    assert np.mean([size for size, _ in cores[20]]) < np.mean([size for size, _ in cores[1]])
+
+
+def test_whole_chains_are_held_out():
+    rng = np.random.default_rng(0)
+    labels = moving(rng, np.arange(12) % 4, 0.02, 400)
+    chain = rng.permutation(np.repeat(list("abcd"), 100))
+    core = pt.credible_core(pt.Draws(labels, chain=chain))
+    assert core.held_out.sum() == 200
+    assert {frozenset(chain[core.held_out]), frozenset(chain[~core.held_out])} == {
+        frozenset("ac"),
+        frozenset("bd"),
+    }
+    # Chains that are stuck apart: what one states, the others refute.
+    labels = np.where(np.repeat([True, False], 200)[:, None], np.arange(12) % 4, np.arange(12) // 3)
+    stuck = pt.credible_core(pt.Draws(labels, chain=np.repeat([0, 1], 200)))
+    assert stuck.size < 6
+    half = np.arange(400) >= 200
+    assert np.array_equal(pt.credible_core(labels).held_out, half) or np.array_equal(
+        pt.credible_core(labels).held_out, ~half
+    )
+
+
+def test_error_and_limit_of_the_probability():
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random((400, 1)) < 0.8, [[0, 0, 1]], [[0, 1, 1]])
+    for weights in (None, np.ones(400)):
+        core = pt.credible_core(pt.Draws(labels, weights=weights), prob=0.6)
+        p, n = core.probability, 200
+        assert core.size == 3
+        assert core.n_effective == pytest.approx(n)
+        assert core.probability_mcse == pytest.approx(np.sqrt(p * (1 - p) / n), rel=0.05)
+        # Clopper and Pearson: so low a probability gives as many agreeing draws in 2.5%.
+        k = np.arange(round(p * n), n + 1)
+        from scipy.stats import binom
+
+        assert binom.pmf(k, n, core.probability_low).sum() == pytest.approx(0.025, rel=1e-6)
+    same = pt.credible_core([[0, 1]] * 100)
+    assert (same.size, same.probability) == (2, 1.0)
+    assert same.probability_low == pytest.approx(0.025 ** (1 / 50))
+    assert 0.0 < same.probability_mcse < 0.03
+    assert pt.credible_core([[0, 1]]).size == 1
+
+
+def test_shares_of_an_ensemble():
+    runs = pt.Draws(FIVE, kind="ensemble")
+    core = pt.credible_core(runs, prob=0.6)
+    assert (core.size, core.probability, core.is_held_out) == (4, 0.6, False)
+    assert "0.60 of the runs" in core.sentence
+    for rows in (runs, pt.Draws(FIVE).reweighted("entropy", 1.0)):
+        with pytest.raises(InvalidInputError, match="not a sample") as caught:
+            pt.credible_core(rows, held_out=True)
+        assert caught.value.argument == "held_out"
+        assert not pt.credible_core(rows).is_held_out
+
+
+def test_numbers_of_the_estimate():
+    rng = np.random.default_rng(3)
+    labels = moving(rng, np.repeat([0, 1, 2, 3], [3, 4, 5, 6]), 0.01, 400)
+    estimate = np.repeat([2, 0, 3, 1], [3, 4, 5, 6])
+    core = pt.credible_core(labels, estimate=estimate)
+    assert core.size > 6
+    inside = core.items
+    assert np.array_equal(core.labels[inside], estimate[inside])
+    assert core.clusters.tolist() == sorted(set(estimate[inside].tolist()))
+    assert core.cluster_probability.size == core.n_clusters
+    assert core.at(0.5).labels.max() == 3
+    split = pt.credible_core(labels, estimate=np.zeros(18, int))  # three have no counterpart
+    assert split.clusters.tolist() == list(range(split.n_clusters))
+    summary = pt.summarize(labels, bound=None)
+    inside = summary.core.items
+    assert np.array_equal(summary.core.labels[inside], summary.labels[inside])
+
+
+def test_a_time_limit_and_an_interrupt_bind_every_step():
+    rng = np.random.default_rng(0)
+    flat = rng.integers(0, 300, (60, 600))
+    begin = time.monotonic()
+    core = pt.credible_core(flat, time_limit=0.5, bound="tight", held_out=False)
+    assert time.monotonic() - begin < 8.0  # without the limit: half a minute
+    assert core.limits == ("time limit",)
+    assert core.in_sample_probability >= 0.9
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    timer.start()
+    begin = time.monotonic()
+    core = pt.credible_core(flat, bound="tight")
+    assert time.monotonic() - begin < 8.0
+    assert core.limits == ("interrupt",)
+    assert core.size >= 1
 
 
 @pytest.mark.parametrize(
@@ -226,6 +406,6 @@ def test_cores_of_many_clusters():
     """More clusters than a growing core has room for at first."""
     rows = np.tile(np.arange(25), (4, 1))
     rows[0, 24] = 0
-    found = pt.credible_core(rows, prob=1.0)
+    found = pt.credible_core(rows, prob=1.0, held_out=False)
     assert found.size == 24
     assert found.probability == 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.credible.comparison import compare
-from partita.kernels.credible.uncertainty import count_together
+from partita.kernels.uncertainty import count_together
 from partita.partitions.functionals import shapes_of
 from reference import uncertainty as twin
 from strategies import label_vectors
@@ -54,6 +54,51 @@ def test_count_together(case):
     found = count_together(columns, first, second)
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     assert found.tolist() == twin.together(draws.labels.tolist(), pairs)
+
+
+@settings(deadline=None, max_examples=300)
+@given(draws_and_estimate())
+def test_matching_by_enumeration(case):
+    draws, estimate = case
+    aligned = pt.align(draws, pt.partitions.labels.by_size(estimate))
+    numbered = pt.partitions.labels.by_size(estimate).tolist()
+    for row, found in zip(draws.labels.tolist(), aligned.tolist(), strict=True):
+        stands_for = twin.matching(row, numbered)
+        assert [max(k, -1) for k in found] == [stands_for.get(t, -1) for t in row]
+
+
+def test_a_tie_that_takes_two_chains_of_moves():
+    # Cluster 0 may have the first of its two overlaps only if clusters 3 and 4 both move.
+    estimate, row = [0, 1, 2, 0, 1, 2, 3, 3, 4, 3], [0, 1, 2, 3, 4, 5, 6, 0, 3, 0]
+    assert pt.align([row], estimate).tolist() == [[0, 1, 2, 4, -1, -2, 3, 0, 4, 0]]
+    assert twin.matching(row, estimate) == {0: 0, 1: 1, 2: 2, 6: 3, 3: 4}
+
+
+def test_matching_many_clusters_is_not_cubic():
+    rng = np.random.default_rng(0)
+    for n_items in (500, 1000):
+        flat = rng.integers(0, n_items // 2, (20, n_items))
+        singletons = np.arange(n_items)
+        aligned = pt.align(flat, singletons)
+        # Singletons overlap one cluster each by one item, so each cluster has its first item.
+        for row, found in zip(flat, aligned, strict=True):
+            firsts = np.unique(row, return_index=True)[1]
+            assert np.array_equal(np.unique(found), np.sort(firsts))
+        assert pt.item_uncertainty(flat[:3], singletons).placement.shape == (n_items, n_items + 1)
+
+
+def test_weights_that_round_leave_no_similarity():
+    # Item 0 is never with another item; 1 − Σw·1 used to leave 1e-16 of it, scaled to a share of 1.
+    weights = np.array([1.0, 1e-17, 0.3, 0.7])
+    draws = pt.Draws([[0, 1, 1, 1], [0, 1, 2, 2], [0, 1, 1, 2], [0, 1, 2, 1]], weights=weights)
+    items = pt.item_uncertainty(draws, [0, 0, 1, 1])
+    assert items.similarity_share[0].tolist() == [0.0, 0.0]
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        weights = 10.0 ** rng.uniform(-12, 3, 6)
+        labels = np.column_stack([np.full(6, 9), rng.integers(0, 3, (6, 4))])
+        share = pt.item_uncertainty(pt.Draws(labels, weights=weights), [0, 0, 0, 1, 1])
+        assert not share.similarity_share[0].any()
 
 
 def test_threads_do_not_change_the_comparison():

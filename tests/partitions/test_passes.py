@@ -86,7 +86,7 @@ def test_every_threaded_pass_over_draws_uses_the_seam():
     allowed = {
         "partitions/passes.py": "the seam itself",
         "samplers/chains.py": "chains, which make draws",
-        "credible/core_search.py": "starts of a search",
+        "credible/core.py": "starts of a search",
         "diagnostics/convergence.py": "functionals, one number per draw",
         "diagnostics/drift.py": "two questions, each with its own passes",
         "rivals/centres.py": "groups of draws, each searched",

@@ -13,7 +13,7 @@ DRAWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
 
 
 def test_the_curve_and_the_items():
-    core = pt.credible_core(DRAWS, prob=0.9)
+    core = pt.credible_core(DRAWS, prob=0.9, held_out=False)
     curve, items = pt.plots.core(core, data=[[1.0, 2.0], [1.1, 2.0], [3.0, 1.0], [4.0, 1.0]])
     step = curve.lines[0]
     assert np.array_equal(step.get_ydata(), core.curve)

@@ -182,7 +182,7 @@ def test_cores_of_several_probabilities_and_profiles(summary):
     assert sizes == sorted(sizes, reverse=True)
     nine = content.holds.levels[content.holds.start]
     assert np.array_equal(nine.items, summary.core.items)
-    assert f"{summary.core.size} of 30 items" in nine.text
+    assert nine.text == summary.core.sentence
     assert len(content.profiles.rows) == len(summary.profiles)
     assert len(content.panels) == 4  # mean and sd of two columns
     assert all(0 <= mark.low <= mark.high <= 320 for p in content.panels for mark in p.marks)

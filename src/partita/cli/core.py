@@ -1,4 +1,4 @@
-"""``partita core``: the items whose grouping holds."""
+"""``partita core``: items whose grouping holds with a probability."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from partita.partitions.draws import Draws
 
 _FIELDS = (
-    *("items", "labels", "probability", "probability_mcse", "cluster_probability"),
-    *("upper_bound", "is_proven", "curve", "auchips", "n_starts", "rounds"),
+    *("items", "labels", "probability", "probability_mcse", "probability_low"),
+    *("in_sample_probability", "cluster_probability", "n_effective", "upper_bound", "is_proven"),
+    *("curve", "in_sample_curve", "auchips", "n_starts", "rounds", "limits", "sentence"),
 )
 
 
@@ -26,7 +27,7 @@ Examples:
   $ partita core draws.csv --noise -1:singletons --json"""
 )
 @question(
-    bound="that no larger set exists",
+    bound="of how many items reach it in these draws",
     stopped="the best so far",
     out="one row per item: cluster, probability",
 )
@@ -35,14 +36,19 @@ Examples:
     type=click.FloatRange(0, 1, min_open=True),
     default=0.9,
     metavar="P",
-    help="Probability with which the grouping holds.",
+    help="Probability that the grouping must have, asked of its lower limit.",
+)
+@click.option(
+    "--held-out/--in-sample",
+    default=None,
+    help="Measure on draws held out (default), or describe these draws only.",
 )
 @whole_option("--starts", "n_starts", help="First items to try. Default: every one.")
 def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
-    """The largest set of items that is grouped in one way with probability P.
+    """A large set of items that are grouped in one way with probability P, all at once.
 
-    What may be stated as fact: with that probability these items are grouped exactly so, all at
-    once. DRAWS is as in partita summarize.
+    The set is found on one part of the draws; its probability is measured on the other, and is at
+    least P with 95% confidence. DRAWS is as in partita summarize.
     """
     from partita.cli.outputs import item_names, numbered
     from partita.credible.core import credible_core
@@ -52,7 +58,7 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     columns = (
         item_names(draws, one_based),
         numbered(found.labels, one_based),
-        found.if_added.tolist(),
+        found.probability_with_item.tolist(),
     )
     return Answer(
         text=found.screen(one_based=one_based),

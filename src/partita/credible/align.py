@@ -47,7 +47,8 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
     -----
     Clusters without common items are not matched. Ties are settled as in
     :func:`item_uncertainty`: the reference's clusters choose in the order of their
-    numbers. O(N + K³) per draw, and 4 bytes per label.
+    numbers. About O(N) per draw: only pairs of clusters that share items are looked at.
+    4 bytes per label.
 
     References
     ----------
@@ -67,7 +68,7 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
 
 
 def _aligned(block: Block, *, reference: Labels, k: int) -> Int32s:
-    from partita.kernels.credible.assignment import align_rows
+    from partita.kernels.uncertainty import align_rows
 
     out = np.empty(block.labels.shape, np.int32)
     align_rows(reference, k, block.rows, block.n_clusters, out)

@@ -84,7 +84,7 @@ class Comparison:
 def compare(
     estimate: Labels, draws: Draws, *, jaccard: float = JACCARD, n_jobs: int | None = None
 ) -> Comparison:
-    """Compare every draw with the estimate in O(M·(N·K + K³)), without an N×N matrix."""
+    """Compare every draw with the estimate in O(M·N·K), without an N×N matrix."""
     threshold = clean_jaccard(jaccard)
     sizes = np.bincount(estimate).astype(np.int64)
     # Sums of every block that waits to be added, each (n_items, K) twice.
@@ -96,7 +96,7 @@ def compare(
     n, chunks = draws.n_items, _chunks(draws.n_items, sizes.size)
     # Where sums are larger than labels, more draws are seen at a time.
     rows = None if len(chunks) == 1 else store_rows(n)
-    whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), np.empty(n), np.empty(n)]
+    whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
         for items in chunks:
@@ -104,12 +104,11 @@ def compare(
                 _compared, estimate=estimate, sizes=sizes, limit=threshold - _ROUNDING, items=items
             )
             sums = sum_blocks(compared, draws, rows=rows, n_jobs=n_jobs, say=status.say)
-            for mean, part in zip(whole, sums[:4], strict=True):
+            for mean, part in zip(whole, sums[:5], strict=True):
                 np.divide(part, mass, out=mean[items])
-    unchanged, similar = (total / mass for total in sums[4:])
-    placed, companions, information, alone = whole
-    companions[np.arange(draws.n_items), estimate] -= 1.0
-    np.maximum(companions, 0.0, out=companions)
+    unchanged, similar = (total / mass for total in sums[5:])
+    placed, companions, own, information, alone = whole
+    companions[np.arange(draws.n_items), estimate] = own
     return Comparison(
         estimate, sizes, placed, companions, information, alone, unchanged, similar, threshold
     )
@@ -125,16 +124,17 @@ def _compared(
     block: Block, *, estimate: Labels, sizes: Ints, limit: float, items: slice
 ) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
-    from partita.kernels.credible.uncertainty import compare_with_estimate
+    from partita.kernels.uncertainty import compare_with_estimate, members_of
 
     n, k, some = estimate.size, sizes.size, items.stop - items.start
     logs = np.zeros(n + 1)
     np.log2(np.arange(1, n + 1), out=logs[1:])
-    shapes = [(some, k + 1), (k, some), *[(some,)] * 2, *[(k,)] * 2]
+    shapes = [(some, k + 1), (k, some), *[(some,)] * 3, *[(k,)] * 2]
     sums = [np.zeros(shape) for shape in shapes]
     compare_with_estimate(
         estimate,
         sizes,
+        *members_of(estimate, k),
         block.rows,
         block.n_clusters,
         np.array(block.counts),

@@ -1,39 +1,85 @@
-"""The credible core: the largest set of items whose grouping holds."""
+"""Credible cores: large sets of items whose grouping has a high probability, all at once."""
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
-from collections.abc import Callable
-from typing import Literal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from partita._parallel import run, run_interruptible
 from partita._progress import Status
-from partita._validate import Rng, choice_or_none, generator, seconds, whole
-from partita.credible.core_bound import WORK, bound_size
-from partita.credible.core_result import CredibleCore, Plan
-from partita.credible.core_search import Runs, improve, prepare, run_from_firsts
-from partita.credible.core_tables import (
-    cluster_probabilities,
-    holding,
-    nested_path,
-    probability_if_added,
-)
+from partita._result import Result
+from partita._validate import Rng, choice_or_none, flag, generator, seconds, whole
+from partita._vocabulary import words
+from partita._wording import counted
 from partita.credible.levels import clean_prob
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.losses.base import Loss
 from partita.losses.posterior import Posterior, as_posterior
+from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
 from partita.partitions.fetching import fetched
+from partita.partitions.functionals import FEW_DRAWS, by_chain, chains_of
+from partita.partitions.labels import Labels, as_labels
+from partita.partitions.mcmc import ess_bulk, rank_normalised
+from partita.partitions.numbering import as_numbered, data_frame, from_one, items_from_one
 from partita.partitions.partial import PartialPartition
-from partita.partitions.types import DrawsLike
+from partita.partitions.passes import Block, map_blocks
+from partita.partitions.quantiles import beta_quantile
+from partita.partitions.types import DrawsLike, LabelsLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+CONFIDENCE = 0.95
+"""Confidence of the lower limit that ``prob`` is asked of."""
+
+_WORK = 1.5e9
+"""Labels that the growth from seeds may read by default: some seconds."""
 
 _QUICK_CELLS, _QUICK_WORK = 5_000_000, 2e7
-"""Labels of draws up to which a quick core is cheap, and labels that its runs may cover."""
+"""Labels of draws up to which a quick core is cheap, and labels that its growth may read."""
+
+_BATCH = 16
+"""Seeds between two looks at the clock."""
+
+_SHARE = 0.25
+"""Largest share of the items of a core that one round takes out."""
+
+_PAIR_BYTES = 1 << 27
+"""Memory that the bits of all pairs may take; more items are bounded by colouring alone."""
+
+_COLOURED = 4_000
+"""Items up to which the graph of pairs is coloured."""
+
+_READ, _READ_PER_SECOND = 4e10, 2e9
+"""Labels that the pairs of that graph may read, in all and in each second of a time limit."""
+
+_BOUND_WORK = {"fast": 3e8, "tight": 3e10}
+"""Words of bits that branch and bound may read: under a second, about a minute."""
+
+_SHOWN = 12
+"""Clusters listed on one screen."""
 
 
 def credible_core(
     draws: DrawsLike,
     *,
     prob: float = 0.9,
+    estimate: LabelsLike | None = None,
+    held_out: bool | None = None,
     bound: Literal["fast", "tight"] | None = "fast",
     n_starts: int | None = None,
     patience: int = 200,
@@ -41,34 +87,47 @@ def credible_core(
     rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> CredibleCore:
-    r"""The largest set of items whose grouping holds with probability ``prob``.
+    r"""A large set of items whose grouping holds with probability ``prob``, all at once.
 
     For a set A of items and a partition ρ of A,
 
-    .. math:: P(\rho) = \sum_m w_m \, 1[\text{draw } m \text{ restricted to } A \text{ is } \rho]
+    .. math:: P(\rho) = \sum_m w_m \, 1[\text{draw } m \text{ restricted to } A \text{ is } \rho].
 
-    and the core maximises :math:`|A|` subject to :math:`P(\rho) \ge prob`; among sets of
-    one size the larger P counts. It is what may be stated as fact: with that
-    probability these items are grouped exactly so, all at once. A ball says where
-    the clustering could be; the core says what all of it has in common.
+    A set that is chosen because it holds in some draws holds less often in others: with few
+    draws of many items, far less often. So the draws are split in two parts. The set, and an
+    order in which its items come in, are found on one part; the other part, which had no say
+    in it, measures every beginning of that order and cuts it to the longest one whose
+    probability is at least ``prob`` with 95% confidence. This is done both ways, and the
+    larger set is the core. ``core.probability`` is the probability in the part held out.
+
+    A ball says where the clustering could be; the core says what all of it has in common.
 
     Parameters
     ----------
     draws : Draws or anything as_draws accepts
     prob : float in (0, 1], default 0.9
+        Asked of the lower confidence limit of the probability. With n independent draws held
+        out it can be shown where :math:`prob^n \le 0.025`: 36 draws for 0.9, so 72 in all.
+    estimate : array_like, shape (n_items,), or an estimate, optional
+        Its numbers are given to the clusters of the core; by default they are numbered by size.
+    held_out : bool, optional
+        False describes these draws instead: the largest set whose share *in these draws* is at
+        least ``prob``, without any statement about the posterior (``core.probability`` is NaN,
+        the share is ``core.in_sample_probability``). By default True for draws of a posterior,
+        and False for an ensemble or tilted draws, of which shares are all there is.
     bound : {"fast", "tight"} or None, default "fast"
-        The proof that no larger set exists. Any two items of a core are together
-        or apart with probability ``prob``, so a core is a clique of the graph of
-        such pairs, and a colouring of that graph bounds it. Branch and bound on bit
-        sets of draws goes on from there: for under a second, or about a minute.
+        The proof of how many items can reach ``prob`` in these draws. Any two items of such a
+        set are together, or apart, in draws of weight at least ``prob``, so the set is a clique
+        of the graph of such pairs, and a colouring of that graph bounds it. Branch and bound on
+        bit sets of draws goes on from there: for under a second, or about a minute.
     n_starts : int, optional
-        First items to grow from; by default every one, as far as a few seconds go.
+        Seeds, the first items to grow from; by default every one, as far as a few seconds go.
         ``core.n_starts`` says how many were tried.
     patience : int, default 200
         Rounds without gain after which taking items out and growing again ends;
         fewer, 8 + 4·size, while the core is small.
     time_limit : float, optional
-        Seconds after which the search hands over the best core so far.
+        Seconds after which the best core so far is returned, as after Ctrl-C.
     rng : int, SeedSequence or Generator, optional
         By default a fixed seed, so that the same draws give the same core.
     n_jobs : int, optional
@@ -80,108 +139,1069 @@ def credible_core(
 
     Notes
     -----
-    From each first item the set grows by the item that keeps the most weight; items
-    that cost no draw come in at once. A run is O(M·N + S·N·K) for M distinct draws
-    of N items, K clusters of the core and S steps that cost a draw. The bits of all
-    pairs take N²M/8 bytes; where that is more than 128 MB the proof is by colouring
-    alone, and above 4,000 items ``upper_bound`` is the number of items.
+    The parts are whole chains where there are several, else the two halves of the chain.
+    Weighted draws have no order and are dealt out by weight. The number of items of the order
+    that a draw agrees with is one number per draw, and the cut is an order statistic of it, so
+    the confidence needs no law (Wilks, 1941); each of the two ways has half of the 5%. Draws
+    that are autocorrelated count by their effective number, weighted ones by Kish's.
+    One item is grouped alike in every draw, so no core is smaller: a core of one item says
+    that nothing can be stated about two.
 
-    The core is chosen to hold in these draws, so its probability is a little
-    optimistic: check an important one on draws kept aside, with
-    ``core.partial.agrees``.
+    From each seed the set grows by the item that keeps the most weight; items that cost no
+    draw come in at once. This is O(M·N + S·N·K) for M distinct draws of N items, K clusters of
+    the core and S steps that cost a draw. The bits of all pairs take N²M/8 bytes; where that
+    is more than 128 MB the bound is by colouring alone, and above 4,000 items ``upper_bound``
+    is the number of items.
 
     References
     ----------
     Barrientos, A. F., Page, G. L., Dahl, D. B. and Dunson, D. B. (2024), on
     partitions of subsets with high inclusion probability (CHIPS).
+    Wilks, S. S. (1941), Determination of sample sizes for setting tolerance limits.
+    Annals of Mathematical Statistics 12.
 
     Examples
     --------
-    >>> import partita as pt
-    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
-    >>> core = pt.credible_core(draws, prob=0.9)
-    >>> core.items, core.labels, core.probability
-    (array([0, 1, 3]), array([ 0,  0, -1,  1], dtype=int32), 1.0)
-    >>> core.at(0.75).size
-    4
+    >>> import numpy as np, partita as pt
+    >>> rng = np.random.default_rng(0)
+    >>> moves = rng.random((400, 6)) < [0.01, 0.01, 0.01, 0.01, 0.3, 0.3]
+    >>> draws = pt.Draws(np.where(moves, 2, [0, 0, 1, 1, 0, 1]))
+    >>> core = pt.credible_core(draws)
+    >>> core.items, core.labels
+    (array([0, 1, 2, 3]), array([ 0,  0,  1,  1, -1, -1], dtype=int32))
+    >>> core.probability_low >= 0.9
+    True
+
+    Four draws can show nothing about a posterior, but they can be described:
+
+    >>> four = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
+    >>> pt.credible_core(four).size
+    1
+    >>> described = pt.credible_core(four, held_out=False)
+    >>> described.items, described.in_sample_probability
+    (array([0, 1, 3]), 1.0)
     """
     posterior = as_posterior(draws, n_jobs)
     level = clean_prob(prob)
-    effort = choice_or_none(bound, "bound", ("fast", "tight"))
-    n_starts = None if n_starts is None else whole(n_starts, "n_starts", least=1)
-    time_limit = seconds(time_limit)
-    plan = Plan(effort, whole(patience, "patience"), time_limit, _seed(rng))
+    sampled = posterior.draws.kind == "posterior"
+    held_out = sampled if held_out is None else flag(held_out, "held_out")
+    if held_out and not sampled:
+        rows = words(posterior.draws.kind).source
+        raise InvalidInputError(
+            f"rows of kind {posterior.draws.kind!r} ({rows}) are not a sample of a posterior, so "
+            "no probability can be measured on some of them held out; leave held_out out to have "
+            "shares of these.",
+            argument="held_out",
+        )
+    numbers = None
+    if estimate is not None:
+        numbers = as_numbered(estimate, n_items=posterior.draws.n_items, argument="estimate")
+    settings = _Settings(
+        choice_or_none(bound, "bound", ("fast", "tight")),
+        whole(patience, "patience"),
+        None if n_starts is None else whole(n_starts, "n_starts", least=1),
+        seconds(time_limit),
+        _seed(rng),
+        n_jobs,
+        numbers,
+    )
     with Status("credible core") as status:
         here = fetched(posterior.draws, "credible_core", status.say)
     if here is not posterior.draws:
         posterior = as_posterior(here, n_jobs)
-    runs = run_from_firsts(
-        prepare(posterior),
-        n_starts=n_starts,
-        rng=np.random.default_rng(plan.seed.spawn(1)[0]),
-        n_jobs=n_jobs,
-        stop=_clock(time_limit),
+    clock = _Clock(settings.time_limit)
+    return run_interruptible(
+        lambda: _core_at(_search(posterior, held_out, settings, clock), level, clock),
+        clock.interrupt,
     )
-    return core_at(here, level, runs, plan)
 
 
-def quick_core(posterior: Posterior, prob: float = 0.9) -> CredibleCore | None:
-    """A core from a short search, without a proof, for a line in a summary.
+def quick_core(
+    posterior: Posterior, prob: float = 0.9, estimate: LabelsLike | None = None
+) -> CredibleCore | None:
+    """A core from a short search, without a bound, for a line in a summary.
 
-    None where even that takes long. A core of this kind is a lower bound: it
-    holds, and :func:`credible_core` may find a larger one.
+    None where even that takes long. :func:`credible_core` may find a larger one.
     """
     cells = posterior.draws.n_draws * posterior.draws.n_items
     if cells > _QUICK_CELLS:
         return None
     n_starts = max(1, int(_QUICK_WORK / cells))
-    return credible_core(posterior, prob=prob, bound=None, n_starts=n_starts, patience=20)
-
-
-def core_at(draws: Draws, prob: float, runs: Runs, plan: Plan) -> CredibleCore:
-    """The core of a probability, from runs already made."""
-    prob = clean_prob(prob)
-    posterior = runs.posterior
-    rng = np.random.default_rng(plan.seed)
-    partial, rounds = improve(
-        posterior,
-        runs.partial(prob),
-        prob,
-        patience=plan.patience,
-        rng=rng,
-        stop=_clock(plan.time_limit),
+    return credible_core(
+        posterior, prob=prob, estimate=estimate, bound=None, n_starts=n_starts, patience=20
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CredibleCore(Result):
+    """A set of items whose grouping holds with a given probability, all at once.
+
+    Made by :func:`credible_core`.
+
+    Attributes
+    ----------
+    prob : float
+        The probability asked for.
+    partial : PartialPartition
+        The grouping of the items in the core.
+    labels : ndarray of int32, shape (n_items,)
+        Cluster of each item, −1 outside: in the numbers of the estimate where one was given
+        (clusters without a counterpart in it come after its own), else by size.
+    probability : float
+        Weight, of the draws held out, that group the core's items exactly so: an estimate of
+        the posterior probability, because these draws had no say in the choice of the set.
+        Of an ensemble or tilted draws, their share. NaN where nothing was held out.
+    probability_low : float
+        Lower limit of that probability with 95% confidence: at least ``prob``. NaN likewise.
+    in_sample_probability : float
+        The same weight in the draws on which the core was found. Higher, for it was chosen
+        there; it says nothing about the posterior.
+    cluster_probability : ndarray of float, shape (n_clusters,)
+        For each of ``clusters``, the weight of the draws in which its items are together and
+        apart from all other items of the core, measured as ``probability`` is.
+    upper_bound : int
+        In these draws, all of them, no set of more items has a share of ``prob``; proven.
+        A statement about the draws, not about the posterior.
+    curve : ndarray of float, shape (n_items,)
+        The probability of the first 1, 2, … items of ``path``, measured as ``probability`` is.
+        The core is cut where the lower limit of this curve would fall below ``prob``.
+    in_sample_curve : ndarray of float, shape (n_items,)
+        The largest share found for a set of 1, 2, … items in the draws on which the core was
+        found.
+    path : ndarray of int64, shape (n_items,)
+        The items in an order in which the core grows, one by one, and then goes on
+        to all items.
+    probability_with_item : ndarray of float, shape (n_items,)
+        For each item outside, the probability of the core with that item, measured as
+        ``probability`` is, at the place where the draws that found the core have it; for the
+        core's own items, ``probability``.
+    agrees : ndarray of bool, shape (n_draws,)
+        The draws that group the core's items exactly so. In them the core's
+        clusters need no relabelling: parameters of those draws can be averaged.
+    held_out : ndarray of bool, shape (n_draws,)
+        The draws on which the probability was measured; none where nothing was held out.
+    n_effective : float
+        Effective number of the draws held out, for the agreement with the core.
+    n_found : int
+        Items of the set on the part on which it was found, before it was cut.
+    n_starts, n_seeds : int
+        First items tried, and first items there are, in both parts together.
+    rounds : int
+        Rounds of taking items out and growing again.
+    limits : tuple of str
+        What ended the search early: "time limit" or "interrupt".
+    draws : Draws
+        The draws, kept by reference.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2],
+    ...          [1, 1, 2, 2, 2, 2], [1, 2, 2, 3, 3, 3]]
+    >>> core = pt.credible_core(draws, prob=0.6, held_out=False)
+    >>> core.size, core.in_sample_probability, core.is_proven
+    (4, 0.6, True)
+    >>> core.in_sample_curve
+    array([1. , 1. , 0.8, 0.6, 0.4, 0.2])
+    """
+
+    prob: float
+    partial: PartialPartition
+    labels: Labels
+    probability: float
+    probability_low: float
+    in_sample_probability: float
+    cluster_probability: NDArray[np.float64]
+    upper_bound: int
+    curve: NDArray[np.float64]
+    in_sample_curve: NDArray[np.float64]
+    path: NDArray[np.int64]
+    probability_with_item: NDArray[np.float64]
+    agrees: NDArray[np.bool_]
+    held_out: NDArray[np.bool_]
+    n_effective: float
+    n_found: int
+    n_starts: int
+    n_seeds: int
+    rounds: int
+    limits: tuple[str, ...]
+    draws: Draws
+    _search: _Search = field(repr=False)
+
+    def __draws__(self) -> Draws:
+        return self.draws
+
+    @property
+    def items(self) -> NDArray[np.int64]:
+        """Positions of the items in the core."""
+        return self.partial.items
+
+    @property
+    def size(self) -> int:
+        """Number of items in the core."""
+        return self.partial.size
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of the core."""
+        return self.partial.n_clusters
+
+    @property
+    def clusters(self) -> NDArray[np.int32]:
+        """The numbers of the clusters in ``labels``, in increasing order."""
+        return np.unique(self.labels[self.items])
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether the probability was measured on draws that had no say in the choice."""
+        return self._search.held_out
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no larger set has a share of ``prob`` in these draws."""
+        return self.size == self.upper_bound
+
+    @property
+    def auchips(self) -> float:
+        """Area under ``in_sample_curve``, its mean over all sizes: 0 to 1.
+
+        1 when every draw is the same partition.
+        """
+        return float(self.in_sample_curve.mean())
+
+    @property
+    def probability_mcse(self) -> float:
+        """Monte Carlo standard error of the probability.
+
+        The standard deviation of a share of ``n_effective`` draws held out, by the beta law, so
+        that it is positive even when every one of them agrees. 0 for a core of one item, which
+        every draw groups alike; NaN where nothing was held out.
+        """
+        if not self.is_held_out:
+            return float("nan")
+        if self.size == 1:
+            return 0.0
+        a = self.probability * self.n_effective + 1.0
+        b = (1.0 - self.probability) * self.n_effective + 1.0
+        return float(np.sqrt(a * b / (a + b + 1.0)) / (a + b))
+
+    @property
+    def note(self) -> str:
+        """Why the core is small, or what else to know about it; empty where there is nothing."""
+        return _note(self)
+
+    @property
+    def sentence(self) -> str:
+        """What the core says, in one sentence."""
+        if self.size == 1 and self.draws.n_items > 1:
+            return self.note or "No two items are grouped identically often enough."
+        n = self.draws.n_items
+        whole = f"{self.size:,} of {counted(n, 'item')} ({counted(self.n_clusters, 'cluster')})"
+        verb = "is" if self.size == 1 else "are"
+        text = f"{whole} {verb} grouped identically {holding(self, '.2f')}"
+        if self.is_held_out:
+            text += (
+                f" ± {self.probability_mcse:.2g}, measured on draws held out (at least "
+                f"{self.probability_low:.2f} with {100 * CONFIDENCE:g}% confidence)"
+            )
+        return text + "."
+
+    @property
+    def nested(self) -> NDArray[np.float64]:
+        """Deprecated: ``curve``."""
+        return self._renamed("nested", "curve", self.curve)
+
+    @property
+    def if_added(self) -> NDArray[np.float64]:
+        """Deprecated: ``probability_with_item``."""
+        return self._renamed("if_added", "probability_with_item", self.probability_with_item)
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """Deprecated: ``agrees``."""
+        return self._renamed("holds", "agrees", self.agrees)
+
+    @property
+    def n_firsts(self) -> int:
+        """Deprecated: ``n_seeds``."""
+        return self._renamed("n_firsts", "n_seeds", self.n_seeds)
+
+    @staticmethod
+    def _renamed(old: str, new: str, value: T) -> T:
+        warnings.warn(f"CredibleCore.{old} is now called {new}.", DeprecationWarning, stacklevel=3)
+        return value
+
+    def at(self, prob: float) -> CredibleCore:
+        """The core of another probability, from the growth already made, cut in the same way."""
+        level = clean_prob(prob)
+        clock = _Clock(self._search.settings.time_limit)
+        return run_interruptible(lambda: _core_at(self._search, level, clock), clock.interrupt)
+
+    def completed(self, loss: str | Loss = "vi") -> Labels:
+        """The best full partition found that groups the core's items as the core does.
+
+        Parameters
+        ----------
+        loss : str or Loss, default "vi"
+            Its expected value is minimised over where the other items go: over all places of
+            them where they are few, by a local search otherwise.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_items,)
+            Labels by size.
+        """
+        measure = as_loss(loss)
+        if measure.form(1) is None:
+            raise NotSupportedError(
+                f"{measure!r} is measured by evaluation, and items are placed by cluster sizes and "
+                "their intersections. Complete under a loss of these, such as 'vi', and compare "
+                "the partitions you have with partita.expected_loss.",
+                argument="loss",
+            )
+        # By name and only when called: the search is a neighbour, not a layer below.
+        search = import_module("partita.search.complete")
+        labels: Labels = search.complete(self.draws, self.partial, loss=measure)
+        return labels
+
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per item: cluster in the core (−1 outside) and probability with the item.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters, and items without names, from 1, as R does; −1 stays outside.
+        """
+        items = items_from_one(self.draws.item_names, self.draws.n_items, one_based)
+        columns = {
+            "core": from_one(self.labels, one_based),
+            "in_core": self.labels >= 0,
+            "probability_with_item": self.probability_with_item,
+        }
+        return data_frame(columns, of="the core", index=items, name="item")
+
+    def __repr__(self) -> str:
+        return (
+            f"<CredibleCore: {self.size:,} of {self.draws.n_items:,} items in "
+            f"{counted(self.n_clusters, 'cluster')} {holding(self, '.4f')} (asked {self.prob:g})>"
+        )
+
+    def __str__(self) -> str:
+        return self.screen()
+
+    def screen(self, *, one_based: bool = False) -> str:
+        """The core on one screen, its clusters numbered from 0 or from 1."""
+        first = int(flag(one_based, "one_based"))
+        said = words(self.draws.kind)
+        clusters = self.clusters
+        sizes = np.array([int((self.labels == c).sum()) for c in clusters])
+        lines = [
+            f"{100 * self.prob:g}% core: {self.size:,} of {self.draws.n_items:,} items in "
+            f"{counted(self.n_clusters, 'cluster')}"
+        ]
+        if self.is_held_out and self.size > 1:
+            n = int(self.held_out.sum())
+            lines += [
+                f"  {said.probability} {self.probability:.4f} ± {self.probability_mcse:.2g} in "
+                f"{counted(n, 'draw')} held out, at least {self.probability_low:.3g} with "
+                f"{100 * CONFIDENCE:g}% confidence",
+                f"  found on the other {self.draws.n_draws - n:,}, where it is "
+                f"{self.in_sample_probability:.4f}",
+            ]
+        elif not self.is_held_out:
+            lines.append(
+                f"  grouped so in {self.in_sample_probability:.4f} of these {said.draws}, asked "
+                f"for {self.prob:g}"
+            )
+        if self.is_proven:
+            lines.append(f"  no larger set reaches {self.prob:g} in these {said.draws}")
+        elif self.upper_bound < self.draws.n_items:
+            lines.append(
+                f"  in these {said.draws} no set of more than {self.upper_bound:,} items reaches "
+                f"{self.prob:g}"
+            )
+        lines.append(
+            f"  {self.n_starts:,} of {counted(self.n_seeds, 'first item')} tried, "
+            f"{counted(self.rounds, 'round')}"
+        )
+        if self.note:
+            lines.append(f"  {self.note}")
+        lines.append(f"{'cluster':>9}{'items':>8}{said.probability:>{len(said.probability) + 2}}")
+        lines += [
+            f"{clusters[c] + first:>9}{sizes[c]:>8,}"
+            f"{self.cluster_probability[c]:>{len(said.probability) + 2}.4f}"
+            for c in range(min(sizes.size, _SHOWN))
+        ]
+        if sizes.size > _SHOWN:
+            lines.append(f"{'…':>9} and {sizes.size - _SHOWN:,} more")
+        return "\n".join(lines)
+
+
+def holding(core: CredibleCore, digits: str = ".3f") -> str:
+    """How often the core's grouping holds, in words: with a probability, or in these draws."""
+    said = words(core.draws.kind)
+    if core.is_held_out or core.draws.kind != "posterior":
+        return said.holding.format(f"{core.probability:{digits}}")
+    return f"in {core.in_sample_probability:{digits}} of these {said.draws}"
+
+
+def _note(core: CredibleCore) -> str:
+    if not core.is_held_out or core.draws.n_items == 1:
+        return ""
+    needed = _draws_needed(core.prob)
+    if core.size == 1 and not np.isfinite(needed):
+        return "No number of draws can show a probability of 1; held_out=False describes them."
+    if core.size == 1 and core.n_effective < needed:
+        return (
+            f"Nothing can be stated about two items: to show a probability of {core.prob:g} takes "
+            f"{needed:,.0f} effective draws held out, twice as many in all; there are "
+            f"{core.n_effective:,.0f}."
+        )
+    if core.size == 1:
+        return "No two items are grouped alike in enough of the draws held out."
+    if core.size < core.n_found:
+        return (
+            f"Cut from {core.n_found:,} items, which the draws held out do not confirm; more draws "
+            "would confirm more."
+        )
+    return ""
+
+
+# The search. A part of the draws grows sets; the other part measures them.
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedDraws:
+    """Distinct draws as the kernels read them, with how often each was drawn, or its weight."""
+
+    rows: Labels
+    weights: NDArray[np.float64]
+    total: float
+
+    @property
+    def tolerance(self) -> float:
+        """A weight this little short of a threshold reaches it."""
+        return 1e-9 * self.total
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Items in the order in which they came in, their clusters, and the weight after each."""
+
+    order: NDArray[np.int64]
+    place: NDArray[np.int32]
+    mass: NDArray[np.float64]
+
+    def partial(self, size: int, n_items: int) -> Labels:
+        """Labels of the first items of the path, −1 for all others."""
+        labels = np.full(n_items, -1, np.int32)
+        labels[self.order[:size]] = self.place[:size]
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The best of the paths from seeds: for each size the largest weight, and its path."""
+
+    table: WeightedDraws
+    best: NDArray[np.float64]
+    path_of: NDArray[np.int64]
+    paths: tuple[Path, ...]
+    n_starts: int
+    n_seeds: int
+
+    def partial(self, prob: float) -> Labels:
+        """The largest set found whose weight reaches the probability."""
+        floor = prob * self.table.total - self.table.tolerance
+        size = int(np.flatnonzero(self.best >= floor)[-1]) + 1
+        path = self.paths[int(self.path_of[size - 1])]
+        return path.partial(size, int(self.table.rows.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Settings:
+    bound: str | None
+    patience: int
+    n_starts: int | None
+    time_limit: float | None
+    seed: np.random.SeedSequence
+    n_jobs: int | None
+    numbers: Labels | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Draws that find a core, and those that measure it."""
+
+    growth: Growth
+    rest: Draws
+    is_rest: NDArray[np.bool_]
+    seed: np.random.SeedSequence
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    posterior: Posterior
+    held_out: bool
+    parts: tuple[_Part, ...]
+    settings: _Settings
+
+
+class _Clock:
+    """A time limit and Ctrl-C, as flags that kernels read."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self._begin, self._limit = time.monotonic(), time_limit
+        self._flags: list[Bools] = []
+        self.interrupted = False
+
+    def left(self, share: float = 1.0) -> float:
+        """Seconds left of a share of the time; infinite without a limit."""
+        if self.interrupted:
+            return 0.0
+        if self._limit is None:
+            return float("inf")
+        return self._begin + share * self._limit - time.monotonic()
+
+    def interrupt(self) -> None:
+        """Stop everything."""
+        self.interrupted = True
+        for stop in self._flags:
+            stop[0] = True
+
+    @contextmanager
+    def until(self, share: float) -> Iterator[Bools]:
+        """A flag that is set when that share of the time is over."""
+        left = self.left(share)
+        stop = np.array([left <= 0.0])
+        timer = None
+        if not stop[0] and np.isfinite(left):
+            timer = threading.Timer(left, stop.__setitem__, (0, True))
+            timer.daemon = True
+            timer.start()
+        self._flags.append(stop)
+        try:
+            yield stop
+        finally:
+            self._flags.pop()
+            if timer is not None:
+                timer.cancel()
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What ended the work early."""
+        if self.interrupted:
+            return ("interrupt",)
+        return ("time limit",) if self.left() <= 0.0 else ()
+
+
+def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: _Clock) -> _Search:
+    """Grow sets from seeds, on both halves of the draws or on all of them."""
+    draws = posterior.draws
+    seeds = settings.seed.spawn(2)
+    halves = _halves(draws) if held_out else [np.zeros(draws.n_draws, bool)]
+    parts = []
+    for number, (is_rest, seed) in enumerate(zip(halves, seeds, strict=False)):
+        if is_rest.all():
+            continue
+        mine = Posterior(draws[~is_rest], settings.n_jobs) if held_out else posterior
+        with clock.until(0.8 * (number + 1) / len(halves)) as stop:
+            growth = grow_from_seeds(prepare(mine), settings, seed.spawn(1)[0], stop)
+        rest = draws[is_rest] if is_rest.any() else draws
+        parts.append(_Part(growth, rest, is_rest, seed))
+    return _Search(posterior, held_out, tuple(parts), settings)
+
+
+def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
+    """The draws held out, both ways: whole chains, halves of one chain, or dealt by weight."""
+    names, chain = chains_of(draws)
+    second = np.zeros(draws.n_draws, bool)
+    if names.size > 1:
+        lengths = np.bincount(chain)
+        counts = [0, 0]
+        for one in np.argsort(-lengths, kind="stable").tolist():
+            side = int(counts[1] < counts[0])
+            counts[side] += int(lengths[one])
+            second[chain == one] = bool(side)
+    elif draws.weights is not None:
+        order = np.argsort(-draws.weights, kind="stable")
+        second[order[np.arange(order.size) % 4 % 3 != 0]] = True  # 0 1 1 0, 0 1 1 0, …
+    else:
+        second[draws.n_draws // 2 :] = True
+    return [second, ~second]
+
+
+def prepare(posterior: Posterior) -> WeightedDraws:
+    """The distinct draws; unweighted draws keep whole numbers as weights."""
+    merged = posterior.distinct
+    if posterior.draws.weights is None:
+        mass = np.bincount(posterior.index).astype(np.float64)
+    else:
+        mass = np.array(merged.probabilities)  # a read-only array would compile again
+    return WeightedDraws(merged.rows(0, merged.n_draws), mass, float(mass.sum()))
+
+
+def grow(
+    table: WeightedDraws,
+    partial: Labels,
+    waiting: Bools | None = None,
+    floor: float = 0.0,
+    stop: Bools | None = None,
+) -> tuple[Path, Floats]:
+    """Grow a partial partition greedily while its weight is at least the floor.
+
+    ``partial`` receives the labels. Returns the path, and the weight that each item outside
+    reached last.
+    """
+    from partita.kernels.core import grow as kernel
+
+    n = partial.size
+    order, mass = np.empty(n, np.int64), np.empty(n)
+    agree, reach = np.empty(table.rows.shape[0], np.bool_), np.zeros(n)
+    waiting = np.zeros(n, np.bool_) if waiting is None else waiting
+    stop = np.zeros(1, np.bool_) if stop is None else stop
+    added = kernel(
+        table.rows,
+        table.weights,
+        partial,
+        waiting,
+        floor,
+        table.tolerance,
+        order,
+        mass,
+        agree,
+        reach,
+        stop,
+    )
+    return Path(order[:added], partial[order[:added]], mass[:added]), reach
+
+
+def grow_from(
+    table: WeightedDraws, seed: int, waiting: Bools | None = None, stop: Bools | None = None
+) -> Path:
+    """The path from one item to all items, the item included."""
+    partial = np.full(table.rows.shape[1], -1, np.int32)
+    partial[seed] = 0
+    path, _ = grow(table, partial, waiting, stop=stop)
+    return Path(
+        np.concatenate([[seed], path.order]),
+        np.concatenate([np.zeros(1, np.int32), path.place]),
+        np.concatenate([[table.total], path.mass]),
+    )
+
+
+def grow_from_seeds(
+    table: WeightedDraws, settings: _Settings, seed: np.random.SeedSequence, stop: Bools
+) -> Growth:
+    """Grow a set from each seed to all items, and keep the best of each size."""
+    n = table.rows.shape[1]
+    seeds = _distinct_columns(table.rows)
+    wanted = settings.n_starts
+    if wanted is None:
+        wanted = max(1, int(_WORK / (3.0 * table.rows.size)))
+    if wanted < seeds.size:
+        tried = np.sort(np.random.default_rng(seed).permutation(seeds)[:wanted])
+    else:
+        tried = seeds
+    best = np.full(n, -1.0)
+    path_of = np.zeros(n, np.int64)
+    kept: list[Path] = []
+    done = 0
+    with Status("growing cores from first items") as status:
+        while done < tried.size and (done == 0 or not stop[0]):
+            batch = tried[done : done + _BATCH].tolist()
+            for path in run(lambda one: grow_from(table, one, stop=stop), batch, settings.n_jobs):
+                better = path.mass > best[: path.mass.size]
+                if better.any():
+                    best[: path.mass.size][better] = path.mass[better]
+                    path_of[: path.mass.size][better] = len(kept)
+                    kept.append(path)
+            done += len(batch)
+            status.say(f"{done:,} of {tried.size:,}")
+    return Growth(table, best, path_of, tuple(kept), done, seeds.size)
+
+
+def _distinct_columns(rows: Labels) -> Ints:
+    """One of each group of items that are together in every draw."""
+    from partita.kernels.partitions.labels import hash_rows
+
+    # Labels are canonical, so items are together in every draw when their columns are equal.
+    hashes = hash_rows(np.ascontiguousarray(rows.T))
+    return np.sort(np.unique(hashes, return_index=True)[1]).astype(np.int64)
+
+
+def improve(
+    table: WeightedDraws,
+    partial: Labels,
+    prob: float,
+    *,
+    patience: int,
+    rng: np.random.Generator,
+    stop: Bools,
+) -> tuple[Labels, int]:
+    """Take a few items out and grow again, until ``patience`` rounds bring nothing; rounds made.
+
+    Half of the items taken out, at random, have to wait until nothing else fits.
+    """
+    floor = prob * table.total
+    best = partial.copy()
+    best_key = (int((best >= 0).sum()), agreeing_weight(table, best))
+    idle = rounds = 0
+    # A small core has few subsets to take out.
+    while idle < min(patience, 8 + 4 * best_key[0]) and best_key[0] < best.size and not stop[0]:
+        rounds += 1
+        idle += 1
+        inside = np.flatnonzero(best >= 0)
+        waiting = np.zeros(best.size, np.bool_)
+        if inside.size == 1:
+            trial = np.full(best.size, -1, np.int32)
+            trial[rng.integers(best.size)] = 0
+        else:
+            most = max(1, min(inside.size - 1, int(_SHARE * inside.size) + 1))
+            out = rng.choice(inside, int(rng.integers(1, most + 1)), replace=False)
+            waiting[out] = rng.random(out.size) < 0.5
+            trial = best.copy()
+            trial[out] = -1
+            trial = _without_gaps(trial)
+        path, _ = grow(table, trial, waiting, floor, stop)
+        size = int((trial >= 0).sum())
+        mass = float(path.mass[-1]) if path.mass.size else agreeing_weight(table, trial)
+        if (size, mass) > (best_key[0], best_key[1] + table.tolerance):
+            idle = 0
+        if (size, mass) >= best_key:
+            best, best_key = trial, (size, mass)
+    return best, rounds
+
+
+def agreeing_weight(table: WeightedDraws, partial: Labels) -> float:
+    """Weight of the draws that group the items as the partial labels do."""
+    from partita.kernels.core import agreeing
+
+    return float(table.weights[agreeing(table.rows, partial)].sum())
+
+
+def _without_gaps(partial: Labels) -> Labels:
+    """Partial labels numbered 0, 1, … in order of first appearance."""
+    labels = np.full(partial.size, -1, np.int32)
+    inside = np.flatnonzero(partial >= 0)
+    labels[inside] = as_labels(partial[inside])
+    return labels
+
+
+def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
+    """An order in which the items of a set come in one by one, then all others.
+
+    It begins with the item of the set from which the growth keeps most, among a few evenly
+    spread over the set.
+    """
+    inside = np.flatnonzero(partial >= 0)
+    best: Path | None = None
+    for seed in inside[:: max(1, inside.size // 8)].tolist():
+        path = grow_from(table, seed, partial < 0, stop)
+        if best is None or (path.mass.size, path.mass.sum()) > (best.mass.size, best.mass.sum()):
+            best = path
+    assert best is not None, "a core has at least one item"
+    left = np.setdiff1d(np.concatenate([inside, np.flatnonzero(partial < 0)]), best.order)
+    if not left.size:
+        return best
+    # Stopped early: the rest of the set, then every other item, in a cluster of its own.
+    labels = _without_gaps(np.where(partial >= 0, partial, -1))
+    order = np.concatenate([inside, np.flatnonzero(labels < 0)])
+    place = np.concatenate(
+        [labels[inside], labels.max() + 1 + np.arange(order.size - inside.size)]
+    ).astype(np.int32)
+    mass = np.zeros(order.size)
+    mass[: inside.size] = agreeing_weight(table, labels)
+    return Path(order, place, mass)
+
+
+# The core: a path found on one part of the draws, cut to size on the other.
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """A path that the draws held out have cut to size."""
+
+    part: _Part
+    path: Path
+    curve: Floats
+    size: int
+    found: int
+    rounds: int
+    low: float
+    n_effective: float
+
+    @property
+    def key(self) -> tuple[int, float]:
+        return self.size, float(self.curve[self.size - 1])
+
+
+def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
+    draws, settings = search.posterior.draws, search.settings
+    with clock.until(0.9) as stop:
+        cuts = [_cut(part, prob, search, stop) for part in search.parts]
+    cut = max(cuts, key=lambda each: each.key)  # the first of equals
+    table = cut.part.growth.table
+    partial = _without_gaps(cut.path.partial(cut.size, draws.n_items))
     upper = draws.n_items
-    if plan.bound is not None:
-        proof = bound_size(draws, posterior, prob, int((partial >= 0).sum()), WORK[plan.bound])
-        upper = proof.items
-        if proof.larger is not None:
-            partial = proof.larger
+    agrees, share = _agreeing(draws, partial)
+    if settings.bound is not None:
+        found = cut.size if share >= prob - 1e-9 else 1
+        with clock.until(1.0) as stop:
+            upper, larger = bound_size(
+                search.posterior, prob, found, _BOUND_WORK[settings.bound], stop, clock.left()
+            )
+        if larger is not None and not search.held_out:
+            partial = larger
+            path = nested_path(table, partial, np.zeros(1, np.bool_))
+            size = int((partial >= 0).sum())
+            nan = float("nan")
+            cut = _Cut(cut.part, path, path.mass / table.total, size, size, cut.rounds, nan, nan)
+            agrees, share = _agreeing(draws, partial)
     grouping = PartialPartition(partial)
-    holds, probability = holding(draws, grouping.labels)
-    path, nested = nested_path(posterior, grouping.labels)
-    best = np.maximum(runs.best / posterior.total, nested)
-    best[: grouping.size] = np.maximum(best[: grouping.size], probability)
-    # A subset holds whenever the set does.
-    curve = np.minimum(np.maximum.accumulate(best[::-1])[::-1], 1.0)
+    labels = grouping.labels
+    rest = cut.part.rest
+    in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
+    if search.held_out:
+        probability = float(cut.curve[cut.size - 1])
+    else:
+        probability = float("nan") if draws.kind == "posterior" else share
+        in_sample = share
+    best = np.maximum(cut.part.growth.best, cut.path.mass) / table.total
+    best[: grouping.size] = np.maximum(best[: grouping.size], in_sample)
+    # A subset agrees whenever the set does.
+    curve = np.clip(np.maximum.accumulate(best[::-1])[::-1], 0.0, 1.0)
+    numbered = _numbered(labels, settings.numbers)
     return CredibleCore(
         prob=prob,
         partial=grouping,
+        labels=numbered,
         probability=probability,
-        cluster_probability=cluster_probabilities(draws, grouping.labels),
-        upper_bound=upper,
-        curve=curve,
-        path=path,
-        nested=nested,
-        if_added=probability_if_added(posterior, grouping.labels, probability),
-        holds=holds,
-        n_starts=runs.n_starts,
-        n_firsts=runs.n_firsts,
-        rounds=rounds,
+        probability_low=cut.low,
+        in_sample_probability=in_sample,
+        cluster_probability=_cluster_probabilities(rest, numbered),
+        upper_bound=max(upper, grouping.size),
+        curve=np.minimum(cut.curve, 1.0),
+        in_sample_curve=curve,
+        path=cut.path.order,
+        probability_with_item=_with_each_item(table, labels, rest),
+        agrees=agrees,
+        held_out=cut.part.is_rest,
+        n_effective=cut.n_effective,
+        n_found=cut.found,
+        n_starts=sum(part.growth.n_starts for part in search.parts),
+        n_seeds=sum(part.growth.n_seeds for part in search.parts),
+        rounds=sum(each.rounds for each in cuts),
+        limits=clock.limits,
         draws=draws,
-        _runs=runs,
-        _plan=plan,
+        _search=search,
     )
+
+
+def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
+    """The core found on one part, cut to the longest beginning that the other part confirms."""
+    table, n = part.growth.table, int(part.growth.table.rows.shape[1])
+    error = (1.0 - CONFIDENCE) / 2.0  # both ways are tried
+    threshold = _share_needed(prob, part.rest.n_effective, error) if search.held_out else prob
+    partial, rounds = improve(
+        table,
+        part.growth.partial(threshold),
+        threshold,
+        patience=search.settings.patience,
+        rng=np.random.default_rng(part.seed),
+        stop=stop,
+    )
+    found = int((partial >= 0).sum())
+    path = nested_path(table, partial, stop)
+    if not search.held_out:
+        nan = float("nan")
+        return _Cut(part, path, path.mass / table.total, found, found, rounds, nan, nan)
+    agreed = _agreeing_prefix(part.rest, path)
+    mass = np.ones(agreed.size) if part.rest.weights is None else part.rest.weights
+    above = np.cumsum(np.bincount(agreed, mass, minlength=n + 1)[::-1])[::-1][1:]
+    curve: Floats = above / above[0]  # every draw agrees about one item
+    for size in np.unique(agreed)[::-1].tolist():
+        share = float(curve[size - 1])
+        if size == 1 or share < prob:
+            continue
+        if _lower_limit(share, part.rest.n_effective, error) < prob:
+            continue
+        effective = _effective(part.rest, agreed, size)
+        low = _lower_limit(share, effective, error)
+        if low >= prob:
+            return _Cut(part, path, curve, size, found, rounds, low, effective)
+    # One item is grouped alike in every draw.
+    effective = _effective(part.rest, agreed, 2)
+    return _Cut(part, path, curve, 1, found, rounds, 1.0, effective)
+
+
+def _agreeing_prefix(draws: Draws, path: Path) -> Ints:
+    """For each draw, the number of items of the path, from its start, that it groups alike."""
+    from partita.kernels.core import agreeing_prefix
+
+    found = np.empty(draws.n_draws, np.int64)
+    agreeing_prefix(draws.rows(0, draws.n_draws), path.order, path.place, found)
+    return found
+
+
+def _effective(draws: Draws, agreed: Ints, size: int) -> float:
+    """Effective number of draws for the event that a draw agrees with the first items of a path.
+
+    The smaller one of the event and of the number of items agreed with: an event that nearly
+    always occurs shows nothing of how a chain moves. Draws whose autocorrelation cannot be
+    told from 0 count as independent; each chain too short to tell counts once.
+    """
+    if draws.weights is not None:
+        return draws.n_effective
+    found = float(draws.n_draws)
+    for values in (agreed.astype(np.float64), (agreed >= size).astype(np.float64)):
+        chains = by_chain(draws, values)
+        if chains.shape[1] < FEW_DRAWS:
+            return float(chains.shape[0])
+        if np.ptp(chains) == 0.0:
+            continue
+        scores = rank_normalised(chains)
+        scores -= scores.mean()
+        lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
+        if lag_one > 2.0 / np.sqrt(chains.size):
+            found = min(found, draws.n_draws * ess_bulk(chains) / chains.size)
+    return found
+
+
+def _lower_limit(share: float, n: float, error: float) -> float:
+    """Lower limit of a probability from a share of n draws (Clopper and Pearson)."""
+    if share <= 0.0 or n <= 0.0:
+        return 0.0
+    if share >= 1.0 - 1e-12:
+        return float(error ** (1.0 / n))
+    return beta_quantile(share * n, (1.0 - share) * n + 1.0, error)
+
+
+def _share_needed(prob: float, n: float, error: float) -> float:
+    """The smallest share of n draws whose lower limit is at least prob; 1 where there is none."""
+    low, high = prob, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2.0
+        if _lower_limit(middle, n, error) >= prob:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _draws_needed(prob: float) -> float:
+    """Fewest effective draws held out that can show a probability."""
+    if prob >= 1.0:
+        return float("inf")
+    return float(np.ceil(np.log((1.0 - CONFIDENCE) / 2.0) / np.log(prob)))
+
+
+def _agreeing(draws: Draws, partial: Labels) -> tuple[NDArray[np.bool_], float]:
+    """The draws that group the items as the partial labels do, and their weight."""
+    blocks = map_blocks(functools.partial(_agreeing_block, partial=partial), draws)
+    agrees = np.concatenate(list(blocks))
+    if draws.weights is None:
+        return agrees, int(agrees.sum()) / draws.n_draws
+    return agrees, min(1.0, float(draws.weights[agrees].sum()))
+
+
+def _agreeing_block(block: Block, *, partial: Labels) -> Bools:
+    from partita.kernels.core import agreeing
+
+    return agreeing(block.rows, partial)
+
+
+def _cluster_probabilities(draws: Draws, labels: Labels) -> NDArray[np.float64]:
+    """For each cluster, the weight of the draws that have its items together and apart from the
+    other items of the core."""
+    items = np.flatnonzero(labels >= 0)
+    rows, grouping = draws.rows(0, draws.n_draws)[:, items], labels[items]
+    found = []
+    for c in np.unique(grouping):
+        members = np.flatnonzero(grouping == c)
+        same = rows == rows[:, members[:1]]
+        alike = same[:, members].all(axis=1) & (same.sum(axis=1) == members.size)
+        found.append(
+            min(1.0, float(alike.mean() if draws.weights is None else draws.weights[alike].sum()))
+        )
+    return np.array(found)
+
+
+def _with_each_item(table: WeightedDraws, partial: Labels, rest: Draws) -> NDArray[np.float64]:
+    """Probability of the core with each item outside, at its best place in the table."""
+    from partita.kernels.core import best_places, weight_with_item
+
+    place = np.empty(partial.size, np.int32)
+    best_places(table.rows, table.weights, partial, place)
+    found = np.zeros(partial.size)
+    weight_with_item(rest.rows(0, rest.n_draws), rest.probabilities, partial, place, found)
+    return np.minimum(found, 1.0)
+
+
+def _numbered(labels: Labels, numbers: Labels | None) -> Labels:
+    """Partial labels in the numbers of an estimate; clusters without a counterpart come last."""
+    from partita.kernels.uncertainty import match_row, members_of
+
+    if numbers is None:
+        return labels
+    items = np.flatnonzero(labels >= 0)
+    number_of = np.empty(int(labels.max()) + 1, np.int64)
+    reference = members_of(numbers[items], int(numbers.max()) + 1)
+    match_row(*reference, labels[items], number_of.size, number_of)
+    unmatched = np.flatnonzero(number_of < 0)
+    number_of[unmatched] = int(numbers.max()) + 1 + np.arange(unmatched.size)
+    found = labels.copy()
+    found[items] = number_of[labels[items]]
+    return found
+
+
+# The bound: how many items can reach a share in these draws.
+
+
+def bound_size(
+    posterior: Posterior, prob: float, found: int, work: float, stop: Bools, seconds_left: float
+) -> tuple[int, Labels | None]:
+    """The most items that can reach a share in these draws, and a larger set if one was met.
+
+    Two items of such a set are together in draws of weight at least ``prob``, or apart in
+    draws of that weight. So its items are pairwise joined in the graph of such pairs, and
+    there are no more of them than colours.
+    """
+    from partita.kernels.core import branch_and_bound, colour_classes, pack_pairs
+
+    draws, n = posterior.draws, posterior.draws.n_items
+    if found == n or stop[0]:
+        return n, None
+    table = prepare(posterior)
+    # Unmerged, the weight of a bit set is the number of its bits.
+    if draws.weights is None:
+        rows, weights = draws.rows(0, draws.n_draws), np.empty(0)
+    else:
+        rows, weights = table.rows, table.weights
+    words_of_bits = -(-rows.shape[0] // 64)
+    floor = prob * table.total - table.tolerance
+    if n * n * words_of_bits * 8 <= _PAIR_BYTES:
+        together = np.empty((n, n, words_of_bits), np.uint64)
+        pack_pairs(np.ascontiguousarray(rows.T), together)
+        best = np.full(n, -1, np.int64)
+        places = max(1, int(table.total / floor))
+        size, bound, _ = branch_and_bound(
+            *(together, together[0, 0], weights, floor, places, work / words_of_bits),
+            *(best, found, stop),
+        )
+        larger = _without_gaps(best.astype(np.int32)) if size > found else None
+        return int(bound), larger
+    if n <= _COLOURED and float(n) * n * table.rows.shape[0] <= min(
+        _READ, _READ_PER_SECOND * seconds_left
+    ):
+        from partita.partitions.similarity import similarity
+
+        pairs = similarity(draws)
+        joined = np.maximum(pairs, 1.0 - pairs) >= prob - 1e-9
+        np.fill_diagonal(joined, False)
+        colours = colour_classes(joined, n, np.empty(n, np.int64), np.empty(n, np.int64))
+        return max(found, int(colours)), None
+    return n, None
 
 
 def _seed(rng: Rng | None) -> np.random.SeedSequence:
@@ -191,10 +1211,3 @@ def _seed(rng: Rng | None) -> np.random.SeedSequence:
         return np.random.SeedSequence(rng.integers(2**32, size=4).tolist())
     generator(rng)  # refuses what is no seed
     return np.random.SeedSequence(0 if rng is None else rng)
-
-
-def _clock(time_limit: float | None) -> Callable[[], bool]:
-    if time_limit is None:
-        return lambda: False
-    end = time.perf_counter() + time_limit
-    return lambda: time.perf_counter() > end

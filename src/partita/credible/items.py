@@ -167,7 +167,8 @@ def item_uncertainty(
     largest overlap that keeps the total, and among equal ones the cluster of the
     draw whose first item comes first.
 
-    O(M·(N·K + K³)) time for M draws of N items and K clusters, O(N·K) memory.
+    O(M·N·K) time for M draws of N items and K clusters, O(N·K) memory; the matching
+    looks only at pairs of clusters that share items.
 
     References
     ----------

@@ -144,7 +144,7 @@ def _counted(
     block: Block, *, number: NDArray[np.intp], n_chains: int, first: Ints, second: Ints
 ) -> tuple[Floats]:
     """How often each pair is together in the draws of each chain in one block."""
-    from partita.kernels.credible.uncertainty import count_together
+    from partita.kernels.uncertainty import count_together
 
     together = np.zeros((n_chains, first.size))
     here = number[block.start : block.start + block.n_clusters.size]

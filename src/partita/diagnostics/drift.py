@@ -163,7 +163,7 @@ def _spread_out(rows: Ints) -> Ints:
 
 def _mismatches(rows: Int32s) -> Floats:
     """Share of the items outside the largest overlap of matched clusters, for all pairs of rows."""
-    from partita.kernels.credible.assignment import align_rows
+    from partita.kernels.uncertainty import align_rows
 
     clusters = rows.max(axis=1).astype(np.int64) + 1
     apart = np.zeros((len(rows), len(rows)))

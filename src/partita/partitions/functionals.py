@@ -30,8 +30,8 @@ def shapes_of(
 
 
 def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
-    from partita.kernels.credible.uncertainty import shapes
     from partita.kernels.losses.forms import entropy_terms
+    from partita.kernels.uncertainty import shapes
 
     rows = block.rows
     entropy = np.empty(rows.shape[0])

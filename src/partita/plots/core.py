@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._vocabulary import words
-from partita.credible.core_result import CredibleCore
+from partita.credible.core import CredibleCore, holding
 from partita.errors import InvalidInputError
 from partita.partitions.types import DataLike
 from partita.plots.canvas import (
@@ -43,13 +43,14 @@ def core(
 ) -> NDArray[Any]:
     """The curve of a credible core, and its items on the data, all others greyed out.
 
-    The curve is the largest probability found for a set of so many items; where it
-    crosses the probability asked for, the core ends.
+    The curve is the probability of the first items of the core's path, on the draws held out;
+    the core ends where its lower confidence limit reaches the probability asked for. Of an
+    ensemble, and of a core that describes its draws, it is the share of them.
 
     Parameters
     ----------
     source : CredibleCore, or Summary
-        Of a summary the short search at 0.9; see :func:`partita.credible_core`.
+        Of a summary its own, a short search at 0.9; see :func:`partita.credible_core`.
     data : array_like, shape (n_items,) or (n_items, n_columns), optional
         The observations; by default those of the summary. Without any the curve is
         drawn alone.
@@ -67,7 +68,7 @@ def core(
     --------
     >>> import partita as pt
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
-    >>> panels = pt.plots.core(pt.credible_core(draws), data=[1.0, 1.2, 3.0, 3.1])
+    >>> panels = pt.plots.core(pt.credible_core(draws, held_out=False), data=[1.0, 1.2, 3.0, 3.1])
     >>> panels[0].get_xlabel()
     'items'
     """
@@ -93,19 +94,20 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     sizes = np.arange(1, found.curve.size + 1)
     ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
     ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    ax.plot([found.size], [found.probability], "o", color=INK, markersize=5)
-    reached = f"{found.size:,} items\n{said.holding.format(f'{found.probability:.3f}')}"
-    remark(ax, reached, (found.size, found.probability), (6.0, 6.0), color=INK)
-    if found.upper_bound < found.draws.n_items and not found.is_proven:
-        ax.axvline(found.upper_bound, color=GREY, linewidth=0.8)
+    reached = float(found.curve[found.size - 1])
+    ax.plot([found.size], [reached], "o", color=INK, markersize=5)
+    if found.is_held_out and found.size > 1:
+        low = found.probability_low
+        ax.plot([found.size, found.size], [low, reached], color=INK, linewidth=1.0)
+    text = f"{found.size:,} items\n{holding(found)}"
+    remark(ax, text, (found.size, reached), (6.0, 6.0), color=INK)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
     ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped so")
     plain(ax)
     whole_ticks(ax, "x")
-    proof = "proven largest" if found.is_proven else f"at most {found.upper_bound:,} items possible"
-    headline(
-        ax, f"What holds {said.holding.format(f'{found.prob:g}')}", f"largest set found; {proof}"
-    )
+    held_out = "in the draws held out; bar: down to the 95% limit"
+    where = held_out if found.is_held_out else f"in these {said.draws}"
+    headline(ax, f"What holds {said.holding.format(f'{found.prob:g}')}", where)
 
 
 def _items(
@@ -115,10 +117,13 @@ def _items(
     x = view.points[:, 0]
     labels = found.labels
     flat = view.points.shape[1] == 1
-    y = labels.astype(np.float64) if flat else view.points[:, 1]
+    # On a line the clusters are stacked in the order of their numbers, below them the rest.
+    height = np.searchsorted(found.clusters, labels).astype(np.float64)
+    height[labels < 0] = -1.0
+    y = height if flat else view.points[:, 1]
     outside = labels < 0
     ax.scatter(x[outside], y[outside], s=9, color=OTHER, linewidths=0.0, zorder=1)
-    for c in range(found.n_clusters):
+    for c in found.clusters.tolist():
         mine = labels == c
         ax.scatter(
             x[mine],
@@ -133,11 +138,12 @@ def _items(
     ax.set_xlabel(view.names[0])
     if flat:
         ticks = [-1, *range(found.n_clusters)]
-        ax.set_yticks(ticks, ["not stated", *map(str, range(found.n_clusters))])
+        ax.set_yticks(ticks, ["not stated", *map(str, found.clusters.tolist())])
         ax.set_ylabel("cluster of the core")
     else:
         ax.set_ylabel(view.names[1])
     plain(ax)
     n = found.draws.n_items
     headline(ax, f"{found.size:,} of {n:,} items in the core", "grey: nothing is stated")
-    cluster_legend(ax, np.arange(found.n_clusters), np.bincount(labels[~outside]))
+    sizes = np.bincount(labels[~outside])
+    cluster_legend(ax, np.arange(sizes.size), sizes, only=found.clusters)

@@ -39,7 +39,7 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Holds:
-    """Cores from the smallest probability on, and the curve of probability against size."""
+    """Cores from the smallest probability on, and the curve of the one at 0.9."""
 
     levels: tuple[Held, ...]
     start: int
@@ -78,19 +78,16 @@ def holds(summary: Summary) -> Holds | None:
     core = summary.core
     if core is None:
         return None
-    said = words(core.draws.kind)
     found = [core if prob == core.prob else core.at(prob) for prob in LEVELS]
     levels = tuple(
         Held(
             f"{100 * prob:g}%",
-            f"At least {one.size:,} of {counted(core.draws.n_items, 'item')}, in "
-            f"{counted(one.n_clusters, 'cluster')}, are grouped exactly so "
-            f"{said.held.format(f'{one.probability:.3f}')}.",
+            one.sentence,
             one.items,
         )
         for prob, one in zip(LEVELS, found, strict=True)
     )
-    curve = np.max([one.curve for one in found], axis=0)
+    curve = core.curve
     x = WIDTH * np.arange(1, curve.size + 1) / curve.size
     kept = np.unique(np.linspace(0, curve.size - 1, 200).astype(np.int64))
     points = " ".join(f"{x[j]:.1f},{HEIGHT * (1.0 - curve[j]):.1f}" for j in kept.tolist())

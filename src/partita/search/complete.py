@@ -67,7 +67,7 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:
     """The draws that agree and have the smallest expected loss, of the likeliest that agree."""
-    from partita.kernels.credible.growth import agreeing
+    from partita.kernels.core import agreeing
 
     merged, stated = draws.unique(), partial.labels
     holds = np.concatenate(list(map_blocks(lambda block: agreeing(block.rows, stated), merged)))

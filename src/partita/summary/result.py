@@ -18,8 +18,7 @@ from partita._vocabulary import words
 from partita._wording import counted
 from partita.credible.ball_result import CredibleBall
 from partita.credible.clusters import ClusterUncertainty
-from partita.credible.core import quick_core
-from partita.credible.core_result import CredibleCore
+from partita.credible.core import CredibleCore, quick_core
 from partita.credible.counts import ClusterCounts, ClusterSizes
 from partita.credible.items import ItemUncertainty
 from partita.diagnostics.result import Diagnostics
@@ -160,10 +159,10 @@ class Summary(Result):
     def core(self) -> CredibleCore | None:
         """Items whose grouping holds with probability 0.9, from a short search; made when asked.
 
-        None where the draws are too many for that. :func:`partita.credible_core`
-        searches longer, proves how large a core can be, and takes any probability.
+        Its clusters have the numbers of the estimate. None where the draws are too many for
+        that. :func:`partita.credible_core` searches longer and takes any probability.
         """
-        return quick_core(self._posterior)
+        return quick_core(self._posterior, estimate=self.labels)
 
     @property
     def sentence(self) -> str:

@@ -203,14 +203,7 @@ def _core(summary: Summary, width: int) -> list[Line]:
     core = summary.core
     if core is None:
         return []
-    half = core.at(0.5)
-    n = summary.draws.n_items
-    held = words(summary.draws.kind).held.format(f"{core.probability:.2f}")
-    text = (
-        f"at least {core.size:,} of {counted(n, 'item')} are grouped alike {held} (asked 0.9), "
-        f"at least {half.size:,} in {half.probability:.2f} (asked 0.5)"
-    )
-    return _wrapped("Core: ", text, width)
+    return _wrapped("Core: ", core.sentence, width)
 
 
 def _comparison(summary: Summary, width: int) -> list[Line]:

@@ -19,6 +19,12 @@ _CURVE = (
 )
 
 
+_CORE = (
+    *("prob", "size", "probability", "probability_mcse", "probability_low", "n_effective"),
+    *("in_sample_probability", "n_starts", "sentence"),
+)
+
+
 def uns_of(summary: Summary) -> dict[str, Any]:
     """What goes into ``uns``: only kinds of values that an h5ad file keeps, hence no None."""
     found, ball, checks = summary.estimate, summary.ball, summary.diagnostics
@@ -39,6 +45,11 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         found_out["price_path"] = fields_of(summary.path, *_PATH)
     if summary.curve is not None:
         found_out["clusters_curve"] = fields_of(summary.curve, *_CURVE)
+    if summary.core is not None:
+        found_out["core"] = {
+            **fields_of(summary.core, *_CORE),
+            "search": "short: partita.credible_core(draws, estimate=labels) may find more items",
+        }
     if checks.names:
         found_out["diagnostics"] = {
             "rhat": dict(zip(checks.names, checks.rhat.tolist(), strict=True)),
@@ -59,9 +70,10 @@ def uns_of(summary: Summary) -> dict[str, Any]:
 
 
 def keep_core(adata: Any, summary: Summary, column: str) -> None:
-    """The core as a column of ``obs``, missing outside of it."""
+    """The core as a column of ``obs``, missing outside of it, in the numbers of the estimate."""
     core = summary.core
-    keep(adata.obs, column, None if core is None else categorical(core.labels, core.n_clusters))
+    most = summary.n_clusters if core is None else max(summary.n_clusters, core.clusters[-1] + 1)
+    keep(adata.obs, column, None if core is None else categorical(core.labels, most))
 
 
 def keep_path(adata: Any, summary: Summary, name: str) -> None:

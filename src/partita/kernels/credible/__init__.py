@@ -1,1 +1,0 @@
-"""Kernels of balls and uncertainty."""
