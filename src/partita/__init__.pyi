@@ -20,8 +20,8 @@ from partita.credible.ball import credible_ball as credible_ball
 from partita.credible.ball_result import CredibleBall as CredibleBall
 from partita.credible.clusters import ClusterUncertainty as ClusterUncertainty
 from partita.credible.clusters import cluster_uncertainty as cluster_uncertainty
-from partita.credible.core import credible_core as credible_core
 from partita.credible.core import CredibleCore as CredibleCore
+from partita.credible.core import credible_core as credible_core
 from partita.credible.counts import ClusterCounts as ClusterCounts
 from partita.credible.counts import ClusterSizes as ClusterSizes
 from partita.credible.counts import cluster_sizes_posterior as cluster_sizes_posterior
