@@ -229,3 +229,47 @@ def test_the_text_fits_a_narrow_terminal(summary, width):
     assert max(map(len, lines)) <= width
     assert any(line.lstrip().startswith("Cluster ") for line in lines)
     assert summary.sentence in " ".join(" ".join(lines).split())
+
+
+# ------------------------------------------------------------------ cut short
+
+
+def test_a_summary_that_was_cut_short_says_what_it_lacks(tmp_path):
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 6, (40, 60))
+    cut = pt.summarize(labels, time_limit=1e-6, bound=None, progress=False, path=True)
+    assert cut.missing == (
+        "uncertainty of items and clusters",
+        "estimates under VI and Binder's loss",
+        "price path",
+        "curve over numbers of clusters",
+    )
+    shown = " ".join(str(cut).split())
+    assert "cut short before these were made: uncertainty of items and clusters, est" in shown
+    assert "Least certain" not in shown
+    assert cut.curve is None
+    assert cut.core is None
+    assert cut.ball.contains(cut.labels)
+    assert len(cut.missing) == 4  # printing made none of them
+    # What is asked for is made late, and then is there.
+    whole = pt.item_uncertainty(labels, cut.labels)
+    np.testing.assert_array_equal(cut.items.probability, whole.probability)
+    assert "uncertainty of items and clusters" not in cut.missing
+    assert "Least certain" in str(cut)
+    assert cut.binder_estimate.loss == pt.Binder()
+    cut.save(tmp_path / "cut.npz")
+    again = pt.Summary.load(tmp_path / "cut.npz")
+    assert again.missing == cut.missing == ("price path", "curve over numbers of clusters")
+
+
+def test_ctrl_c_after_the_estimate_loses_nothing_that_is_finished(draws, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("partita.summary.summarize.compare", interrupted)
+    cut = pt.summarize(draws, progress=False)
+    assert cut.missing[0] == "uncertainty of items and clusters"
+    assert cut.estimate.n_clusters == 3
+    assert "cut short before" in " ".join(str(cut).split())
+    with pytest.raises(AttributeError):
+        cut.no_such_part  # noqa: B018

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from partita._vocabulary import words
@@ -22,34 +23,43 @@ CHEAP_ITEMS = 8
 """Items, at most, for a price path without request: all partitions of so few are compared."""
 
 
-def how_many(
+def curve_and_path(
     posterior: Posterior, found: PointEstimate, wanted: bool | None, wishes: dict[str, Any]
-) -> tuple[PricePath | None, ClustersCurve | None]:
-    """The price path and the curve: both where wanted; where it is left open, what is cheap.
+) -> dict[str, Callable[[dict[str, Any]], Any] | None]:
+    """How to make the price path and the curve; None for what is not to be made.
 
-    Cheap is counted in work, so that the same call gives the same summary on
-    every machine. The short curve begins at the estimate, which must have been
-    searched for freely.
+    Both where wanted; where it is left open, what is cheap. Cheap is counted in work, so that
+    the same call gives the same summary on every machine. The short curve begins at the
+    estimate, which must have been searched for freely.
     """
     loss, draws = found.loss, posterior.draws
-    shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
-    path = None
-    few = wanted is None and draws.n_items <= CHEAP_ITEMS
-    if loss.has_price and (wanted or few):
+
+    def shared(timed: dict[str, Any]) -> dict[str, Any]:
+        return {name: timed[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+
+    def path(timed: dict[str, Any]) -> PricePath:
         from partita.search.price_path import price_path
 
-        path = price_path(draws, loss=loss, bound=None, **shared)
-    if not loss.averages_distances or wanted is False:
-        return path, None
-    if wanted:
-        return path, clusters_curve(draws, loss=loss, **shared)
+        return price_path(draws, loss=loss, bound=None, **shared(timed))
+
+    def whole_curve(timed: dict[str, Any]) -> ClustersCurve:
+        return clusters_curve(draws, loss=loss, **shared(timed))
+
+    def short_curve(timed: dict[str, Any]) -> ClustersCurve:
+        return plateau(posterior, found.labels, loss=loss, **shared(timed))
+
     cells = draws.n_draws * draws.n_items * (found.n_clusters + 4)
     free = all(wishes[name] is None for name in ("max_clusters", "n_clusters"))
     free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
-    walks = loss.form(1) is not None  # others are measured by evaluation
-    if not (free and walks) or cells > CHEAP_CELLS or found.search.interrupted:
-        return path, None
-    return path, plateau(posterior, found.labels, loss=loss, **shared)
+    cheap = free and loss.form(1) is not None and cells <= CHEAP_CELLS
+    few = wanted is None and draws.n_items <= CHEAP_ITEMS
+    curve = None
+    if loss.averages_distances and wanted is not False:
+        curve = whole_curve if wanted else short_curve if cheap else None
+    return {
+        "price path": path if loss.has_price and (wanted or few) else None,
+        "curve over numbers of clusters": curve,
+    }
 
 
 def how_many_in_words(summary: Summary) -> str:

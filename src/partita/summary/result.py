@@ -41,6 +41,13 @@ if TYPE_CHECKING:
     from partita.search.path_result import PricePath
 
 
+LATE = {
+    "uncertainty of items and clusters": ("items", "clusters"),
+    "estimates under VI and Binder's loss": ("vi_estimate", "binder_estimate", "comparison"),
+}
+"""Parts that are made late where there was no time for them, and their attributes."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Summary(Result):
     """Point estimate, credible ball, uncertainty and diagnostics. Made by :func:`summarize`.
@@ -82,6 +89,9 @@ class Summary(Result):
     curve : ClustersCurve or None
         The best partition for numbers of clusters around the estimate's, where
         it was asked for or is cheap; see ``path`` of :func:`summarize`.
+    missing : tuple of str
+        What the time limit or Ctrl-C left out. The uncertainty of items and clusters and the
+        estimates for comparison are then made when they are asked for; the others are None.
     options : mapping
         How it was made: the arguments of :func:`summarize`.
     versions : mapping
@@ -120,6 +130,19 @@ class Summary(Result):
     path: PricePath | None = None
     curve: ClustersCurve | None = None
     data_categories: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """A part that there was no time for, made when it is asked for."""
+        part = next((part for part, names in LATE.items() if name in names), None)
+        if part is None or part not in self.__dict__.get("missing", ()):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        from partita.summary.summarize import late
+
+        found = late(self, part)
+        left = tuple(each for each in self.missing if each != part)
+        self.__dict__.update(found, missing=left)
+        return found[name]
 
     def __draws__(self) -> Draws:
         return self.draws
@@ -160,9 +183,10 @@ class Summary(Result):
         """Items whose grouping holds with probability 0.9, from a short search; made when asked.
 
         Its clusters have the numbers of the estimate. None where the draws are too many for
-        that. :func:`partita.credible_core` searches longer and takes any probability.
+        that, or the summary was cut short. :func:`partita.credible_core` searches longer and
+        takes any probability.
         """
-        return quick_core(self._posterior, estimate=self.labels)
+        return None if self.missing else quick_core(self._posterior, estimate=self.labels)
 
     @property
     def sentence(self) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 
-from partita._validate import Rng, flag
+from partita._validate import Rng, flag, seconds
 from partita._version import version_of
 from partita.credible.ball import credible_ball
 from partita.credible.clusters import clusters_from
@@ -35,13 +36,20 @@ from partita.partitions.profile_table import Profiles
 from partita.partitions.types import DataLike, DrawsLike
 from partita.search.estimate import estimate as estimate_of
 from partita.search.result import PointEstimate
-from partita.summary.how_many import how_many
+from partita.search.task import Clock
+from partita.summary.how_many import curve_and_path
 from partita.summary.loss_comparison import LossComparison
 from partita.summary.observations import Observations, as_observations
-from partita.summary.result import Summary
+from partita.summary.result import LATE, Summary
 
 if TYPE_CHECKING:
+    from partita.rivals.result import Representatives
     from partita.samplers.fit import Fit
+
+T = TypeVar("T")
+
+_SEARCH_SHARE = 0.6
+"""Of a time limit, what the estimate and its proof may take: the rest is for the other parts."""
 
 
 def summarize(
@@ -111,6 +119,9 @@ def summarize(
     The short curve takes half as long again where clusters are few, and up to
     three times as long where they are many.
     Where chains disagree, :func:`representatives` says what each of them holds.
+    The estimate and its proof take at most 0.6 of a ``time_limit``. Ball, numbers of clusters and
+    diagnostics are always made; what else there is no time for, or Ctrl-C ends,
+    is named in ``Summary.missing``.
 
     References
     ----------
@@ -146,38 +157,43 @@ def summarize(
         "n_jobs": n_jobs,
         "progress": progress,
     }
-    found = estimate_of(posterior, loss=measure, **wishes)
-    vi, binder = (
-        _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
-    )
+    clock = Clock(seconds(time_limit))
+    share = None if time_limit is None else _SEARCH_SHARE * time_limit
+    found = estimate_of(posterior, loss=measure, **{**wishes, "time_limit": share})
+    by_hand = share is None or clock.seconds < share
+    clock.interrupted = found.search.interrupted and by_hand
     metric = measure if measure.is_metric else VI()
     sizes = cluster_sizes_posterior(posterior, prob=level)
-    prices, curve = how_many(posterior, found, path, wishes)
     diagnostics = _diagnostics(draws, posterior, found.labels, n_jobs)
-    posterior.keep_distances(found.labels, vi.labels, binder.labels)
     ball = credible_ball(posterior, found.labels, prob=level, loss=metric, n_jobs=n_jobs)
-    comparison = compare(found.labels, clean, jaccard=overlap, n_jobs=n_jobs)
+    parts = _Parts(clock)
+    uncertainty, estimates = LATE
+    some: dict[str, Any] = dict.fromkeys(name for names in LATE.values() for name in names)
+    some |= parts.made(uncertainty, _uncertainty, found.labels, clean, overlap, n_jobs) or {}
+    profiled = None
+    if observed is not None:
+        made = (draws, clean, found.labels, observed, level)
+        profiled = parts.made("profiles", _profiles, *made)
+    some |= parts.made(estimates, _for_comparison, posterior, found, parts.timed(wishes)) or {}
+    made_of = curve_and_path(posterior, found, path, wishes)
+    prices, curve = (
+        None if make is None else parts.made(name, make, parts.timed(wishes))
+        for name, make in made_of.items()
+    )
     rivals = None
     if diagnostics.chains_disagree:
-        from partita.rivals.representatives import representatives
-
-        shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
-        rivals = representatives(clean, loss=metric, prob=level, bound=None, **shared)
+        chains = "representatives of the chains"
+        rivals = parts.made(chains, _rivals, clean, metric, level, parts.timed(wishes))
     summary = Summary(
         draws=clean,
         data=None if observed is None else observed.values,
         data_names=None if observed is None else observed.names,
         data_categories=() if observed is None else observed.categories,
         estimate=found,
-        vi_estimate=vi,
-        binder_estimate=binder,
-        comparison=_side_by_side(posterior, found, vi, binder),
         ball=ball,
-        items=items_from(comparison, clean),
-        clusters=clusters_from(comparison),
         counts=n_clusters_posterior(clean),
         sizes=sizes,
-        profiles=_profiles(draws, clean, found.labels, observed, level),
+        profiles=profiled,
         diagnostics=diagnostics,
         options=_options(measure, level, overlap, {**wishes, "path": path}),
         versions=_versions(),
@@ -185,9 +201,74 @@ def summarize(
         rivals=rivals,
         path=prices,
         curve=curve,
+        missing=tuple(parts.missing),
+        **some,
     )
+    for part in parts.missing:
+        for name in LATE.get(part, ()):
+            del summary.__dict__[name]
     summary.__dict__["_posterior"] = posterior  # as the cached property would keep it
     return summary
+
+
+class _Parts:
+    """Makes the parts of a summary while there is time; those it does not reach are missing."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.missing: list[str] = []
+
+    def made(self, name: str, make: Callable[..., T], *arguments: Any) -> T | None:
+        try:
+            if not self.clock.is_up():
+                return make(*arguments)
+        except KeyboardInterrupt:
+            self.clock.interrupted = True
+        self.missing.append(name)
+        return None
+
+    def timed(self, wishes: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a search with what is left of the time."""
+        left = None if self.clock.deadline is None else max(self.clock.left, 0.01)
+        return {**wishes, "time_limit": left}
+
+
+def late(summary: Summary, part: str) -> dict[str, Any]:
+    """A part that a summary was made without."""
+    options = dict(summary.options)
+    jobs = options.get("n_jobs")
+    if part == next(iter(LATE)):
+        return _uncertainty(summary.labels, summary.draws, options["jaccard"], jobs)
+    names = ("method", "max_clusters", "n_clusters", "min_size", "n_jobs")
+    wishes = {name: options.get(name) for name in names if name in options}
+    rng = options.get("rng")
+    wishes |= {"rng": None if isinstance(rng, str) else rng, "time_limit": None}
+    return _for_comparison(summary._posterior, summary.estimate, wishes)
+
+
+def _uncertainty(
+    labels: Labels, draws: Draws, jaccard: float, n_jobs: int | None
+) -> dict[str, Any]:
+    comparison = compare(labels, draws, jaccard=jaccard, n_jobs=n_jobs)
+    return {"items": items_from(comparison, draws), "clusters": clusters_from(comparison)}
+
+
+def _for_comparison(
+    posterior: Posterior, found: PointEstimate, wishes: dict[str, Any]
+) -> dict[str, Any]:
+    vi, binder = (
+        _estimate_for_comparison(posterior, other, found, wishes) for other in (VI(), Binder())
+    )
+    posterior.keep_distances(found.labels, vi.labels, binder.labels)
+    table = _side_by_side(posterior, found, vi, binder)
+    return {"vi_estimate": vi, "binder_estimate": binder, "comparison": table}
+
+
+def _rivals(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
+    from partita.rivals.representatives import representatives
+
+    shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+    return representatives(draws, loss=loss, prob=prob, bound=None, **shared)
 
 
 def _posterior(draws: DrawsLike, var_name: str | None, n_jobs: int | None) -> Posterior:
@@ -215,11 +296,9 @@ def _diagnostics(
 
 
 def _profiles(
-    source: object, draws: Draws, labels: Labels, observed: Observations | None, prob: float
-) -> Profiles | None:
+    source: object, draws: Draws, labels: Labels, observed: Observations, prob: float
+) -> Profiles:
     """By the model where there is one, else by the data alone."""
-    if observed is None:
-        return None
     if _is_fit(source) and observed.values is source.values:
         return source.profiles(labels, prob=prob)
     return profiles_of(draws, labels, data=observed.values, names=observed.titles, prob=prob)

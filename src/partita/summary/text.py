@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from partita._vocabulary import words
-from partita._wording import brief, counted, counts, in_unit, of_sizes, percent, span
+from partita._wording import brief, counted, counts, in_list, in_unit, of_sizes, percent, span
 from partita.summary.how_many import how_many_in_words
+from partita.summary.result import LATE
 
 if TYPE_CHECKING:
     from partita.partitions.draws import Draws
@@ -48,15 +49,16 @@ def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
 def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
     """The lines of :func:`screen`."""
     width = max(width, _NARROWEST)
+    late = [name for part in summary.missing for name in LATE.get(part, ())]
     sections = [
         _head(summary, width),
         _estimate(summary, width),
         _how_many(summary, width),
         _ball(summary, width),
-        _clusters(summary, width, first),
-        _items(summary, width, first),
+        [] if "clusters" in late else _clusters(summary, width, first),
+        [] if "items" in late else _items(summary, width, first),
         _core(summary, width),
-        _comparison(summary, width),
+        [] if "comparison" in late else _comparison(summary, width),
         _convergence(summary, width),
         _wrapped(_to_write(summary), sentence(summary), width),
     ]
@@ -127,7 +129,14 @@ def _estimate(summary: Summary, width: int) -> list[Line]:
         lines += _wrapped(_WARNS, limit, width)
     if found.search.interrupted:
         lines += _wrapped(_WARNS, "the search was cut short; this is the best so far", width)
+    if summary.missing:
+        lines += _wrapped(_WARNS, missing_in_words(summary), width)
     return lines
+
+
+def missing_in_words(summary: Summary) -> str:
+    """What a summary that was cut short lacks."""
+    return f"cut short before these were made: {in_list(summary.missing)}; give it more time"
 
 
 def _how_many(summary: Summary, width: int) -> list[Line]:
