@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita.losses.base import Loss
 from partita.losses.registry import as_loss
 from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, by_size
+from partita.partitions.labels import Labels, as_labels, by_size
 from partita.partitions.partial import PartialPartition
 from partita.partitions.passes import map_blocks
 from partita.partitions.similarity import similarity
@@ -20,12 +21,19 @@ _STARTS = 8
 _COMPARED = 64
 """Such draws among which the best are chosen, the likeliest."""
 
+_PERTURBED, _PERTURBED_WORK = 24, 2e8
+"""Restarts from the best with some items placed anew at random, and labels they may read."""
+
+_EXACT, _EXACT_WORK = 20_000, 2e8
+"""Completions that are all evaluated, and labels that may be read for that."""
+
 
 def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi") -> Labels:
     """The best full partition found among those that group the stated items as ``partial`` does.
 
-    The stated items keep their places; the others move, one at a time, to
-    wherever the expected loss falls most, beginning at the best draws that agree.
+    Few other items are placed in all ways there are. More are moved one at a time, to wherever
+    the expected loss falls most, beginning at the best draws that agree, then at the best
+    partition so far with some of its items placed anew.
 
     Parameters
     ----------
@@ -41,28 +49,72 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
 
     Notes
     -----
-    A sweep is O(U·M·K) for U items not stated, M draws and K clusters.
+    A sweep is O(U·M·K) for U items not stated, M draws and K clusters. Up to 20,000
+    completions are enumerated.
     """
     measure = as_loss(loss)
-    outside = np.flatnonzero(partial.labels < 0)
-    found: tuple[float, Labels] | None = None
+    free = np.flatnonzero(partial.labels < 0)
+    if not free.size:
+        return by_size(partial.labels)
+    merged = draws.unique()
+    cells = merged.n_draws * merged.n_items
+    n_ways = _count_completions(free.size, partial.n_clusters)
+    if n_ways <= _EXACT and n_ways * cells <= _EXACT_WORK:
+        ways = _completions(partial, free)
+        # Ties within rounding: the first, so that the order of the draws does not matter.
+        values = np.array([measure.expected(row, draws) for row in ways])
+        best = int(np.flatnonzero(values <= values.min() + 1e-12)[0])
+        return by_size(ways[best])
+    if measure.uses_similarity:
+        problem: Problem = problem_from_similarity(similarity(draws), measure)
+    else:
+        problem = problem_from_draws(merged, measure)
+    rng = np.random.default_rng(0)
+
+    def settled(start: Labels) -> tuple[float, Labels]:
+        walker = Walker(problem, start, rng)
+        walker.sweep_only(free)
+        labels = walker.labels
+        return measure.expected(labels, draws), labels
+
     starts = _agreeing_draws(draws, partial, measure)
-    if outside.size:
-        if measure.uses_similarity:
-            problem: Problem = problem_from_similarity(similarity(draws), measure)
-        else:
-            problem = problem_from_draws(draws.unique(), measure)
-    for start in starts:
-        labels = start
-        if outside.size:
-            walker = Walker(problem, start, np.random.default_rng(0))
-            walker.sweep_only(outside)
-            labels = walker.labels
-        value = measure.expected(labels, draws)
-        if found is None or value < found[0]:
-            found = (value, labels)
-    assert found is not None, "a core holds in at least one draw"
-    return by_size(found[1])
+    best_value, best_labels = min(map(settled, starts), key=lambda pair: pair[0])
+    for _ in range(min(_PERTURBED, int(_PERTURBED_WORK / cells))):
+        start = best_labels.copy()
+        some = free[rng.random(free.size) < rng.uniform(0.1, 0.6)]
+        start[some] = rng.integers(0, int(start.max()) + 2, some.size)
+        value, labels = settled(as_labels(start))
+        if value < best_value:
+            best_value, best_labels = value, labels
+    return by_size(best_labels)
+
+
+def _count_completions(n_free: int, n_clusters: int) -> int:
+    """Ways to place items one by one into the clusters there are or a new one; capped."""
+    ways = {n_clusters: 1}
+    for _ in range(n_free):
+        grown: dict[int, int] = {}
+        for k, count in ways.items():
+            grown[k] = grown.get(k, 0) + k * count
+            grown[k + 1] = grown.get(k + 1, 0) + count
+        ways = grown
+        if sum(ways.values()) > _EXACT:
+            break
+    return sum(ways.values())
+
+
+def _completions(partial: PartialPartition, free: NDArray[np.int64]) -> list[Labels]:
+    """Every full partition that agrees, canonical."""
+    rows = [partial.labels.copy()]
+    for item in free.tolist():
+        grown = []
+        for row in rows:
+            for place in range(int(row.max()) + 2):
+                longer = row.copy()
+                longer[item] = place
+                grown.append(longer)
+        rows = grown
+    return [as_labels(row) for row in rows]
 
 
 def _agreeing_draws(draws: Draws, partial: PartialPartition, loss: Loss) -> list[Labels]:
