@@ -195,6 +195,109 @@ def test_sampler_output_adds_its_trace():
         pt.diagnose(Fit(draws, {"concentration": [1.0]}))
 
 
+# ------------------------------------------------------------------ scaled by Monte Carlo error
+
+
+def about(found: pt.Diagnostics, words: str) -> bool:
+    return any(words in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("n_items", [2, 10])
+def test_one_pair_on_which_long_chains_disagree(n_items):
+    """1,000 independent draws a chain, of which two items are together with these probabilities."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        chains = rng.integers(0, 3, (4, 1_000, n_items))
+        for chain, prob in zip(chains, (0.67, 0.66, 0.31, 0.31), strict=True):
+            other = (chain[:, 0] + rng.integers(1, 3, 1_000)) % 3
+            chain[:, 1] = np.where(rng.random(1_000) < prob, chain[:, 0], other)
+        found = pt.diagnose(pt.as_draws(chains))
+        assert found.chains_disagree
+        assert found.agreement.maximal_excess > 0.1
+
+
+@pytest.mark.parametrize("shape", [(4, 40, 15), (2, 20, 30), (8, 60, 10)])
+def test_short_chains_that_agree_are_not_accused(shape):
+    for seed in range(12):
+        draws = np.random.default_rng(seed).integers(0, 3, shape)
+        found = pt.diagnose(pt.as_draws(draws))
+        assert not found.chains_disagree
+        assert not any(about(found, w) for w in ("not mixed", "begin elsewhere", "mind"))
+
+
+def test_autocorrelation_is_no_disagreement_and_stuck_chains_are():
+    truth = np.repeat([0, 1, 2], 8)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        fresh = np.where(rng.random((4, 800, 24)) < 0.3, rng.integers(0, 3, (4, 800, 24)), truth)
+        renews = rng.random(fresh.shape) < 0.2
+        renews[:, 0] = True
+        last = np.maximum.accumulate(np.where(renews, np.arange(800)[:, None], 0), axis=1)
+        chains = np.take_along_axis(fresh, last, axis=1)
+        assert not pt.diagnose(pt.as_draws(chains)).chains_disagree
+        chains[3, :, 20:] = 0  # one chain keeps four items elsewhere
+        assert pt.diagnose(pt.as_draws(chains)).chains_disagree
+
+
+def test_the_largest_of_several_rhats_is_judged_as_such():
+    """With 400 effective draws the largest of six R-hats of mixed chains is often above 1.01."""
+    above = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        draws = pt.as_draws(rng.integers(0, 3, (4, 100, 12)))
+        trace = {name: rng.normal(size=400) for name in ("concentration", "weight", "rate of x")}
+        found = pt.diagnose(Fit(draws, trace))
+        above += np.nanmax(found.rhat) > 1.01
+        assert not about(found, "not mixed")
+    assert above >= 5
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05])
+@pytest.mark.parametrize("renewed", [1.0, 0.2])
+def test_burn_in_left_in_is_named(share, renewed):
+    truth = np.repeat([0, 1, 2], 8)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        fresh = np.where(rng.random((4, 800, 24)) < 0.15, rng.integers(0, 3, (4, 800, 24)), truth)
+        renews = rng.random(fresh.shape) < renewed
+        renews[:, 0] = True
+        last = np.maximum.accumulate(np.where(renews, np.arange(800)[:, None], 0), axis=1)
+        chains = np.take_along_axis(fresh, last, axis=1)
+        assert not about(pt.diagnose(pt.as_draws(chains)), "begin elsewhere")
+        burn = int(800 * share)
+        still = rng.random((4, burn, 24)) < np.linspace(1, 0, burn)[:, None]
+        chains[:, :burn] = np.where(still, 0, chains[:, :burn])  # all chains from one cluster
+        found = pt.diagnose(pt.as_draws(chains))
+        assert about(found, "begin elsewhere")
+        assert about(found, "draws.drop(80)")
+        assert not about(pt.diagnose(pt.as_draws(chains[:, 80:])), "begin elsewhere")
+
+
+@pytest.mark.parametrize("short", [1, 2, 3, 30])
+def test_chains_too_short_are_left_out_and_that_is_said(short, tmp_path):
+    labels = np.random.default_rng(0).integers(0, 3, (800 + short, 8))
+    draws = pt.Draws(labels, chain=np.repeat([0, 1, 2], [400, 400, short]))
+    found = pt.diagnose(draws)
+    whole = pt.diagnose(draws[:800])
+    np.testing.assert_array_equal(found.rhat, whole.rhat)
+    np.testing.assert_array_equal(found.ess_bulk, whole.ess_bulk)
+    assert found.agreement == whole.agreement
+    assert found.mean[0] == pytest.approx(draws.n_clusters.mean())
+    assert any("1 of 3 chains has fewer than eight draws" in note for note in found.notes)
+    if short == 2:
+        summary = pt.summarize(draws)
+        summary.to_html(tmp_path / "report.html")
+        assert summary.to_json()
+        assert summary.to_latex()
+
+
+def test_one_long_chain_beside_a_short_one():
+    labels = np.random.default_rng(0).integers(0, 3, (402, 8))
+    found = pt.diagnose(pt.Draws(labels, chain=np.repeat([0, 1], [400, 2])))
+    assert found.agreement is None
+    assert len(found.notes) == 2
+
+
 # ------------------------------------------------------------------ agreement between chains
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,12 +16,19 @@ from partita.kernels.arrays import Floats, Ints
 from partita.partitions.arrays import by_item
 from partita.partitions.convert import as_draws
 from partita.partitions.draws import Draws
-from partita.partitions.functionals import chains_of
-from partita.partitions.passes import Block, sum_blocks
+from partita.partitions.functionals import by_chain, chains_of, shapes_of
+from partita.partitions.mcmc import ess_within
+from partita.partitions.passes import Block, concatenated, map_blocks, sum_blocks
 from partita.partitions.types import DrawsLike
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
+
+SOME_PAIRS = 16
+"""Pairs whose autocorrelation is measured: of all, and of those that differ most."""
+
+RARE = 1e-3
+"""Probability with which chance alone may give a warning, about, for each question."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,12 +38,16 @@ class ChainAgreement(Result):
     Attributes
     ----------
     average_sd, maximal_sd : float
-        Over the pairs compared.
+        Over the pairs compared; Monte Carlo error included.
     n_pairs : int
         Pairs compared.
     all_pairs : bool
         Whether these are all pairs; a random subset otherwise.
     n_chains : int
+    average_excess, maximal_excess : float
+        What is left of both when the largest values that the Monte Carlo error of the chains
+        explains, once in a thousand times, are taken off (as variances). 0 for chains that agree;
+        NaN where it was not computed.
     """
 
     average_sd: float
@@ -43,6 +55,8 @@ class ChainAgreement(Result):
     n_pairs: int
     all_pairs: bool
     n_chains: int
+    average_excess: float = float("nan")
+    maximal_excess: float = float("nan")
 
 
 def chain_agreement(
@@ -56,8 +70,10 @@ def chain_agreement(
 
     For each pair of items, the standard deviation (with n_chains − 1 below) of
     the pair's probability over the chains; reported are its average and its
-    maximum. An average above 0.05 means that the chains describe different
-    posteriors.
+    maximum, and how much of them is beyond Monte Carlo error. That error is estimated within
+    chains: the larger of what the effective number of draws explains and of the spread between
+    the quarters of each chain. An average excess above 0.05, or a pair's above 0.1, means that
+    the chains describe different posteriors.
 
     Parameters
     ----------
@@ -99,21 +115,134 @@ def chain_agreement(
             "(chain, draw, item) array to as_draws.",
             argument="draws",
         )
-    if clean.n_items < 2:
-        return ChainAgreement(0.0, 0.0, 0, True, clean.n_chains)
-    first, second, complete = choose_pairs(clean.n_items, max_pairs, rng)
-    together, _ = together_in(clean, chains_of(clean)[1], first, second, n_jobs)
-    spread = together.std(axis=0, ddof=1)
-    return ChainAgreement(
-        float(spread.mean()), float(spread.max()), first.size, complete, clean.n_chains
-    )
+    max_pairs = whole(max_pairs, "max_pairs", least=1)
+    entropy, largest = shapes_of(clean, 1, n_jobs)
+    columns = (clean.n_clusters.astype(np.float64), entropy, largest[:, 0].astype(np.float64))
+    inflation = inflation_of(clean, columns, rng=rng, n_jobs=n_jobs)
+    return agreement_of(clean, inflation, max_pairs=max_pairs, rng=rng, n_jobs=n_jobs)
+
+
+def agreement_of(
+    draws: Draws,
+    inflation: float,
+    *,
+    max_pairs: int = MAX_PAIRS,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
+) -> ChainAgreement:
+    """Agreement of chains in which each draw counts as 1/``inflation`` independent ones."""
+    names, chain = chains_of(draws)
+    n_chains = names.size
+    if draws.n_items < 2:
+        return ChainAgreement(0.0, 0.0, 0, True, n_chains, 0.0, 0.0)
+    first, second, complete = choose_pairs(draws.n_items, max_pairs, rng)
+    quarter = quarters_of(chain)
+    counts, sizes = counts_in(draws, quarter, first, second, n_jobs)
+    counts, sizes = counts.reshape(n_chains, 4, -1), sizes.reshape(n_chains, 4)
+    length = sizes.sum(axis=1)[:, None]
+    together = counts.sum(axis=1) / length
+    spread = together.var(axis=0, ddof=1)
+    average, largest = float(np.sqrt(spread).mean()), float(np.sqrt(spread.max()))
+    if sizes.min() == 0:
+        return ChainAgreement(average, largest, first.size, complete, n_chains)
+    # A probability of 0 or 1 is known no better than half a draw allows.
+    p = (counts.sum(axis=1) + 0.5) / (length + 1.0)
+    binomial = (p * (1.0 - p) / length).mean(axis=0)
+    by_quarter = (counts / sizes[:, :, None]).var(axis=1, ddof=1).mean(axis=0) / 4.0
+    noise = np.maximum(inflation * binomial, by_quarter)
+    worst = np.argsort(spread / binomial, kind="stable")[-SOME_PAIRS:]
+    times, _ = _times_of_pairs(draws, first[worst], second[worst], n_jobs)
+    own = np.maximum(noise[worst], times * binomial[worst])
+    # The fewer effective draws there are, the less is known of the autocorrelation itself.
+    unsure = 1.0 + 20.0 * n_chains * inflation / draws.n_draws
+    rows = spread_out(np.arange(draws.n_draws), 16 * n_chains)
+    labels = draws.labels_at(rows)
+    centred = (labels[:, first] == labels[:, second]) - together[chain[rows]]
+    freedom = n_chains - 1.0
+    beyond = spread - times_mean(freedom * independent_pairs(centred), RARE) * unsure * noise
+    beyond_worst = spread[worst] - times_mean(freedom, RARE / first.size) * unsure * own
+    excess = [max(0.0, float(x)) ** 0.5 for x in (beyond.mean(), beyond_worst.max())]
+    return ChainAgreement(average, largest, first.size, complete, n_chains, *excess)
+
+
+def _times_of_pairs(
+    draws: Draws, first: Ints, second: Ints, n_jobs: int | None
+) -> tuple[Floats, Floats]:
+    """Draws worth one independent draw, for whether two items are together; and variances."""
+    together = partial(_together, first=first, second=second)
+    (rows,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
+    return np.array([times_correlated(by_chain(draws, c)) for c in rows.T]), rows.var(axis=0)
+
+
+def _together(block: Block, *, first: Ints, second: Ints) -> tuple[Floats]:
+    return ((block.labels[:, first] == block.labels[:, second]).astype(np.float64),)
+
+
+def inflation_of(
+    draws: Draws,
+    functionals: Iterable[Floats],
+    *,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
+    most = max(1.0, *(times_correlated(by_chain(draws, column)) for column in functionals))
+    return max(most, inflation_of_pairs(draws, rng, n_jobs)) if draws.n_items > 1 else most
+
+
+def inflation_of_pairs(draws: Draws, rng: Rng | None, n_jobs: int | None) -> float:
+    """Draws worth one independent draw within chains, for whether two items are together."""
+    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
+    some = spread_out(np.arange(first.size), SOME_PAIRS)
+    times, variance = _times_of_pairs(draws, first[some], second[some], n_jobs)
+    return float((times * variance).sum() / variance.sum()) if variance.any() else 1.0
+
+
+def times_correlated(chains: Floats) -> float:
+    """Draws that are worth one independent draw, within chains; 1 where that is unknown."""
+    if chains.shape[1] < 8 or np.ptp(chains) == 0.0:
+        return 1.0
+    return chains.size / ess_within(chains)
+
+
+def quarters_of(chain: Ints) -> Ints:
+    """Quarter of each draw, numbered through the chains."""
+    part = np.empty(chain.size, np.int64)
+    for number in range(int(chain.max()) + 1):
+        rows = np.flatnonzero(chain == number)
+        part[rows] = 4 * number + 4 * np.arange(rows.size) // rows.size
+    return part
+
+
+def spread_out(rows: Ints, size: int) -> Ints:
+    """Some rows at equal distances."""
+    return rows[np.unique(np.linspace(0, rows.size - 1, size).astype(np.int64))]
+
+
+def independent_pairs(centred: Floats) -> float:
+    """How many independent pairs vary as much as these, (tr C)²/tr C² of their covariances C.
+
+    One where all pairs change with the mode that a draw is in. Rows are draws, centred.
+    """
+    products = centred @ centred.T
+    own = products.diagonal().mean()
+    others = products[~np.eye(len(products), dtype=np.bool_)]
+    squared = float((others**2).mean()) if others.size else 0.0
+    return max(1.0, float(own) ** 2 / squared) if squared > 0.0 else float(centred.shape[1])
+
+
+def times_mean(freedom: float, prob: float) -> float:
+    """How many times its mean a χ² variable exceeds with this probability."""
+    from scipy.special import chdtri
+
+    return float(chdtri(freedom, prob)) / freedom
 
 
 def choose_pairs(
     n_items: int, max_pairs: int, rng: Rng | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """All pairs of items, or that many different ones at random."""
-    max_pairs, chance = whole(max_pairs, "max_pairs", least=1), generator(rng)
+    chance = generator(rng)
     total = n_items * (n_items - 1) // 2
     if total <= max_pairs:
         first, second = np.triu_indices(n_items, 1)
@@ -126,18 +255,14 @@ def choose_pairs(
     return first.astype(np.int64), second, False
 
 
-def together_in(
-    draws: Draws,
-    number: NDArray[np.int64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    n_jobs: int | None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Probability of each pair in the draws of each number, and how many draws these are."""
-    sizes = np.bincount(number)
-    count = partial(_counted, number=number, n_chains=sizes.size, first=first, second=second)
+def counts_in(
+    draws: Draws, part: Ints, first: Ints, second: Ints, n_jobs: int | None
+) -> tuple[Floats, Ints]:
+    """How often each pair is together in the draws of each part, and how many draws these are."""
+    sizes = np.bincount(part, minlength=4 * (int(part.max()) // 4 + 1))
+    count = partial(_counted, number=part, n_chains=sizes.size, first=first, second=second)
     (together,) = sum_blocks(count, draws, n_jobs=n_jobs)
-    return np.asarray(together / sizes[:, None]), sizes
+    return np.asarray(together), sizes
 
 
 def _counted(

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from partita._parallel import count_jobs, run
 from partita._validate import Rng
-from partita.diagnostics.agreement import chain_agreement
-from partita.diagnostics.drift import Drift, drift
+from partita.diagnostics.agreement import RARE, agreement_of, inflation_of, times_mean
+from partita.diagnostics.drift import Drift, drift, first_tenth
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.result import Diagnostics
 from partita.diagnostics.warnings import notes_for, warnings_for
@@ -18,9 +18,9 @@ from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.losses.posterior import as_posterior
 from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain
+from partita.partitions.functionals import by_chain, chains_of, long_chains
 from partita.partitions.labels import as_labels
-from partita.partitions.mcmc import ess_bulk, ess_tail, mcse_mean, rhat
+from partita.partitions.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
 from partita.partitions.types import DrawsLike, LabelsLike
 
 _MIN_DRAWS = 8
@@ -61,8 +61,12 @@ def diagnose(
     -----
     R-hat compares halves of each chain after rank normalisation; a single
     chain is cut into quarters instead, and a note says so: one chain cannot
-    show a mode it never visited. Chains of different length are cut to the
-    shortest at their beginning. Weighted draws have no order: they get Kish's
+    show a mode it never visited. A warning needs an R-hat above 1.01 that is also above what
+    chance gives to the largest of those looked at, once in a thousand times; and a disagreement
+    of pairs beyond Monte Carlo error (:func:`chain_agreement`). The beginnings of the chains,
+    up to a tenth, are compared with the rest, for burn-in. Chains of different length are cut to
+    the shortest at their beginning; those below eight draws or a tenth of the longest are left
+    out, and a note says so. Weighted draws have no order: they get Kish's
     effective number and no R-hat. O(M·N), and O(M·5000) between chains.
 
     References
@@ -103,18 +107,33 @@ def diagnose_values(
     n_jobs: int | None = None,
 ) -> Diagnostics:
     """Diagnostics of functionals already computed."""
-    measure = _weighted if draws.weights is not None else _chained
+    weighted = draws.weights is not None
+    compared, columns = draws, values
+    if not weighted and not (long := long_chains(draws)).all():
+        kept = np.flatnonzero(long[chains_of(draws)[1]])
+        compared = draws[kept]
+        columns = {name: column[kept] for name, column in values.items()}
+    measure = _weighted if weighted else _chained
     # In threads, whatever backend is chosen: the draws would travel for little work.
-    table = np.array(run(partial(measure, draws), values.values(), count_jobs(n_jobs))).T
+    table = np.array(run(partial(measure, compared), columns.values(), count_jobs(n_jobs))).T
     mean, sd, mcse, ess_bulk, ess_tail, rhat = table
-    agreement = None
-    if draws.weights is None and draws.n_chains > 1:
-        agreement = chain_agreement(draws, rng=rng, n_jobs=n_jobs)
+    if compared is not draws:
+        mean = np.array([column.mean() for column in values.values()])
+        sd = np.array([column.std(ddof=1) for column in values.values()])
+    agreement, start = None, None
+    by_chance = np.ones(len(values))
     drifted = Drift(*[float("nan")] * 3)
-    if draws.weights is None and draws.n_draws // draws.n_chains >= _MIN_DRAWS:
-        # Slow chains are warned about already: what they explain is no drift.
-        inflation = max(1.0, draws.n_draws / float(np.nanmin(ess_bulk)))
-        drifted = drift(draws, inflation=inflation, rng=rng, n_jobs=n_jobs)
+    if not weighted:
+        chained = {name: by_chain(compared, column) for name, column in columns.items()}
+        inflation = inflation_of(compared, columns.values(), rng=rng, n_jobs=n_jobs)
+        if compared.n_chains > 1:
+            agreement = agreement_of(compared, inflation, rng=rng, n_jobs=n_jobs)
+        by_chance = np.array([_highest_rhat(c, 2 * len(chained)) for c in chained.values()])
+        start = first_tenth(chained)
+        if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
+            # Slow chains are warned about already: what they explain is no drift.
+            slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
+            drifted = drift(compared, inflation=slow, rng=rng, n_jobs=n_jobs)
     names = tuple(values)
     return Diagnostics(
         names=names,
@@ -127,12 +146,42 @@ def diagnose_values(
         n_chains=draws.n_chains,
         n_draws=draws.n_draws,
         agreement=agreement,
-        warnings=warnings_for(names, ess_bulk, ess_tail, rhat, agreement, drifted, draws),
-        notes=notes_for(draws, agreement),
+        warnings=warnings_for(
+            names,
+            ess=np.fmin(ess_bulk, ess_tail),
+            rhat=rhat,
+            by_chance=by_chance,
+            agreement=agreement,
+            drifted=drifted,
+            start=start,
+            draws=compared,
+        ),
+        notes=notes_for(draws, compared, agreement),
         drift_average_sd=drifted.average_sd,
         drift_maximal_sd=drifted.maximal_sd,
         drift_moved=drifted.moved,
     )
+
+
+def _pieces(chains: Floats) -> Floats:
+    """Chains as R-hat compares them: a single one is cut in half, and R-hat halves that again."""
+    if chains.shape[0] > 1:
+        return chains
+    half = chains.shape[1] // 2
+    return np.stack([chains[0, :half], chains[0, -half:]])
+
+
+def _highest_rhat(chains: Floats, n_looks: int) -> float:
+    """What R-hat of mixed chains exceeds once in a thousand times, the largest of several.
+
+    Of m halves of chains that are worth S draws, (R-hat² − 1)·S/m is χ²/(m − 1) with m − 1
+    degrees of freedom, about.
+    """
+    if chains.shape[1] < _MIN_DRAWS or np.ptp(chains) == 0.0:
+        return 1.0
+    pieces = _pieces(chains)
+    m = 2 * pieces.shape[0]
+    return float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / ess_within(pieces)))
 
 
 def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
@@ -145,10 +194,6 @@ def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
         return mean, sd, nothing, nothing, nothing, nothing
     if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
         return mean, 0.0, 0.0, float(column.size), float(column.size), nothing
-    pieces = chains
-    if chains.shape[0] == 1:
-        half = chains.shape[1] // 2
-        pieces = np.stack([chains[0, :half], chains[0, -half:]])
     with np.errstate(invalid="ignore", divide="ignore"):
         return (
             mean,
@@ -156,7 +201,7 @@ def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
             mcse_mean(chains),
             ess_bulk(chains),
             ess_tail(chains),
-            rhat(pieces),
+            rhat(_pieces(chains)),
         )
 
 

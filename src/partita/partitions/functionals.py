@@ -46,14 +46,27 @@ def chains_of(draws: Draws) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return np.unique(chain, return_inverse=True)
 
 
+def long_chains(draws: Draws) -> NDArray[np.bool_]:
+    """Which chains are long enough to be compared with the longest.
+
+    Chains below a tenth of the longest are not, nor are those below eight draws beside one that
+    has eight or more: all chains are cut to the shortest that counts.
+    """
+    _, number = chains_of(draws)
+    lengths = np.bincount(number)
+    longest = int(lengths.max())
+    return np.asarray((10 * lengths >= longest) & ((lengths >= 8) | (longest < 8)))
+
+
 def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """One row per chain, in the order sampled; draws of unknown chain form one chain.
 
     Chains of different length are cut to the shortest by dropping their
-    earliest draws, those most likely to be burn-in.
+    earliest draws, those most likely to be burn-in. Chains that are too short beside the
+    others (:func:`long_chains`) are left out.
     """
-    names, number = chains_of(draws)
-    rows = [values[number == chain] for chain in range(names.size)]
+    _, number = chains_of(draws)
+    rows = [values[number == chain] for chain in np.flatnonzero(long_chains(draws)).tolist()]
     shortest = min(row.size for row in rows)
     return np.stack([row[row.size - shortest :] for row in rows])
 

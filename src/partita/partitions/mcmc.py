@@ -53,6 +53,14 @@ def ess_bulk(chains: Chains) -> float:
     return _ess(rank_normalised(split(chains)))
 
 
+def ess_within(chains: Chains) -> float:
+    """As ``ess_bulk``, but each half of a chain is worth what it is by itself.
+
+    Chains that disagree have a small ``ess_bulk``; this number does not know of the others.
+    """
+    return sum(_ess(half[None]) for half in rank_normalised(split(chains)))
+
+
 def ess_mean(chains: Chains) -> float:
     """Effective sample size for the mean."""
     return _ess(split(chains))

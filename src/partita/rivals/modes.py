@@ -131,7 +131,7 @@ def modes(
         score, close = _closeness(apart, counts, rate)
         found = find_peaks(score, graph)
         stands_out = (found.persistence >= STANDS_OUT) & (close[found.node] >= LEAST)
-        for i in np.flatnonzero(stands_out[1:]) + 1:
+        for i in np.flatnonzero(stands_out)[1:].tolist():
             stands_out[i] = _has_valley(found, i, score, rate * apart[found.node[i]])
         stands_out = _confirmed(found, stands_out, apart, rate, by_part, ready.draws.n_chains == 1)
         peaks.append(found)
