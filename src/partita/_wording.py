@@ -122,3 +122,9 @@ def in_list(names: Sequence[str], last: str = "and") -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def listed(values: Sequence[object], most: int = 5) -> str:
+    """The first few values for a message."""
+    shown = ", ".join(str(v) for v in values[:most])
+    return shown + (f" and {len(values) - most} more" if len(values) > most else "")

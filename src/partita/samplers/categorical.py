@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import positive
+from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
 from partita.samplers.cells import column_groups, group_sums
-from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table

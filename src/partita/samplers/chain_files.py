@@ -1,10 +1,10 @@
 """Chains on the workers of a cluster keep themselves, each in files of its own.
 
-Beside the checkpoint of a run is a directory of pieces: what one chain drew
+Beside the checkpoint of a run is a directory of shards: what one chain drew
 from one iteration to another, and where it then stood. Its worker writes a
-piece at the end of a step, to storage that workers and driver share; the draws
+shard at the end of a step, to storage that workers and driver share; the draws
 so far are not written again. Chains of a run are one sequence each, whoever
-ran them, so that pieces which follow on the checkpoint continue it.
+ran them, so that shards which follow on the checkpoint continue it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from partita.errors import FileFormatError, PartitaError, about
 from partita.samplers.chains import ChainState, Progress, Record
 from partita.samplers.checkpoint import Run, progress_arrays, read_records, read_state
 
-_PIECE = Form("partita chain", 1)
+_SHARD = Form("partita chain", 1)
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What a worker writes after a step: that, and what the chain drew since its last piece."""
+class Shard:
+    """What a worker writes of a chain after a step: draws since the last shard, and its state."""
 
     directory: Path
     run: dict[str, Any]
@@ -40,14 +40,14 @@ class Piece:
         arrays = progress_arrays(Progress(last, (state,), (kept,)))
         place = self.directory / f"{self.chain}-{self.first}-{last}.npz"
         try:
-            write_archive(place, _PIECE, self.run, arrays, overwrite=True)
+            write_archive(place, _SHARD, self.run, arrays, overwrite=True)
         except (PartitaError, OSError) as error:
             return str(error)
         return None
 
 
 class ChainFiles:
-    """Tells when chains write a piece, and of what."""
+    """Tells when chains write a shard, and of what."""
 
     def __init__(self, path: PathLike, *, every: float, model: str, begun: Progress) -> None:
         self._directory = _directory(path)
@@ -60,14 +60,14 @@ class ChainFiles:
         self.failure: str | None = None
 
     def begin(self) -> None:
-        """Make room for pieces."""
+        """Make room for shards."""
         self._directory.mkdir(exist_ok=True)
 
-    def due(self) -> list[Piece | None]:
-        """For each chain the piece to write after the next step, where it is time."""
+    def due(self) -> list[Shard | None]:
+        """For each chain the shard to write after the next step, where it is time."""
         self._asked = self.failure is None and time.monotonic() - self._last >= self._every
         return [
-            Piece(self._directory, self._run, chain, self._first, tuple(records))
+            Shard(self._directory, self._run, chain, self._first, tuple(records))
             if self._asked
             else None
             for chain, records in enumerate(self._records)
@@ -85,16 +85,16 @@ class ChainFiles:
 
 
 def clear(path: PathLike) -> None:
-    """Remove the pieces beside a checkpoint that holds what they held."""
+    """Remove the shards beside a checkpoint that holds what they held."""
     directory = _directory(path)
-    for piece in directory.glob("*-*-*.npz"):
-        piece.unlink(missing_ok=True)
+    for shard in directory.glob("*-*-*.npz"):
+        shard.unlink(missing_ok=True)
     if directory.is_dir() and not any(directory.iterdir()):
         directory.rmdir()
 
 
 def continued(progress: Progress, path: PathLike, run: Run) -> Progress:
-    """The run in a checkpoint, followed by the pieces that all of its chains have written."""
+    """The run in a checkpoint, followed by the shards that all of its chains have written."""
     while True:
         ends = [_ends(path, c, progress.done) for c in range(len(progress.states))]
         common = {last for last in set.intersection(*ends) if last <= run.settings.iterations}
@@ -120,9 +120,9 @@ def continued(progress: Progress, path: PathLike, run: Run) -> Progress:
 def _read(
     path: PathLike, chain: int, progress: Progress, last: int, run: Run
 ) -> tuple[ChainState, tuple[Record, ...]] | None:
-    """A piece, checked like a checkpoint; None where it is of another run."""
+    """A shard, checked like a checkpoint; None where it is of another run."""
     place = _directory(path) / f"{chain}-{progress.done}-{last}.npz"
-    meta, arrays = read_archive(place, _PIECE)
+    meta, arrays = read_archive(place, _SHARD)
     if {key: meta.get(key) for key in ("model", "begun")} != _run(run.model, progress):
         return None
     kept = run.settings.kept(last) - run.settings.kept(progress.done)
@@ -133,7 +133,7 @@ def _read(
 
 
 def _ends(path: PathLike, chain: int, first: int) -> set[int]:
-    """Iterations at which pieces end that begin at one."""
+    """Iterations at which shards end that begin at one."""
     names = (place.stem for place in _directory(path).glob(f"{chain}-{first}-*.npz"))
     return {int(end) for end in (name.rpartition("-")[2] for name in names) if end.isdecimal()}
 

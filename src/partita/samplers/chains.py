@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from partita.kernels.gibbs.types import Plan
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
 from partita.samplers.model import Model
+
+if TYPE_CHECKING:
+    from partita.samplers.chain_files import ChainFiles, Shard
 
 _ROUND_SECONDS = 0.25
 """A round is about this long: Ctrl-C, progress and checkpoints wait for its end."""
@@ -124,33 +127,16 @@ Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
 """One step of each chain, wherever it runs."""
 
 
-class Piece(Protocol):
-    """What a worker writes of a chain after a step."""
-
-    def write(self, last: int, state: ChainState, record: Record) -> str | None:
-        """Write it; what went wrong, where it could not be."""
-
-
-class Pieces(Protocol):
-    """Who says when workers write their chains; see ``chain_files``."""
-
-    def due(self) -> Sequence[Piece | None]:
-        """For each chain the piece to write after the next step, where it is time."""
-
-    def note(self, last: int, records: Sequence[Record], failures: Sequence[str | None]) -> None:
-        """Take note of a step of all chains, up to an iteration."""
-
-
 def runner(
-    model: Model, n_jobs: int | None, engine: Any = None, pieces: Pieces | None = None
+    model: Model, n_jobs: int | None, engine: Any = None, files: ChainFiles | None = None
 ) -> Advance:
     """Who advances the chains: threads here, or the workers of a cluster."""
     if engine is None:
         return lambda steps: run(partial(_advance, model), steps, n_jobs)
-    return _on_workers(model, as_client(engine), pieces)
+    return _on_workers(model, as_client(engine), files)
 
 
-def _on_workers(model: Model, client: Any, pieces: Pieces | None) -> Advance:
+def _on_workers(model: Model, client: Any, files: ChainFiles | None) -> Advance:
     """Chains that advance on the workers of a cluster, to which the model is sent once.
 
     A chain's state comes back after every round: a worker that dies costs the round, and not
@@ -159,7 +145,7 @@ def _on_workers(model: Model, client: Any, pieces: Pieces | None) -> Advance:
     there = held(client, model)
 
     def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
-        due = [None] * len(steps) if pieces is None else pieces.due()
+        due = [None] * len(steps) if files is None else files.due()
         found = list(
             in_order(
                 client,
@@ -167,19 +153,19 @@ def _on_workers(model: Model, client: Any, pieces: Pieces | None) -> Advance:
                 zip(steps, due, strict=True),
             )
         )
-        if pieces is not None:
+        if files is not None:
             last, records = steps[0].last, [record for _, record, _ in found]
-            pieces.note(last, records, [failure for _, _, failure in found])
+            files.note(last, records, [failure for _, _, failure in found])
         return [(state, record) for state, record, _ in found]
 
     return advance
 
 
 def _advance_and_write(
-    model: Model, task: Step, piece: Piece | None
+    model: Model, task: Step, shard: Shard | None
 ) -> tuple[ChainState, Record, str | None]:
     state, record = _advance(model, task)
-    return state, record, None if piece is None else piece.write(task.last, state, record)
+    return state, record, None if shard is None else shard.write(task.last, state, record)
 
 
 def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,9 +50,3 @@ def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
 def at_column(value: PerColumn, column: int) -> float:
     """The hyperparameter of one column."""
     return value[column] if isinstance(value, tuple) else value
-
-
-def listed(values: Sequence[Any], most: int = 5) -> str:
-    """The first few values for a message."""
-    shown = ", ".join(str(v) for v in values[:most])
-    return shown + (f" and {len(values) - most} more" if len(values) > most else "")

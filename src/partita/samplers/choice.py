@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from partita._wording import listed
 from partita.samplers.bernoulli import BetaBernoulli
 from partita.samplers.categorical import DirichletCategorical
-from partita.samplers.checks import listed
 from partita.samplers.kernel import Kernel
 from partita.samplers.normal import NormalInverseGamma
 from partita.samplers.product import Product

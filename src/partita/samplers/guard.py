@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 
+from partita._wording import listed
 from partita.errors import InvalidDataError
-from partita.samplers.checks import listed
 from partita.samplers.table import Table
 from partita.samplers.text_table import (
     groups_digits,

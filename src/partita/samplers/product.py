@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import listed
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
-from partita.samplers.checks import listed
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments, merge_moments
 from partita.samplers.registered import described, restored

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from partita._wording import listed
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
-from partita.samplers.checks import listed
 from partita.samplers.table import Table, numbers
 
 

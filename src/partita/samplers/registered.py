@@ -12,7 +12,6 @@ import numpy as np
 
 from partita import samplers
 from partita.errors import FileFormatError, InvalidInputError
-from partita.samplers.hyperpriors import F, Gamma
 
 
 class MissingClassError(FileFormatError):
@@ -66,6 +65,8 @@ class Registered:
 
 def _plain(value: Any) -> Any:
     """A field as JSON; a distribution as its own parameters."""
+    from partita.samplers.hyperpriors import F, Gamma
+
     if isinstance(value, (Gamma, F)):
         return asdict(value)
     if isinstance(value, tuple):
@@ -75,6 +76,8 @@ def _plain(value: Any) -> Any:
 
 def _restored(value: Any) -> Any:
     """The field again."""
+    from partita.samplers.hyperpriors import F, Gamma
+
     if isinstance(value, list):
         return [_restored(each) for each in value]
     for kind in (Gamma, F):

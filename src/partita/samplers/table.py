@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
+from partita._wording import listed
 from partita.errors import InvalidDataError, UnknownNameError, about
 from partita.partitions.arrays import plain_array
-from partita.samplers.checks import listed
 
 
 @dataclass(frozen=True)

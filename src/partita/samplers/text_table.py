@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._wording import listed
 from partita.errors import FileFormatError, InvalidDataError
 from partita.io.header import MISSING
-from partita.samplers.checks import listed
 from partita.samplers.table import Table
 
 _WHOLE = re.compile(r"[+-]?\d+")

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import positive, unexpected
+from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
 from partita.samplers.cells import group_sums, present_moments
-from partita.samplers.checks import PerColumn, listed, per_column, spread
+from partita.samplers.checks import PerColumn, per_column, spread
 from partita.samplers.kernel import Block, Kernel
 from partita.samplers.moments import Moments
 from partita.samplers.ranges import refuse_extremes
