@@ -26,7 +26,7 @@ from clusters import (
     on_workers,
 )
 from partita.partitions import passes
-from partita.samplers import chain_files, chains
+from partita.samplers import chains, checkpoint
 from partita.search.methods import many_labels
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
@@ -253,7 +253,7 @@ def test_chains_on_workers_keep_themselves(client, tmp_path, monkeypatch):
 
 
 def test_where_workers_cannot_write_the_driver_does(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(chain_files.ChainFiles, "begin", lambda self: None)
+    monkeypatch.setattr(checkpoint.ChainFiles, "begin", lambda self: None)
     path = tmp_path / "run.npz"
     run = {"draws": 28, "burn_in": 2, "chains": 2, "rng": 4}
     keep = {"checkpoint": path, "checkpoint_every": 0}

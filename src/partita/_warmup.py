@@ -57,9 +57,8 @@ def _fit() -> None:
     """Sample with every family of kernels that a table of data can need."""
     import numpy as np
 
-    from partita.samplers.bernoulli import BetaBernoulli
-    from partita.samplers.categorical import DirichletCategorical
-    from partita.samplers.kernel import Kernel
+    from partita.samplers.base import Kernel
+    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
     from partita.samplers.normal import NormalInverseGamma
     from partita.samplers.poisson import GammaPoisson
     from partita.samplers.sample import sample

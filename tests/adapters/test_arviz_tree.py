@@ -136,7 +136,7 @@ def test_to_arviz_is_what_the_installed_arviz_takes(fit):
 
 
 def test_to_arviz_without_arviz_is_a_tree(fit, monkeypatch):
-    monkeypatch.setattr("partita.samplers.export.version_of", lambda library: "unknown")
+    monkeypatch.setattr("partita.samplers.fit.version_of", lambda library: "unknown")
     assert isinstance(fit.to_arviz(), xr.DataTree)
 
 

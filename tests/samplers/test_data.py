@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import partita as pt
-from partita.samplers.choice import choose_kernel
+from partita.samplers.sample import default_kernel
 from partita.samplers.table import as_table
 from stored import PAPER_DRAWS, needs_paper_draws
 
@@ -98,7 +98,7 @@ def test_without_a_kernel_types_choose_and_it_is_said():
     assert normal.precision == 0.5
     assert normal.shape == 2
     assert normal.rate == pytest.approx(FRAME[["size", "count"]].var().tolist())
-    kernel, _ = choose_kernel(as_table(FRAME[["size"]]))
+    kernel, _ = default_kernel(as_table(FRAME[["size"]]))
     assert isinstance(kernel, pt.NormalInverseGamma)
 
 

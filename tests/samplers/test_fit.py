@@ -89,11 +89,11 @@ def test_density_of_large_counts():
 
 
 def test_density_in_blocks_of_points_is_the_same(monkeypatch):
-    from partita.samplers import predictive
+    from partita.samplers import predict
 
     fit = short(CASES["product"])
     whole = fit.density(CASES["product"].rows)
-    monkeypatch.setattr(predictive, "_CELLS", 100)
+    monkeypatch.setattr(predict, "_CELLS", 100)
     again = fit.density(CASES["product"].rows)  # sums over draws may run in another order
     np.testing.assert_allclose(whole.mean, again.mean, rtol=1e-13)
 

@@ -12,8 +12,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
-from partita.samplers.chains import ChainState, Settings, Step, _advance
-from partita.samplers.model import build_model
+from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
 
 N = 7
 ROUNDS = 12_000

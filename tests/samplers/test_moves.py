@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from partita.samplers.chains import ChainState, Settings, Step, _advance
-from partita.samplers.model import build_model
+from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
 from partita.samplers.table import as_table
 from reference.samplers_moves import Moves
 from samplers.cases import PRIORS, cases

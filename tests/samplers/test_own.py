@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 import partita as pt
 from partita.samplers import registered
-from partita.samplers.model import flatten
+from partita.samplers.chains import flatten
 from samplers.outside_kernels import WAITING, ExponentialGamma, add
 
 DATA = Path(__file__).parent / "data"

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 import partita as pt
-from partita.samplers.profiles import laws_of, profile
+from partita.samplers.predict import laws_of, profile
 from partita.samplers.table import as_table
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.samplers import beginning as beginning_module
 from partita.samplers import chains as chain_module
+from partita.samplers import sample as beginning_module
 
 DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
 PRIOR = pt.DirichletProcess(pt.Gamma(1, 1))
@@ -281,8 +281,7 @@ def test_an_extended_fit_is_that_of_one_run(tmp_path, monkeypatch):
 def test_r_hat_so_far_is_that_of_the_chains():
     from arviz_stats.base import array_stats
 
-    from partita.samplers.chains import ChainState, Progress, Record
-    from partita.samplers.display import rhat_so_far
+    from partita.samplers.chains import ChainState, Progress, Record, rhat_so_far
 
     rng = np.random.default_rng(0)
     state = ChainState(np.zeros(3, np.int32), 1.0, np.ones(4, np.uint64))
@@ -302,9 +301,9 @@ def test_r_hat_so_far_is_that_of_the_chains():
 
 
 def test_progress_where_nothing_can_be_replaced_is_lines(capsys, monkeypatch):
-    from partita.samplers import display
+    from partita.samplers import chains
 
-    monkeypatch.setattr(display, "_PAUSE", 0.0)
+    monkeypatch.setattr(chains, "_PAUSE", 0.0)
     fit = pt.sample(DATA, **(SHORT | {"progress": True}))
     err = capsys.readouterr().err
     assert fit.notes[0] in err

@@ -13,7 +13,7 @@ from partita.cli.reading import names_from, read_table
 from partita.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from partita.samplers.kernel import Kernel
+    from partita.samplers.base import Kernel
     from partita.samplers.table import Table
 
 _READING = ("sep", "decimal", "thousands", "na", "header", "dates", "categories")

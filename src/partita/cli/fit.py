@@ -50,10 +50,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from partita.partitions.labels import Labels
+    from partita.samplers.base import Kernel
     from partita.samplers.fit import Fit
-    from partita.samplers.hyperpriors import F, Gamma
-    from partita.samplers.kernel import Kernel
-    from partita.samplers.partition_prior import PartitionPrior
+    from partita.samplers.priors import F, Gamma, PartitionPrior
     from partita.samplers.table import Table
     from partita.summary.result import Summary
 
@@ -241,10 +240,10 @@ def _kernel(
     name: str, settings: tuple[str, ...], understood: Understood, prior: PartitionPrior
 ) -> Kernel:
     """The kernel for the columns; shows what was understood of them."""
-    from partita.samplers.choice import choose_kernel
+    from partita.samplers.sample import default_kernel
 
     table = understood.table
-    kernel = make_kernel(name, settings, table) or choose_kernel(table)[0]
+    kernel = make_kernel(name, settings, table) or default_kernel(table)[0]
     kernel = kernel.bind(table)
     click.echo(understood.show(kernel), err=True)
     click.echo(f"{counted(table.n_rows, 'item')}; prior of the clustering: {prior!r}", err=True)
@@ -298,8 +297,7 @@ def _parse(setting: str) -> tuple[str, Any]:
 
 def _empirical(name: str, table: Table) -> Kernel:
     """The kernel of that name by its empirical rule."""
-    from partita.samplers.bernoulli import BetaBernoulli
-    from partita.samplers.categorical import DirichletCategorical
+    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
     from partita.samplers.normal import NormalInverseGamma
     from partita.samplers.poisson import GammaPoisson
     from partita.samplers.wishart import NormalInverseWishart
@@ -345,7 +343,7 @@ _LAWS = {
 
 
 def _number_or_law(option: str, text: str) -> float | Gamma | F:
-    from partita.samplers.hyperpriors import F, Gamma
+    from partita.samplers.priors import F, Gamma
 
     if option == "weight" and text.strip().lower() == "f":
         return F(6, 3)

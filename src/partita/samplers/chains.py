@@ -1,7 +1,8 @@
-"""Chains: their states, and the rounds in which they advance together."""
+"""Chains: the model they run on, their states, the rounds in which they advance, their progress."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,14 +15,172 @@ from numpy.typing import NDArray
 from partita._dask import as_client, held, in_order
 from partita._memory import require_memory
 from partita._parallel import run
+from partita._progress import NotebookLine, in_notebook, is_shown
+from partita._validate import shown
+from partita._wording import counted
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.types import Plan
+from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Plan, Rates
 from partita.partitions.cleaning import smallest_unsigned
 from partita.partitions.labels import Labels
-from partita.samplers.model import Model
+from partita.partitions.mcmc import rhat
+from partita.samplers.base import FUNCTIONS, Block, Kernel
+from partita.samplers.priors import PartitionPrior, PriorTables
 
 if TYPE_CHECKING:
-    from partita.samplers.chain_files import ChainFiles, Shard
+    from partita.samplers.checkpoint import ChainFiles, Shard
+
+
+_FIRST_ROW = 2
+"""Rows of the store before the statistics: number of items, log prior weight."""
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Blocks, hyperparameters and tables; see ``kernels/gibbs/types.py``."""
+
+    order: NDArray[np.intp]
+    blocks: NDArray[np.int64]
+    hyper: Floats
+    tables: Floats
+    n_rows: int
+    n_work: int
+    functions: tuple[tuple[Callable[..., Any], ...], ...]
+    rates: Rates
+
+    def likelihood(self, values: Floats) -> Likelihood:
+        """The model of encoded rows, for this process: addresses are no others' business."""
+        blocks = self.blocks
+        if any(self.functions):
+            blocks = blocks.copy()
+            for b, functions in enumerate(self.functions):
+                if functions:
+                    blocks[b, ADDRESS:] = _addresses(functions)
+        data = np.ascontiguousarray(values[:, self.order])
+        hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
+        return Likelihood(data, blocks, hyper, self.tables)
+
+    @property
+    def n_learned(self) -> int:
+        """Number of learned rates."""
+        return self.rates.block.size
+
+    def starting_rates(self) -> Floats:
+        """Learned rates where chains start: the means of their priors."""
+        return self.rates.shape / self.rates.rate
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that does not change while chains run.
+
+    ``singleton`` is the log density of each item alone in a cluster, ``log_base`` the part of
+    the log likelihood that the compiled densities leave out.
+    """
+
+    values: Floats
+    arrays: Arrays
+    prior: PriorTables
+    singleton: Floats
+    log_base: float
+
+    @property
+    def n_extras(self) -> int:
+        """Numbers kept with a draw beside concentration, clusters, likelihood and prior.
+
+        The number of components of a finite mixture, then learned rates.
+        """
+        return int(self.prior.has_components) + self.arrays.n_learned
+
+
+def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
+    from partita.kernels.gibbs.calls import CompilationError, address
+
+    found = []
+    for (name, takes), function in zip(FUNCTIONS.items(), functions, strict=True):
+        try:
+            found.append(address(name, function))
+        except CompilationError as error:
+            raise InvalidInputError(
+                f"the kernel cannot be compiled: {error}. Expected a function {name}({takes}) that "
+                "Numba compiles; the page of Kernel says what it does.",
+                argument="kernel",
+            ) from error
+    return found
+
+
+def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arrays:
+    """The arrays of a bound kernel for columns that may have missing cells.
+
+    Blocks with missing cells count their own items.
+    """
+    incomplete = frozenset(np.flatnonzero(has_missing).tolist())
+    parts: list[Block] = kernel.blocks(has_missing.size, n_items, incomplete)
+    rows, column, hyper, table = _FIRST_ROW, 0, 0, 0
+    blocks = np.zeros((len(parts), WIDTH), np.int64)
+    for b, part in enumerate(parts):
+        d = len(part.columns)
+        count = 0
+        if incomplete.intersection(part.columns):
+            count, rows = rows, rows + 1
+        n_tables = part.tables.shape[0]
+        blocks[b, :ADDRESS] = (
+            part.family,
+            column,
+            d,
+            count,
+            rows,
+            part.n_stats,
+            rows + part.n_stats,
+            part.n_cache,
+            hyper,
+            part.hyper.size,
+            table,
+            n_tables,
+        )
+        rows += part.n_stats + part.n_cache
+        column, hyper, table = column + d, hyper + part.hyper.size, table + n_tables
+    slots = sorted(
+        (part.columns[i], b, i, shape, rate)
+        for b, part in enumerate(parts)
+        for i, shape, rate in part.learned
+    )
+    rates = Rates(
+        np.array([slot[1] for slot in slots], np.int64),
+        np.array([slot[2] for slot in slots], np.int64),
+        np.array([slot[3] for slot in slots], np.float64),
+        np.array([slot[4] for slot in slots], np.float64),
+    )
+    return Arrays(
+        np.array([c for part in parts for c in part.columns], np.intp),
+        blocks,
+        np.concatenate([part.hyper for part in parts]),
+        np.ascontiguousarray(np.concatenate([part.tables for part in parts])),
+        rows,
+        max(part.n_work for part in parts),
+        tuple(part.functions for part in parts),
+        rates,
+    )
+
+
+def build_model(kernel: Kernel, prior: PartitionPrior, values: Floats) -> Model:
+    """The model of encoded data under a bound kernel."""
+    from partita.kernels.gibbs.family import prior_predictive
+
+    arrays = flatten(kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
+    tables = prior.tables(values.shape[0])
+    if not isinstance(tables, PriorTables):
+        raise InvalidInputError(
+            f"the tables of {prior.kind} are {shown(tables)}; expected PriorTables, as those of "
+            "ProductPartition(log_v, log_w) are.",
+            argument="prior",
+        )
+    singleton = prior_predictive(
+        arrays.likelihood(values), tables.arrays, arrays.n_rows, arrays.n_work
+    )
+    base = float(kernel.log_base(values).sum())
+    return Model(values, arrays, tables, singleton, base)
+
 
 _ROUND_SECONDS = 0.25
 """A round is about this long: Ctrl-C, progress and checkpoints wait for its end."""
@@ -247,3 +406,128 @@ def advance_all(
     except KeyboardInterrupt:
         return progress, True
     return progress, False
+
+
+_FEW = 20
+"""Draws of each chain from which on R-hat says something."""
+
+_PAUSE = 2.0
+"""Seconds between two computations of R-hat, which look at all draws."""
+
+
+def rhat_so_far(reached: Progress) -> float | None:
+    """The larger R-hat of number of clusters and log posterior; None while there are few draws."""
+    if len(reached.states) < 2 or reached.n_draws < _FEW:
+        return None
+    scalars = np.stack([record.scalars for record in reached.joined()])
+    traces = (scalars[:, :, 1], scalars[:, :, 2] + scalars[:, :, 3])
+    with np.errstate(invalid="ignore", divide="ignore"):  # chains that stand still, each elsewhere
+        moving = [rhat(trace) for trace in traces if np.ptp(trace) > 0]
+    return max(moving, default=None)
+
+
+class _Bar:
+    """A bar on a terminal."""
+
+    def __init__(self, chains: str, total: int, done: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[text]}"),
+            console=Console(stderr=True),
+            expand=True,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(chains, total=total, completed=done, text="compiling")
+
+    def update(self, done: int, text: str) -> None:
+        self._bar.update(self._task, completed=done, text=text)
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+
+class _Lines:
+    """A line of a notebook that is replaced; elsewhere lines that follow one another."""
+
+    def __init__(self, chains: str, total: int, done: int) -> None:
+        self._before, self._total = f"{chains}: ", total
+        self._last = time.monotonic()
+        self._line = NotebookLine(f"{self._before}compiling") if in_notebook() else None
+        self.update(done, "")
+
+    def update(self, done: int, text: str) -> None:
+        shown = f"{self._before}{done:,}/{self._total:,} iterations {text}"
+        if self._line is not None:
+            self._line.update(shown)
+        elif text and time.monotonic() - self._last >= _PAUSE:
+            self._last = time.monotonic()
+            print(shown, file=sys.stderr)
+
+    def stop(self) -> None:
+        """What was last shown stays."""
+
+
+class Display:
+    """Iterations, rate, time left, clusters and R-hat so far, on standard error.
+
+    A bar on a terminal, one line in a notebook, and where neither is but progress was asked for,
+    lines.
+    """
+
+    def __init__(
+        self, settings: Settings, done: int, wanted: bool | None, notes: tuple[str, ...]
+    ) -> None:
+        self._settings = settings
+        self._done = done
+        self._notes = notes
+        self._shown: _Bar | _Lines | None = None
+        self._rhat = ""
+        self._looked = -_PAUSE
+        self._wanted = is_shown(wanted)
+        self._first: tuple[int, float] | None = None
+
+    def __enter__(self) -> Display:
+        if self._wanted:
+            for note in self._notes:
+                print(note, file=sys.stderr)
+            kind = _Bar if sys.stderr.isatty() and not in_notebook() else _Lines
+            chains = counted(self._settings.chains, "chain")
+            self._shown = kind(chains, self._settings.iterations, self._done)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+    def update(self, reached: Progress) -> None:
+        """Show how far all chains are."""
+        if self._shown is None:
+            return
+        clusters = [int(state.labels.max()) + 1 for state in reached.states]
+        pace = self._pace(reached.done)
+        text = f"{pace}{min(clusters)}–{max(clusters)} clusters{self._agreement(reached)}"
+        self._shown.update(reached.done, text)
+
+    def _pace(self, done: int) -> str:
+        """Rate and time left, from the second round on: the first one compiles."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = (done, now)
+        begun, since = self._first
+        if done == begun:
+            return ""
+        rate = (done - begun) / (now - since)
+        minutes, seconds = divmod(round((self._settings.iterations - done) / rate), 60)
+        return f"{rate:,.0f}/s, {minutes // 60}:{minutes % 60:02}:{seconds:02} left, "
+
+    def _agreement(self, reached: Progress) -> str:
+        """R-hat so far, looked at now and then."""
+        if time.monotonic() - self._looked >= _PAUSE:
+            found = rhat_so_far(reached)
+            self._rhat = "" if found is None else f", R-hat {found:.3f}"
+            self._looked = time.monotonic()
+        return self._rhat

@@ -15,8 +15,7 @@ from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.hyperpriors import F, Gamma
-from partita.samplers.partition_prior import PartitionPrior, PriorTables, join_tables
+from partita.samplers.priors import F, Gamma, PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20
 """Terms summed at a time."""

@@ -1,9 +1,12 @@
-"""The result of sampling: draws, traces, and what follows from them."""
+"""The result of sampling: draws with a trace, the model and the data."""
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,20 +14,29 @@ from numpy.typing import NDArray
 
 from partita import _html as html
 from partita._files import PathLike
+from partita._optional import require
 from partita._result import Result, clipped
 from partita._validate import Rng, between, generator, whole
+from partita._version import version_of
 from partita._wording import counted, span
+from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.partitions.draws import Draws
 from partita.partitions.profile_table import Profiles, evenly_spaced
 from partita.partitions.types import LabelsLike
-from partita.samplers.chains import Progress, Settings
-from partita.samplers.kernel import Kernel
-from partita.samplers.moments import ClusterParameters, mixed_moments
-from partita.samplers.partition_prior import PartitionPrior
-from partita.samplers.predictive import Predictions
-from partita.samplers.profiles import profile
-from partita.samplers.simulation import Simulations
+from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
+from partita.samplers.chains import (
+    Display,
+    Model,
+    Progress,
+    Settings,
+    advance_all,
+    build_model,
+    runner,
+)
+from partita.samplers.normal import rate_names
+from partita.samplers.predict import Predictions, Simulations, profile
+from partita.samplers.priors import PartitionPrior
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -195,7 +207,6 @@ class Fit(Simulations, Predictions, Result):
         DataTree, or InferenceData where the installed ``arviz`` is older than 1.0
             The older ArviZ takes nothing else. ``["posterior"]["labels"]`` reads both.
         """
-        from partita.samplers.export import fit_to_arviz
 
         return fit_to_arviz(self)
 
@@ -222,7 +233,6 @@ class Fit(Simulations, Predictions, Result):
         >>> fit.extend(draws=30).draws.n_draws
         160
         """
-        from partita.samplers.collect import extend_fit
 
         return extend_fit(self, draws, n_jobs, progress)
 
@@ -238,3 +248,103 @@ class Fit(Simulations, Predictions, Result):
         from partita.samplers.storage import load_fit
 
         return load_fit(path)
+
+
+Trace = Mapping[str, NDArray[Any]]
+
+
+def collected(
+    reached: Progress,
+    model: Model,
+    kernel: Kernel,
+    columns: tuple[str, ...],
+    item_names: tuple[str, ...] | None,
+) -> tuple[Draws, Trace]:
+    """Draws and traces of a run, finished or not."""
+    records = reached.joined()
+    scalars = np.stack([record.scalars for record in records])
+    trace: dict[str, NDArray[Any]] = {}
+    if model.prior.parameter is not None:
+        trace[model.prior.parameter] = scalars[:, :, 0].copy()
+    extras = scalars[:, :, 4:]
+    if model.prior.has_components:
+        trace["n_components"] = extras[:, :, 0].astype(np.int64)
+        extras = extras[:, :, 1:]
+    rates = rate_names(columns, kernel.learned(len(columns)))
+    trace |= {name: extras[:, :, r].copy() for r, name in enumerate(rates)}
+    trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
+    constant = model.log_base + model.prior.constant
+    trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant
+    dtype = np.result_type(*[record.labels.dtype for record in records])
+    labels = np.stack([record.labels for record in records]).astype(dtype, copy=False)
+    return _draws(labels, trace, item_names), MappingProxyType(trace)
+
+
+def _draws(labels: NDArray[Any], trace: Trace, item_names: tuple[str, ...] | None) -> Draws:
+    """Draws from canonical labels of shape (chain, draw, item)."""
+    chains, kept, n_items = labels.shape
+    return Draws._from_canonical(
+        labels.reshape(-1, n_items),
+        trace["n_clusters"].reshape(-1),
+        chain=np.repeat(np.arange(chains), kept),
+        item_names=item_names,
+    )
+
+
+def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) -> Fit:
+    """See ``Fit.extend``."""
+    more = whole(draws, "draws", least=1)
+    if fit.state is None:
+        raise NotSupportedError(
+            "this fit was saved by a version that did not keep where its chains stood, so they "
+            "cannot go on. Sample anew, with a checkpoint."
+        )
+    chains, there = fit.trace["n_clusters"].shape
+    settings = replace(fit.settings, draws=there + more)
+    model = build_model(fit.kernel, fit.prior, fit.values)
+    start = time.perf_counter()
+    with Display(settings, fit.state.done, progress, ()) as display:
+        advance = runner(model, n_jobs)
+        reached, interrupted = advance_all(settings, fit.state, advance, display.update)
+    if not reached.n_draws:
+        return fit
+    item_names, n_items = fit.draws.item_names, fit.draws.n_items
+    new, trace = collected(reached, model, fit.kernel, fit.columns, item_names)
+    # Chain by chain, the old draws and then the new ones.
+    joined = {name: np.concatenate([fit.trace[name], trace[name]], axis=1) for name in fit.trace}
+    labels = [part.labels.reshape(chains, -1, n_items) for part in (fit.draws, new)]
+    return replace(
+        fit,
+        draws=_draws(np.concatenate(labels, axis=1), joined, item_names),
+        trace=MappingProxyType(joined),
+        settings=settings,
+        seconds=fit.seconds + time.perf_counter() - start,
+        interrupted=interrupted,
+        state=reached.standing(),
+    )
+
+
+def fit_to_arviz(fit: Fit) -> Any:
+    """See ``Fit.to_arviz``."""
+    base = require("arviz_base", extra="arviz", purpose="to_arviz()")
+    chains, kept = fit.trace["n_clusters"].shape
+    posterior = {name: fit.trace[name] for name in fit.trace if name != "log_posterior"}
+    labels = fit.draws.labels.reshape(chains, kept, fit.draws.n_items)
+    tree = base.from_dict(
+        {
+            "posterior": {"labels": labels.astype(np.int64), **posterior},
+            "sample_stats": {"lp": fit.trace["log_posterior"]},
+        },
+        dims={"labels": ["item"]},
+    )
+    return _for_installed_arviz(tree)
+
+
+def _for_installed_arviz(tree: Any) -> Any:
+    generation = version_of("arviz").partition(".")[0]
+    if not generation.isdigit() or int(generation) >= 1:  # not installed, or takes trees
+        return tree
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # ArviZ on its own refactoring, daily
+        arviz = require("arviz", extra="arviz", purpose="to_arviz()")
+    return arviz.from_datatree(tree)

@@ -1,31 +1,152 @@
-"""Independent normals: the kernel of the paper."""
+"""Independent normals, with fixed or learned rates: the kernel of the paper."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import unexpected
+from partita._wording import listed
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
+from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
-from partita.samplers.checks import PerColumn, at_column, per_column, spread
-from partita.samplers.hyperpriors import Gamma
-from partita.samplers.kernel import Block, Kernel
-from partita.samplers.learned_rates import (
-    Rate,
-    clean_rate,
-    filled,
-    priors_of,
-    quantiles_given,
-    starting,
-)
-from partita.samplers.moments import Moments
-from partita.samplers.ranges import varying
+from partita.samplers.priors import Gamma
 from partita.samplers.table import Table, as_table, numbers
+
+
+def varying(table: Table, kind: str) -> Floats:
+    """The columns as numbers for a kernel of that kind; each needs two values that differ."""
+    values = numbers(table, kind, missing=True)
+    present = np.isfinite(values).sum(axis=0)
+    if present.min() < 2:
+        raise InvalidDataError(
+            f"column {table.names[int(present.argmin())]} has {present.min()} values, which "
+            "have no variance; the empirical rule needs two or more."
+        )
+    constant = [table.names[j] for j in np.flatnonzero(refuse_extremes(values, table) == 0)]
+    if constant:
+        raise InvalidDataError(
+            f"column {listed(constant)} is constant, so the empirical rule (rate = sample "
+            "variance) has no answer. Drop the column, or give the kernel yourself."
+        )
+    return values
+
+
+def refuse_extremes(values: Floats, table: Table) -> Floats:
+    """Range of each column; refuses numbers whose squares are no numbers, or that lost digits."""
+    largest = np.nanmax(np.abs(values), axis=0)
+    ranges = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    for name, high, width in zip(table.names, largest, ranges, strict=True):
+        problem = None
+        if width == 0:
+            continue
+        if high > 1e100:
+            problem = f"has values up to {high:.2g}, whose squares overflow; divide it first"
+        elif width < 1e-100:
+            problem = f"has differences of {width:.2g}, whose squares vanish; multiply it first"
+        elif width < 1e-12 * high:
+            problem = (
+                f"varies by {width:.2g} around {high:.2g}, which leaves too few digits; subtract "
+                "a constant where the numbers come from"
+            )
+        if problem:
+            raise InvalidDataError(f"column {name!r} {problem}.")
+    return np.asarray(ranges)
+
+
+Rate = PerColumn | Gamma | tuple[float | Gamma, ...]
+"""Rates of columns, some of them with a prior."""
+
+N_VALUES = 64
+"""Values of a rate that stand for its distribution given a partition."""
+
+
+def clean_rate(rate: Any) -> Rate:
+    """A number or a gamma prior, or one of them per column."""
+    if isinstance(rate, Gamma):
+        return rate
+    if not isinstance(rate, (list, tuple)) or not any(isinstance(r, Gamma) for r in rate):
+        return per_column(rate, "rate", above=0.0)
+    cleaned = []
+    for each in rate:
+        number = each if isinstance(each, Gamma) else per_column(each, "rate", above=0.0)
+        if isinstance(number, tuple):
+            raise unexpected(rate, "rate", "one number or Gamma per column")
+        cleaned.append(number)
+    return tuple(cleaned)
+
+
+def priors_of(rate: Rate, n_columns: int) -> dict[int, Gamma]:
+    """The gamma priors by column."""
+    if isinstance(rate, Gamma):
+        return dict.fromkeys(range(n_columns), rate)
+    if not isinstance(rate, tuple):
+        return {}
+    return {column: each for column, each in enumerate(rate) if isinstance(each, Gamma)}
+
+
+def prior_means(rate: Rate) -> PerColumn:
+    """Numbers in place of priors: their means."""
+    if isinstance(rate, Gamma):
+        return rate.mean
+    if isinstance(rate, tuple):
+        return tuple(each.mean if isinstance(each, Gamma) else each for each in rate)
+    return rate
+
+
+def with_rates(rate: Rate, rates: Floats) -> PerColumn:
+    """The rates with numbers in place of priors, in the order of their columns."""
+    if isinstance(rate, Gamma):
+        return tuple(rates.tolist())
+    if not isinstance(rate, tuple):
+        return rate
+    numbers = iter(rates.tolist())
+    return tuple(next(numbers) if isinstance(each, Gamma) else each for each in rate)
+
+
+def quantiles_given(prior: Gamma, shape: float, sizes: Floats, spreads: Floats) -> Floats:
+    """Evenly spaced quantiles of a rate b given clusters, of which the j-th has spread S_j.
+
+    With variances integrated out p(b | c) ∝ b^(g + ka − 1) e^(−hb) Π_j (b + S_j)^−(a + n_j/2).
+    This is log-concave in log b: a grid around its mode holds it all.
+    """
+    from scipy.optimize import brentq
+
+    total, own = prior.shape + shape * sizes.size, shape + sizes / 2
+
+    def slope(u: float) -> float:
+        b = np.exp(u)
+        return float(total - prior.rate * b - (own * b / (b + spreads)).sum())
+
+    low = high = np.log(prior.mean)
+    while slope(low) < 0:
+        low -= 2.0
+    while slope(high) > 0:
+        high += 2.0
+    mode = brentq(slope, low, high) if low < high else low
+
+    def log_density(u: Floats) -> Floats:
+        b = np.exp(u)
+        logs = own[:, None] * np.log(b + spreads[:, None])
+        return np.asarray(total * u - prior.rate * b - logs.sum(axis=0))
+
+    width, top = 0.5, log_density(np.array([mode]))[0]
+    while log_density(np.array([mode - width, mode + width])).max() > top - 35.0:
+        width *= 1.5
+    u = np.linspace(mode - width, mode + width, 4001)
+    p = np.exp(log_density(u) - top)
+    below = np.concatenate([[0.0], np.cumsum((p[1:] + p[:-1]) / 2)])
+    return np.exp(np.interp((np.arange(N_VALUES) + 0.5) / N_VALUES, below / below[-1], u))
+
+
+def rate_names(columns: tuple[str, ...], learned: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of learned rates in a trace."""
+    return tuple(f"rate of {columns[column]}" for column in learned)
 
 
 @dataclass(frozen=True)
@@ -131,7 +252,7 @@ class NormalInverseGamma(Kernel):
             spread(self.mean, d, "mean"),
             spread(self.precision, d, "precision"),
             spread(self.shape, d, "shape"),
-            spread(starting(self.rate), d, "rate"),
+            spread(prior_means(self.rate), d, "rate"),
         )
 
     def learned(self, n_columns: int) -> tuple[int, ...]:
@@ -140,7 +261,7 @@ class NormalInverseGamma(Kernel):
 
     def at(self, rates: Floats) -> NormalInverseGamma:
         """With these numbers as learned rates."""
-        return replace(self, rate=filled(self.rate, rates)) if rates.size else self
+        return replace(self, rate=with_rates(self.rate, rates)) if rates.size else self
 
     def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[NormalInverseGamma, ...]:
         """With rates at evenly spaced quantiles of their distributions given the partition.
@@ -188,7 +309,7 @@ class NormalInverseGamma(Kernel):
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Student's t in each draw: mean, and a random value."""
-        hyper = (self.mean, self.precision, self.shape, starting(self.rate))
+        hyper = (self.mean, self.precision, self.shape, prior_means(self.rate))
         mean, c, a, b = (at_column(each, column) for each in hyper)
         n, total = cell_sums(same, values)
         _, squares = cell_sums(same, (values - mean) ** 2)

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
+from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
-from partita.samplers.checks import PerColumn, at_column, per_column, spread
-from partita.samplers.kernel import Block, Kernel
-from partita.samplers.moments import Moments
 from partita.samplers.table import Table, as_table, numbers
 
 _LARGEST = 2.0**53

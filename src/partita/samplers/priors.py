@@ -1,19 +1,228 @@
-"""Priors on partitions: the Dirichlet and the Pitman–Yor process."""
+"""Priors of partitions, and of the parameters that are learned with them."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import number, unexpected, whole
+from partita._validate import called_rightly, number, positive, unexpected, whole
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.partitions.labels import cluster_sizes
-from partita.samplers.hyperpriors import Gamma
-from partita.samplers.partition_prior import PartitionPrior, PriorTables, join_tables
+from partita.samplers.registered import Registered
+
+
+def _step(curvature: float) -> float:
+    """A step of a quadrature: at most 0.6 standard deviations of an integrand so curved."""
+    return min(0.1, 0.6 / math.sqrt(max(curvature, 1.0)))
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """A gamma distribution, as the prior of a concentration: mean shape/rate.
+
+    Parameters
+    ----------
+    shape, rate : float
+        Positive.
+
+    Notes
+    -----
+    The concentration is updated once per iteration, at a cost of O(1).
+
+    References
+    ----------
+    Escobar, M. D. and West, M. (1995), Bayesian density estimation and
+    inference using mixtures. Journal of the American Statistical Association 90.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.DirichletProcess(pt.Gamma(1, 1))
+    DirichletProcess(concentration=Gamma(shape=1.0, rate=1.0))
+    """
+
+    shape: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        for name in ("shape", "rate"):
+            object.__setattr__(self, name, positive(getattr(self, name), f"Gamma {name}"))
+
+    @property
+    def mean(self) -> float:
+        """shape/rate."""
+        return self.shape / self.rate
+
+    def nodes(self, extra: float, n_factors: float = 0.0) -> tuple[Floats, Floats]:
+        """log α and log weights of a quadrature for E f(α), f(α) ~ α^extra near 0.
+
+        The trapezoidal rule in log α converges exponentially, because the integrand decays at
+        both ends and is analytic in the strip of half-width π/2. ``n_factors`` factors of f that
+        grow with α at most as it does make the integrand narrow, and the steps short.
+        """
+        low = math.log(self.mean) - 45.0 / (self.shape + extra) - 5.0
+        high = math.log(self.shape + max(extra, n_factors) + 40.0) - math.log(self.rate) + 3.0
+        step = _step(self.shape + n_factors)
+        u = np.arange(low, high, step)
+        log_density = self.shape * (math.log(self.rate) + u) - math.lgamma(self.shape)
+        return u, log_density - self.rate * np.exp(u) + math.log(step)
+
+
+@dataclass(frozen=True)
+class F:
+    """An F distribution, as the prior of a Dirichlet weight.
+
+    Density ∝ x^(df1/2 − 1) (1 + x·df1/df2)^(−(df1 + df2)/2). F(6, 3) has its mode at 0.4 and a
+    heavy tail: it leaves open whether few or many components have items. Choose it for the weight
+    of a :class:`partita.FiniteMixture`.
+
+    Parameters
+    ----------
+    df1, df2 : float
+        Positive degrees of freedom: the density grows like x^(df1/2 − 1) at 0 and falls like
+        x^(−df2/2 − 1).
+
+    Notes
+    -----
+    A weight is updated by one slice step per iteration, at a cost of O(k) for k clusters.
+
+    References
+    ----------
+    Frühwirth-Schnatter, S., Malsiner-Walli, G. and Grün, B. (2021), Generalized mixtures of finite
+    mixtures and telescoping sampling. Bayesian Analysis 16.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.FiniteMixture(pt.F(6, 3), dynamic=True).weight
+    F(df1=6.0, df2=3.0)
+    """
+
+    df1: float
+    df2: float
+
+    def __post_init__(self) -> None:
+        for name in ("df1", "df2"):
+            object.__setattr__(self, name, positive(getattr(self, name), f"F {name}"))
+
+    @property
+    def mode(self) -> float:
+        """(df1 − 2)/df1 · df2/(df2 + 2); 0 where df1 ≤ 2."""
+        return max(self.df1 - 2.0, 0.0) / self.df1 * self.df2 / (self.df2 + 2.0)
+
+    def nodes(self, extra: float, n_factors: float = 0.0) -> tuple[Floats, Floats]:
+        """log x and log weights of a quadrature for E f(x), f(x) ~ x^extra near 0; see Gamma."""
+        half, tail = self.df1 / 2.0, self.df2 / 2.0
+        scale = math.log(self.df1 / self.df2)
+        low = -scale - 45.0 / (half + extra) - 5.0
+        high = -scale + 45.0 / tail + 5.0
+        step = _step(half * tail / (half + tail) + n_factors)
+        u = np.arange(low, high, step)
+        log_beta = math.lgamma(half) + math.lgamma(tail) - math.lgamma(half + tail)
+        log_density = half * (scale + u) - (half + tail) * np.logaddexp(0.0, scale + u) - log_beta
+        return u, log_density + math.log(step)
+
+
+@dataclass(frozen=True)
+class PriorTables:
+    """A prior for N items as the compiled loops read it.
+
+    ``constant`` completes the log probability of a partition; ``concentration`` is where chains
+    start; ``parameter`` names it in traces, None where the prior has none. ``has_components``:
+    each draw has a number of components, too. ``is_learned``: the tables follow the parameters
+    of the draw, so that each chain needs its own.
+    """
+
+    arrays: Prior
+    concentration: float
+    constant: float
+    parameter: str | None
+    has_components: bool = False
+    is_learned: bool = False
+
+    def own(self) -> Prior:
+        """The arrays for one chain, which may write to its tables."""
+        if not self.is_learned:
+            return self.arrays
+        log_size, log_block, opening = (table.copy() for table in self.arrays[1:4])
+        return self.arrays._replace(log_size=log_size, log_block=log_block, open_table=opening)
+
+
+class PartitionPrior(Registered, ABC):
+    """A probability for every partition of N items that depends on the cluster sizes alone.
+
+    The samplers take priors of product form, p(c) = V(N, k) Π_j W(n_j), under which an item joins
+    a cluster with a weight that depends on that cluster's size alone;
+    :class:`partita.ProductPartition` makes one from V and W. Under other exchangeable priors the
+    weight depends on all sizes, and the compiled loops, which take it from a table, would
+    sample another distribution; :func:`partita.testing.check_prior` tells.
+
+    Notes
+    -----
+    A subclass defines ``log_probability`` and ``expected_clusters``, and ``tables`` to be sampled.
+    An item is placed at a cost of O(k) for k clusters.
+
+    References
+    ----------
+    Quintana, F. A. and Iglesias, P. L. (2003), Bayesian clustering and product partition models.
+    Journal of the Royal Statistical Society B 65.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> isinstance(pt.DirichletProcess(1.0), pt.PartitionPrior)
+    True
+    """
+
+    @abstractmethod
+    def log_probability(self, labels: ArrayLike) -> float:
+        """Log probability of a partition."""
+
+    @abstractmethod
+    def expected_clusters(self, n_items: int) -> float:
+        """Expected number of clusters of n items."""
+
+    def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
+        """Log of the ratio of two partitions' probabilities."""
+        return self.log_probability(labels) - self.log_probability(other)
+
+    def tables(self, n_items: int) -> PriorTables:  # noqa: ARG002
+        """The prior for n items, for the compiled loops."""
+        raise InvalidInputError(
+            f"{self.kind} has no tables V(N, k) and W(n), so it cannot be sampled: the sampler "
+            "takes priors of the form p(c) = V(N, k) Π W(n_j), where the weight of joining a "
+            "cluster depends on its size alone. Use ProductPartition(log_v, log_w) if yours has "
+            "that form.",
+            argument="prior",
+        )
+
+    def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002
+        """This prior with everything fixed that the number of items leaves open."""
+        return self
+
+    def least_parameter(self) -> float:
+        """What the parameter in the trace, if any, is always above."""
+        return 0.0
+
+    def most_clusters(self) -> int | None:
+        """The largest number of clusters that is possible, or None."""
+        return None
+
+
+def join_tables(n_items: int, sigma: float) -> tuple[Floats, Floats]:
+    """log(n − σ) for n = 0 … N, and log (1 − σ)(2 − σ)…(n − 1 − σ)."""
+    n = np.arange(n_items + 1.0)
+    log_size = np.log(np.where(n > 0, n - sigma, 1.0))
+    log_block = np.concatenate([[0.0], np.cumsum(log_size)[:-1]])
+    return log_size, log_block
 
 
 @dataclass(frozen=True)
@@ -200,3 +409,274 @@ def expected_at(alpha: Floats, sigma: float, n_items: int) -> Floats:
     log_ratio = gammaln(alpha + sigma + n_items) - gammaln(alpha + sigma + 1)
     log_ratio -= gammaln(alpha + n_items) - gammaln(alpha + 1)
     return np.asarray(((alpha + sigma) * np.exp(log_ratio) - alpha) / sigma)
+
+
+def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0) -> float:
+    """The concentration under which n items have an expected number of clusters.
+
+    Solves E[k] = n_clusters for α, with E[k] = Σ_{i<N} α/(α + i) under a
+    Dirichlet process and its Pitman–Yor form with a discount.
+
+    Parameters
+    ----------
+    n_clusters : float
+        Wanted expectation, above 1 and below n_items.
+    n_items : int
+        Number of items, at least 2.
+    discount : float
+        0 ≤ σ < 1; 0 is the Dirichlet process.
+
+    Returns
+    -------
+    float
+        α > −discount. Negative where the discount alone gives more clusters than wanted.
+
+    Notes
+    -----
+    A root in one dimension: cost O(N) per step, a few dozen steps.
+
+    References
+    ----------
+    Lijoi, A., Mena, R. H. and Prünster, I. (2007), Controlling the
+    reinforcement in Bayesian non-parametric mixture models. Journal of the
+    Royal Statistical Society B 69.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> round(pt.concentration_for(5, n_items=100), 3)
+    0.948
+    """
+    n_items = whole(n_items, "n_items", least=2)
+    discount, n_clusters = clean_discount(discount), number(n_clusters, "n_clusters")
+    if not 1 < n_clusters < n_items:
+        raise unexpected(n_clusters, "n_clusters", f"a number above 1 and below n_items={n_items}")
+    from scipy.optimize import brentq
+
+    def excess(log_distance: float) -> float:
+        alpha = math.exp(log_distance) - discount
+        return float(expected_at(np.array([alpha]), discount, n_items)[0]) - n_clusters
+
+    low, high = -30.0, 1.0
+    while excess(high) < 0:
+        high += 2.0
+    root = brentq(excess, low, high, xtol=1e-14)
+    return math.exp(root) - discount
+
+
+LogV = Callable[[int, int], float] | Sequence[float] | Mapping[int, Sequence[float]]
+LogW = Callable[[int], float] | Sequence[float]
+
+
+@dataclass(frozen=True)
+class ProductPartition(PartitionPrior):
+    r"""A prior of product form, from its two factors.
+
+    :math:`p(c) \propto V(N, k) \prod_j W(n_j)` for k clusters of sizes n_j. Every prior under which
+    an item joins a cluster with a weight that depends on that cluster's size alone has this
+    form: the Dirichlet and Pitman–Yor processes, finite mixtures, the uniform distribution over
+    partitions (V = W = 1). Choose it where none of the named priors says what you believe.
+
+    Parameters
+    ----------
+    log_v : callable or sequence of float
+        log V(N, k): a function of N and k, or the values for k = 1, 2, … whatever N; a sequence
+        that ends allows no more clusters than it has entries. A factor that depends on N alone
+        may be left out.
+    log_w : callable or sequence of float
+        log W(n): a function of n, or the values for n = 1, 2, …, at least N + 1 of them.
+
+    Notes
+    -----
+    Sampling costs as much as under the named priors; tables of O(N) are made once. The
+    constant that makes probabilities sum to one, which ``log_probability`` and
+    ``expected_clusters`` need, is summed over all sizes at O(N²·k); ``Fit.trace["log_posterior"]``
+    is given without it.
+
+    A fit keeps the tables for its own N, so that it can be saved; the functions are not kept.
+
+    References
+    ----------
+    Hartigan, J. A. (1990), Partition models. Communications in Statistics 19; Quintana, F. A. and
+    Iglesias, P. L. (2003), Journal of the Royal Statistical Society B 65.
+
+    Examples
+    --------
+    The uniform distribution over the five partitions of three items:
+
+    >>> import numpy as np
+    >>> import partita as pt
+    >>> uniform = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
+    >>> round(float(np.exp(uniform.log_probability([0, 0, 1]))), 3)
+    0.2
+    >>> uniform.expected_clusters(3)
+    2.0
+    """
+
+    log_v: LogV
+    log_w: LogW
+
+    kind: ClassVar[str] = "ProductPartition"
+
+    def __post_init__(self) -> None:
+        log_v, log_w = self.log_v, self.log_w
+        if isinstance(log_v, Mapping):
+            with called_rightly(log_v, "log_v", "a table for each number of items"):
+                log_v = {int(n): _numbers(row, "log_v") for n, row in log_v.items()}
+        elif not callable(log_v):
+            log_v = _numbers(log_v, "log_v")
+        object.__setattr__(self, "log_v", log_v)
+        object.__setattr__(self, "log_w", log_w if callable(log_w) else _numbers(log_w, "log_w"))
+
+    def _tabulated(self, n_items: int) -> tuple[Floats, Floats]:
+        """log V(N, k) for k = 1 … N + 1 (−∞ beyond the possible), log W(n) for n = 1 … N."""
+        with called_rightly(self.log_w, "log_w", "a function of n that returns a number"):
+            w = np.array([_entry(self.log_w, n) for n in range(1, n_items + 1)])
+        if not np.isfinite(w).all():
+            n = int(np.flatnonzero(~np.isfinite(w))[0]) + 1
+            raise InvalidInputError(
+                f"log_w({n}) is {w[n - 1]}; expected finite numbers for clusters of 1 to {n_items} "
+                "items. A size that is impossible would leave partitions that no sequence of moves "
+                "connects.",
+                argument="log_w",
+            )
+        if isinstance(self.log_v, Mapping):
+            if n_items not in self.log_v:
+                known = ", ".join(str(n) for n in sorted(self.log_v))
+                raise InvalidInputError(
+                    f"this prior holds tables for {known} items, not for {n_items}; make it from "
+                    "its functions again.",
+                    argument="prior",
+                )
+            row: Any = self.log_v[n_items]
+        else:
+            row = self.log_v
+        if callable(row):
+            with called_rightly(row, "log_v", "a function of N and k that returns a number"):
+                v = np.array([float(row(n_items, k)) for k in range(1, n_items + 1)])
+        else:
+            v = np.full(n_items, -np.inf)
+            v[: len(row)] = row[:n_items]
+        return np.append(_connected(v), -np.inf), w
+
+    def bind(self, n_items: int) -> ProductPartition:
+        """With tables for N items and, for predictions, one more."""
+        more = whole(n_items, "n_items", least=1) + 1
+        rows = {n: _finite(self._tabulated(n)[0]) for n in (n_items, more)}
+        return ProductPartition(rows, tuple(self._tabulated(more)[1].tolist()))
+
+    def log_probability(self, labels: ArrayLike) -> float:
+        """Log probability of a partition; −∞ for more clusters than are possible."""
+        found, v, w = self._log_product(labels)
+        return found - float(np.logaddexp.reduce(_log_by_clusters(v, w)))
+
+    def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
+        """Log of the ratio of two partitions' probabilities; needs no constant."""
+        return self._log_product(labels)[0] - self._log_product(other)[0]
+
+    def _log_product(self, labels: ArrayLike) -> tuple[float, Floats, Floats]:
+        """log V(N, k) Π W(n_j), and both tables."""
+        sizes = cluster_sizes(labels)
+        v, w = self._tabulated(int(sizes.sum()))
+        return float(v[sizes.size - 1] + w[sizes - 1].sum()), v, w
+
+    def expected_clusters(self, n_items: int) -> float:
+        """Σ_k k V(N, k) B(N, k), B being the sum of ΠW over the partitions with k clusters."""
+        n_items = whole(n_items, "n_items", least=1)
+        total = _log_by_clusters(*self._tabulated(n_items))
+        p = np.exp(total - np.logaddexp.reduce(total))
+        return float(p @ np.arange(1, n_items + 1))
+
+    def tables(self, n_items: int) -> PriorTables:
+        """The prior for n items, for the compiled loops."""
+        v, w = self._tabulated(n_items)
+        log_size = np.concatenate([[0.0], np.diff(w), [0.0]])
+        log_block = np.concatenate([[0.0], w - w[0]])
+        possible = np.isfinite(v[:-1])
+        opening = np.full(n_items, -np.inf)
+        opening[possible] = v[1:][possible] - v[:-1][possible]
+        open_table = np.concatenate([[0.0], opening + w[0]])
+        arrays = Prior(0.0, log_size, log_block, open_table, 0.0, 0.0)
+        return PriorTables(arrays, 1.0, float(v[0] + w[0]), None)
+
+    def most_clusters(self) -> int | None:
+        """The largest number of clusters that is possible, or None."""
+        if isinstance(self.log_v, Mapping):
+            return min(len(row) for row in self.log_v.values())
+        return None if callable(self.log_v) else len(self.log_v)
+
+    def config(self) -> dict[str, Any]:
+        """The tables; functions have none, ``bind`` makes them."""
+        if callable(self.log_v) or callable(self.log_w):
+            raise InvalidInputError(
+                "functions cannot be written to a file; use bind(n_items) to make tables of them.",
+                argument="prior",
+            )
+        return {"log_v": self.log_v, "log_w": self.log_w}
+
+
+def _numbers(values: Any, name: str) -> tuple[float, ...]:
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty((0, 0))
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise unexpected(values, name, "a function, or a sequence of finite numbers")
+    return tuple(array.tolist())
+
+
+def _entry(log_w: Any, n: int) -> float:
+    if callable(log_w):
+        return float(log_w(n))
+    if n > len(log_w):
+        raise InvalidInputError(
+            f"log_w has {len(log_w)} entries, but a cluster may have {n} items. Give one for each "
+            "size, and one more for predictions.",
+            argument="log_w",
+        )
+    return float(log_w[n - 1])
+
+
+def _connected(v: Floats) -> Floats:
+    """Finite from k = 1 on, then −∞."""
+    possible = np.isfinite(v)
+    if np.isnan(v).any() or (v == np.inf).any() or not possible[0]:
+        raise InvalidInputError(
+            f"log V(N, k) is {v[:4].tolist()}… for k = 1, 2, …; expected finite numbers from one "
+            "cluster on, and −inf from the first impossible number of clusters.",
+            argument="log_v",
+        )
+    if possible[int(possible.argmin()) :].any() and not possible.all():
+        k = int(possible.argmin()) + 1
+        raise InvalidInputError(
+            f"log V(N, {k}) is −inf, but more clusters are possible; moves change the number by "
+            "one, so no sequence of them could pass it.",
+            argument="log_v",
+        )
+    return v
+
+
+def _finite(v: Floats) -> tuple[float, ...]:
+    return tuple(v[np.isfinite(v)].tolist())
+
+
+def _log_by_clusters(v: Floats, w: Floats) -> Floats:
+    """log V(N, k) B(N, k) for k = 1 … N: the mass of each number of clusters.
+
+    B(n, k) = Σ_m C(n − 1, m − 1) W(m) B(n − m, k − 1): the first item has m − 1 companions.
+    """
+    from scipy.special import gammaln, logsumexp
+
+    n_items = w.size
+    most = int(np.isfinite(v).sum())
+    m = np.arange(1, n_items + 1)
+    with_factorial = w - gammaln(m)  # W(m)/(m − 1)!
+    b = np.full((most + 1, n_items + 1), -np.inf)  # log B(n, k)/(n)!, and 1 for nobody
+    b[0, 0] = 0.0
+    for k in range(1, most + 1):
+        for n in range(k, n_items + 1):
+            sizes = m[: n - k + 1]
+            terms = with_factorial[sizes - 1] + b[k - 1, n - sizes]
+            b[k, n] = logsumexp(terms) - np.log(n)
+    by_clusters = b[1:, n_items] + gammaln(n_items + 1) + v[:most]
+    return np.concatenate([by_clusters, np.full(n_items - most, -np.inf)])

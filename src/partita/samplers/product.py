@@ -13,8 +13,7 @@ from partita._wording import listed
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
-from partita.samplers.kernel import Block, Kernel
-from partita.samplers.moments import Moments, merge_moments
+from partita.samplers.base import Block, Kernel, Moments, merge_moments
 from partita.samplers.registered import described, restored
 from partita.samplers.table import Table, as_table
 
@@ -66,10 +65,10 @@ class Product(Kernel):
     @classmethod
     def empirical(cls, data: DataSource) -> Product:
         """Each column under the kernel of its type, with that kernel's empirical rule."""
-        from partita.samplers.choice import choose_kernel
+        from partita.samplers.sample import default_kernel
 
         table = as_table(data)
-        kernel, _ = choose_kernel(table)
+        kernel, _ = default_kernel(table)
         return kernel if isinstance(kernel, Product) else cls((kernel, range(table.n_columns)))
 
     def bind(self, table: Table) -> Product:

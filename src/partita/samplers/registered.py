@@ -65,7 +65,7 @@ class Registered:
 
 def _plain(value: Any) -> Any:
     """A field as JSON; a distribution as its own parameters."""
-    from partita.samplers.hyperpriors import F, Gamma
+    from partita.samplers.priors import F, Gamma
 
     if isinstance(value, (Gamma, F)):
         return asdict(value)
@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 def _restored(value: Any) -> Any:
     """The field again."""
-    from partita.samplers.hyperpriors import F, Gamma
+    from partita.samplers.priors import F, Gamma
 
     if isinstance(value, list):
         return [_restored(each) for each in value]

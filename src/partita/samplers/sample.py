@@ -1,34 +1,226 @@
-"""From data to draws."""
+"""Sample a Bayesian mixture: the entry point, the default kernel and where chains start."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import math
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from partita._files import PathLike
+from partita._memory import require_memory
 from partita._parallel import count_jobs
-from partita._validate import Rng, number, unexpected, whole
+from partita._validate import Rng, generator, number, unexpected, whole
 from partita._validate import path as clean_path
-from partita.errors import Interrupted, InvalidDataError, InvalidInputError
+from partita._wording import listed
+from partita.errors import Interrupted, InvalidDataError, InvalidInputError, UnknownNameError
+from partita.kernels.arrays import Floats, Ints
+from partita.partitions.labels import Labels, as_label_rows, as_labels
 from partita.partitions.types import DataSource, Engine, LabelsLike
-from partita.samplers.beginning import beginning, chain_states, refuse_another_beginning
-from partita.samplers.chain_files import ChainFiles, clear, continued
-from partita.samplers.chains import ChainState, Progress, Settings, advance_all, runner
-from partita.samplers.checkpoint import Checkpointer, Run, read_checkpoint
-from partita.samplers.choice import choose_kernel
-from partita.samplers.collect import collected
-from partita.samplers.display import Display
-from partita.samplers.fit import Fit
+from partita.samplers.base import Kernel
+from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
+from partita.samplers.chains import (
+    ChainState,
+    Display,
+    Model,
+    Progress,
+    Settings,
+    advance_all,
+    build_model,
+    runner,
+)
+from partita.samplers.checkpoint import (
+    ChainFiles,
+    Checkpointer,
+    Run,
+    read_checkpoint,
+    remove_shards,
+    with_shards,
+)
+from partita.samplers.fit import Fit, collected
 from partita.samplers.guard import refuse_doubtful
-from partita.samplers.hyperpriors import Gamma
-from partita.samplers.kernel import Kernel
-from partita.samplers.model import Model, build_model
-from partita.samplers.partition_prior import PartitionPrior
-from partita.samplers.priors import DirichletProcess
+from partita.samplers.normal import NormalInverseGamma
+from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
+from partita.samplers.product import Product
 from partita.samplers.table import Table, as_table
+
+STARTS = ("one", "singletons", "kmeans")
+
+_FEW = 2000
+"""Up to this many items a chain may start from singletons, whose first sweep costs O(N²)."""
+
+
+def starting_partitions(
+    initial: Any,
+    features: Floats,
+    prior: PartitionPrior,
+    generators: list[np.random.Generator],
+) -> list[Labels]:
+    """One canonical partition per chain; by default of different kinds, to make R-hat telling."""
+    n_items = features.shape[0]
+    most = prior.most_clusters()
+    most = n_items if most is None else min(most, n_items)
+    if initial is not None and not (isinstance(initial, str) and _is_name(initial)):
+        return _given(initial, n_items, len(generators), most)
+    if initial is not None and initial not in STARTS:
+        raise UnknownNameError(
+            f"initial={initial!r} is unknown; expected one of {', '.join(STARTS)}, or labels.",
+            argument="initial",
+        )
+    starts = []
+    for chain, stream in enumerate(generators):
+        name = initial or _default(chain, n_items)
+        starts.append(_start(name, features, most, stream))
+    return starts
+
+
+def _is_name(initial: str) -> bool:
+    """Whether the text names a way to start, known or not, and no file."""
+    return initial in STARTS or not (Path(initial).suffix or Path(initial).exists())
+
+
+def _default(chain: int, n_items: int) -> str:
+    name = STARTS[min(chain, 2)]
+    return "kmeans" if name == "singletons" and n_items > _FEW else name
+
+
+def _start(name: str, features: Floats, most: int, generator: np.random.Generator) -> Labels:
+    n_items = features.shape[0]
+    if name == "one" or most == 1:
+        return np.zeros(n_items, np.int32)
+    if name == "singletons" and most == n_items:
+        return np.arange(n_items, dtype=np.int32)
+    largest = max(3, math.isqrt(n_items))
+    k = most if name == "singletons" else int(generator.integers(2, largest + 1))
+    return as_labels(_kmeans(features, min(k, most), generator))
+
+
+def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> Ints:
+    """Ten Lloyd iterations from k items drawn far apart; empty groups just vanish."""
+    chosen = [int(generator.integers(features.shape[0]))]
+    nearest = np.full(features.shape[0], np.inf)
+    for _ in range(k - 1):
+        nearest = np.minimum(nearest, ((features - features[chosen[-1]]) ** 2).sum(axis=1))
+        if not nearest.any():
+            break
+        chosen.append(int(generator.choice(nearest.size, p=nearest / nearest.sum())))
+    centers = features[chosen]
+    labels = np.zeros(features.shape[0], np.int64)
+    for _ in range(10):
+        distances = (centers**2).sum(axis=1) - 2 * features @ centers.T
+        labels = distances.argmin(axis=1)
+        sizes = np.bincount(labels, minlength=len(centers))
+        sums = np.zeros_like(centers)
+        np.add.at(sums, labels, features)
+        centers = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centers)
+    return labels
+
+
+def _given(initial: Any, n_items: int, chains: int, most: int) -> list[Labels]:
+    matrix = as_label_rows(initial, n_items=n_items, argument="initial")
+    if matrix.shape[0] not in (1, chains):
+        raise InvalidInputError(
+            f"initial has {matrix.shape[0]} partitions for {chains} chains; expected one, or one "
+            "per chain.",
+            argument="initial",
+        )
+    if matrix.max() >= most:
+        raise InvalidInputError(
+            f"initial has {int(matrix.max()) + 1} clusters, but the prior allows {most} at most.",
+            argument="initial",
+        )
+    return [matrix[c % matrix.shape[0]].copy() for c in range(chains)]
+
+
+_CHAIN_BYTES = 4_096
+"""Bytes that a chain takes besides its labels, most of them for its random streams."""
+
+
+def chain_states(
+    initial: Any,
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    chains: int,
+    rng: Rng | None,
+) -> list[ChainState]:
+    """Start and random stream of each chain, made before anything runs in parallel."""
+    require_memory(
+        chains * (4 * len(values) + _CHAIN_BYTES),
+        f"beginning {chains:,} chains",
+        "Ask for fewer.",
+    )
+    entropy = generator(rng, default=None).integers(0, 2**63, size=4)
+    children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
+    generators = [np.random.default_rng(start) for start, _ in children]
+    starts = starting_partitions(initial, kernel.features(values), prior, generators)
+    return [
+        ChainState(labels, 1.0, stream.generate_state(4, np.uint64).astype(np.uint64))
+        for labels, (_, stream) in zip(starts, children, strict=True)
+    ]
+
+
+def initial_state(states: Sequence[ChainState]) -> Progress:
+    """A run of which nothing is done."""
+    hashes = (
+        hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
+        for arrays in ([s.labels for s in states], [s.random for s in states])
+    )
+    labels, random = hashes
+    return Progress(0, tuple(states), ((),) * len(states), (labels, random))
+
+
+def refuse_other_start(
+    resumed: Progress, given: Progress, path: PathLike, *, initial: bool, rng: bool
+) -> None:
+    """Refuse ``initial`` or ``rng`` that would be ignored: the run was begun with others."""
+    for asked, name, was, would in zip(
+        (initial, rng), ("initial", "rng"), resumed.begun, given.begun, strict=True
+    ):
+        if asked and was and was != would:
+            raise InvalidInputError(
+                f"the run in {path} was begun with another {name}, which a run keeps to its end. "
+                f"Leave {name} out to continue it, or begin a new run without resume=....",
+                argument=name,
+            )
+
+
+def default_kernel(table: Table) -> tuple[Kernel, str]:
+    """A kernel by the columns' types, and a sentence that says which.
+
+    Numbers, integers included, get independent normals with the paper's empirical rule;
+    booleans get Bernoulli, text and categories get categorical columns.
+    """
+    by_type: dict[str, list[int]] = {"numbers": [], "booleans": [], "categories": []}
+    names = {"f": "numbers", "b": "booleans", "O": "categories"}
+    for position, column in enumerate(table.columns):
+        by_type[names[column.dtype.kind]].append(position)
+    parts: list[tuple[Kernel, list[int]]] = []
+    said = []
+    for name, positions in by_type.items():
+        if not positions:
+            continue
+        kernel = _kernel_of_type(name, table.select(positions))
+        parts.append((kernel, positions))
+        rule = ", prior by the empirical rule" if name == "numbers" else ""
+        columns = listed([repr(table.names[p]) for p in positions])
+        said.append(f"{kernel.kind} for the {name} in column {columns}{rule}")
+    kernel = parts[0][0] if len(parts) == 1 else Product(*parts)
+    return kernel, f"kernel chosen by the columns' types: {'; '.join(said)}."
+
+
+def _kernel_of_type(name: str, table: Table) -> Kernel:
+    if name == "numbers":
+        return NormalInverseGamma.empirical(table)
+    return BetaBernoulli() if name == "booleans" else DirichletCategorical()
+
 
 _log = logging.getLogger("partita")
 
@@ -147,13 +339,11 @@ def sample(
         settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
     starts = chain_states(initial, kernel, prior, values, settings.chains, rng)
     run = Run(kernel, prior, values, settings)
-    begun = beginning(starts)
+    begun = initial_state(starts)
     if resume is not None:
         given = begun
-        begun = continued(read_checkpoint(resume, run), resume, run)
-        refuse_another_beginning(
-            begun, given, resume, initial=initial is not None, rng=rng is not None
-        )
+        begun = with_shards(read_checkpoint(resume, run), resume, run)
+        refuse_other_start(begun, given, resume, initial=initial is not None, rng=rng is not None)
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=run.model, resumed=resume)
     model = build_model(kernel, prior, values)
     begun = _with_parameters(begun, model) if resume is None else begun
@@ -163,7 +353,7 @@ def sample(
     advance = runner(model, n_jobs, engine, on_workers)
     keeper.begin(begun)
     if checkpoint is not None:
-        clear(checkpoint)
+        remove_shards(checkpoint)
     if on_workers is not None:
         on_workers.begin()
     for note in notes:
@@ -179,7 +369,7 @@ def sample(
         reached, interrupted = advance_all(settings, begun, advance, after_round)
     keeper.keep(reached)
     if checkpoint is not None and keeper.failure is None:
-        clear(checkpoint)
+        remove_shards(checkpoint)
     seconds = time.perf_counter() - start
     if on_workers is not None and on_workers.failure is not None:
         notes = (*notes, _NOT_THERE.format(on_workers.failure))
@@ -240,7 +430,7 @@ def _prepare(data: Any, kernel: Kernel | None) -> tuple[Kernel, Table, tuple[str
     if kernel is None:
         if not isinstance(data, Table):
             refuse_doubtful(table, **_WAYS_OUT)
-        kernel, note = choose_kernel(table)
+        kernel, note = default_kernel(table)
         notes = (*notes, note)
     return kernel.bind(table), table, notes
 

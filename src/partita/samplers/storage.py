@@ -14,12 +14,12 @@ from partita._files import PathLike
 from partita._validate import whole
 from partita.errors import FileFormatError
 from partita.partitions.draws import Draws
+from partita.samplers.base import Kernel
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.checkpoint import Run, read_state, state_arrays
 from partita.samplers.fit import Fit
-from partita.samplers.kernel import Kernel
-from partita.samplers.learned_rates import names_of
-from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.normal import rate_names
+from partita.samplers.priors import PartitionPrior
 from partita.samplers.registered import MissingClassError, described, restored
 
 _FIT = Form("partita fit", 2)
@@ -55,7 +55,7 @@ def _check(
         raise ValueError(f"the trace {parameter!r} is out of range")
     if tables.is_learned and not (trace["n_components"] >= trace["n_clusters"]).all():
         raise ValueError("the trace 'n_components' is out of range")
-    for name in names_of(columns, kernel.learned(len(columns))):
+    for name in rate_names(columns, kernel.learned(len(columns))):
         if not (trace[name] > 0).all():
             raise ValueError(f"the trace {name!r} is out of range")
 

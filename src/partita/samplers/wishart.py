@@ -13,11 +13,9 @@ from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.partitions.types import DataSource
+from partita.samplers.base import Block, Kernel, Moments, PerColumn, per_column, spread
 from partita.samplers.cells import group_sums, present_moments
-from partita.samplers.checks import PerColumn, per_column, spread
-from partita.samplers.kernel import Block, Kernel
-from partita.samplers.moments import Moments
-from partita.samplers.ranges import refuse_extremes
+from partita.samplers.normal import refuse_extremes
 from partita.samplers.table import Table, as_table, numbers
 
 _ADVICE = (

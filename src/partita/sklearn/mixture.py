@@ -12,10 +12,10 @@ from partita.errors import InvalidDataError
 from partita.losses.base import Loss
 from partita.partitions.arrays import refuse_annotated
 from partita.partitions.types import DataLike
+from partita.samplers.base import Kernel
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit
-from partita.samplers.kernel import Kernel
-from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.priors import PartitionPrior
 from partita.samplers.product import Product
 from partita.samplers.sample import sample
 from partita.sklearn.base import SummaryEstimator

@@ -14,10 +14,9 @@ from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.partitions.enumeration import all_partitions
 from partita.partitions.types import DataLike
-from partita.samplers.kernel import Kernel
-from partita.samplers.model import Arrays, flatten
-from partita.samplers.partition_prior import PartitionPrior
-from partita.samplers.priors import DirichletProcess
+from partita.samplers.base import Kernel
+from partita.samplers.chains import Arrays, flatten
+from partita.samplers.priors import DirichletProcess, PartitionPrior
 from partita.samplers.sample import sample
 from partita.samplers.table import as_table
 from partita.testing.sampling import RUN, assert_exact, frequencies

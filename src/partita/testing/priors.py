@@ -7,7 +7,7 @@ import numpy as np
 from partita._validate import Rng, unexpected, whole
 from partita.partitions.enumeration import all_partitions
 from partita.samplers.categorical import DirichletCategorical
-from partita.samplers.partition_prior import PartitionPrior
+from partita.samplers.priors import PartitionPrior
 from partita.samplers.sample import sample
 from partita.testing.sampling import RUN, assert_exact, frequencies
 

@@ -1,23 +1,135 @@
-"""What a kernel family supplies; the sampler's loops are written once, for all of them."""
+"""What a kernel family supplies, its hyperparameters by column, and posterior moments."""
 
 from __future__ import annotations
 
 import inspect
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Result
+from partita._validate import unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.samplers.cells import standardised
-from partita.samplers.checks import spread
-from partita.samplers.moments import Moments
 from partita.samplers.registered import Registered
 from partita.samplers.table import Table, numbers
+
+PerColumn = float | tuple[float, ...]
+"""A hyperparameter: one number for all columns, or one per column."""
+
+
+def per_column(value: Any, name: str, *, above: float | None = None) -> PerColumn:
+    """One finite number, or a tuple of one per column; above a limit where there is one."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise unexpected(value, name, "a number or one per column") from None
+    if array.ndim > 1 or array.size == 0:
+        raise InvalidInputError(
+            f"{name} has shape {array.shape}; expected a number or one per column.", argument=name
+        )
+    if not np.isfinite(array).all() or (above is not None and not (array > above).all()):
+        limit = "finite" if above is None else f"finite and above {above:g}"
+        raise unexpected(value, name, f"{limit} numbers")
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
+    """The hyperparameter for each of n columns."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.ndim > 1 or np.isnan(array).any():  # which only fields of users' kernels can be
+        raise unexpected(value, name, "a number, or one per column")
+    if array.ndim == 1 and array.size != n_columns:
+        raise InvalidInputError(
+            f"{name} has {array.size} entries for {n_columns} columns of data; expected one number "
+            "for all columns or one per column.",
+            argument=name,
+        )
+    return np.broadcast_to(array, (n_columns,)).copy()
+
+
+def at_column(value: PerColumn, column: int) -> float:
+    """The hyperparameter of one column."""
+    return value[column] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, repr=False)
+class Moments(Result):
+    """Posterior mean and variance of one parameter in each cluster.
+
+    Attributes
+    ----------
+    mean, variance : ndarray, shape (n_clusters, ...)
+        The variance is infinite where the posterior has none.
+    columns : tuple of str
+        The data's columns, along the second axis.
+    """
+
+    mean: Floats
+    variance: Floats
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterParameters(Result):
+    """Posterior moments of the clusters' parameters, given a partition.
+
+    Attributes
+    ----------
+    sizes : ndarray of int, shape (n_clusters,)
+        In order of first appearance, as all rows.
+    parameters : mapping of str to Moments
+        By name: "mean" and "variance" or "covariance" of normal columns, "probability" of
+        Bernoulli and "probability of <column>" of categorical ones, "rate" of counts. Each has
+        ``mean``, ``variance`` and ``columns``.
+    """
+
+    sizes: NDArray[np.int64]
+    parameters: Mapping[str, Moments]
+
+    def __getitem__(self, name: str) -> Moments:
+        return self.parameters[name]
+
+
+def mixed_moments(found: Sequence[Mapping[str, Moments]]) -> Mapping[str, Moments]:
+    """Moments of a mixture of equally probable posteriors: the laws of total mean and variance."""
+    if len(found) == 1:
+        return found[0]
+    mixed = {}
+    for name, first in found[0].items():
+        means = np.stack([each[name].mean for each in found])
+        variances = np.stack([each[name].variance for each in found])
+        variance = variances.mean(axis=0) + means.var(axis=0)
+        mixed[name] = Moments(means.mean(axis=0), variance, first.columns)
+    return mixed
+
+
+def merge_moments(parts: list[dict[str, Moments]]) -> Mapping[str, Moments]:
+    """Parameters of several kernels under one name each: side by side where shapes allow."""
+    merged: dict[str, Moments] = {}
+    for part in parts:
+        for name, found in part.items():
+            before = merged.get(name)
+            if before is None:
+                merged[name] = found
+            elif found.mean.ndim == 2 == before.mean.ndim:
+                merged[name] = Moments(
+                    np.concatenate([before.mean, found.mean], axis=1),
+                    np.concatenate([before.variance, found.variance], axis=1),
+                    before.columns + found.columns,
+                )
+            else:
+                merged[f"{name} of {', '.join(found.columns)}"] = found
+    return merged
+
 
 Self = TypeVar("Self", bound="Kernel")
 
