@@ -226,7 +226,9 @@ def quick_core(
     cells = posterior.draws.n_draws * posterior.draws.n_items
     if cells > _QUICK_CELLS:
         return None
-    n_starts = max(1, int(_QUICK_WORK / cells))
+    k = int(posterior.draws.n_clusters.max())
+    work = _work_of_growth((posterior.draws.n_draws, posterior.draws.n_items), k)
+    n_starts = max(1, int(3.0 * _QUICK_WORK / work))
     return credible_core(
         posterior, prob=prob, estimate=estimate, bound=None, n_starts=n_starts, patience=20
     )
@@ -790,6 +792,12 @@ def grow_from(
     )
 
 
+def _work_of_growth(shape: tuple[int, ...], n_clusters: int) -> float:
+    """Labels and cells that the growth from one seed to all items reads, about."""
+    m, n = shape
+    return n * (3.0 * m + float(n_clusters) * min(m, n_clusters))
+
+
 def grow_from_seeds(
     table: WeightedDraws, settings: _Settings, seed: np.random.SeedSequence, stop: Bools
 ) -> Growth:
@@ -798,7 +806,7 @@ def grow_from_seeds(
     seeds = _distinct_columns(table.rows)
     wanted = settings.n_starts
     if wanted is None:
-        wanted = max(1, int(_WORK / (3.0 * table.rows.size)))
+        wanted = max(1, int(_WORK / _work_of_growth(table.rows.shape, table.rows.max() + 1)))
     if wanted < seeds.size:
         tried = np.sort(np.random.default_rng(seed).permutation(seeds)[:wanted])
     else:

@@ -198,17 +198,26 @@ def grow(
     for j in range(n):
         patient = patient or waiting[j]
     choice = np.empty(n, np.int64)
+    # The best cluster of each item. Only the newest is compared while no row is dropped.
+    nearest = np.zeros(n, np.int64)
+    nearest_weight = np.empty(n)
+    since = 0
     while not stop[0]:
         best = -1
         for j in range(n):
             if partial[j] >= 0:
                 continue
+            if since == 0:
+                nearest_weight[j] = -1.0
+            for c in range(since, k):
+                if agree[c, j] > nearest_weight[j]:
+                    nearest_weight[j] = agree[c, j]
+                    nearest[j] = c
             c_best = k
             w_best = fresh[j]
-            for c in range(k):
-                if agree[c, j] > w_best:
-                    w_best = agree[c, j]
-                    c_best = c
+            if nearest_weight[j] > w_best:
+                w_best = nearest_weight[j]
+                c_best = nearest[j]
             reach[j] = w_best
             choice[j] = c_best
             if patient and waiting[j]:
@@ -224,6 +233,7 @@ def grow(
         if best < 0 or reach[best] < floor - tolerance:
             if patient:
                 patient = False
+                since = k
                 continue
             return added
         c = choice[best]
@@ -236,7 +246,9 @@ def grow(
                 agree = wider
                 capacity *= 2
             first_of[k] = best
+        before = total
         total = _take_in(rows, weights, best, c, first_of, k, cluster_of, alive, agree, fresh)
+        since = k if total == before else 0
         if c == k:
             k += 1
         partial[best] = c
