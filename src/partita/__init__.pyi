@@ -116,9 +116,9 @@ from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishar
 from partita.search.clusters_curve import clusters_curve as clusters_curve
 from partita.search.curve_result import ClustersCurve as ClustersCurve
 from partita.search.estimate import estimate as estimate
-from partita.search.path_result import Corner as Corner
-from partita.search.path_result import PricePath as PricePath
-from partita.search.path_result import Stability as Stability
+from partita.search.price_path import Corner as Corner
+from partita.search.price_path import PricePath as PricePath
+from partita.search.price_path import Stability as Stability
 from partita.search.price_path import price_path as price_path
 from partita.search.result import PointEstimate as PointEstimate
 from partita.search.result import SearchReport as SearchReport

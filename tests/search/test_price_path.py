@@ -7,8 +7,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.search.hull import possible_gains
-from partita.search.path_search import costs
+from partita.search.price_path import _possible_gains, costs
 from search.posteriors import all_losses, random_posterior
 
 SIX = pt.Draws(
@@ -101,16 +100,16 @@ def test_one_expected_loss_tells_both_costs(loss):
 
 def test_what_can_be_won_at_a_breakpoint_is_above_the_chord():
     edges, best = np.array([0.0, 0.5, 2.0]), np.array([0.0, 1.0, 0.0])
-    assert possible_gains(edges, best) == pytest.approx([1.0])
-    assert possible_gains(edges, np.array([1.0, 1.25, 2.0])) == pytest.approx([0.0])
-    assert possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
+    assert _possible_gains(edges, best) == pytest.approx([1.0])
+    assert _possible_gains(edges, np.array([1.0, 1.25, 2.0])) == pytest.approx([0.0])
+    assert _possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("CHECKED_CELLS", 0), ("DISSOLVED_DRAWS", 10), ("MANY", 0)]
 )
 def test_corners_that_are_looked_at_on_fewer_draws(monkeypatch, name, value):
-    monkeypatch.setattr(f"partita.search.path_search.{name}", value)
+    monkeypatch.setattr(f"partita.search.price_path.{name}", value)
     draws = random_posterior(12, 700, 5)
     assert draws.unique().n_draws > 600  # more than a sample
     path = pt.price_path(draws, bound=None)

@@ -15,7 +15,7 @@ from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
 from partita.plots.colours import OTHER, colour, colour_indices
 from partita.plots.inputs import of_kind
-from partita.search.path_result import PricePath
+from partita.search.price_path import PricePath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from partita.search.curve_result import STANDARD_ERRORS
 
 if TYPE_CHECKING:
     from partita.search.curve_result import ClustersCurve
-    from partita.search.path_result import PricePath
+    from partita.search.price_path import PricePath
     from partita.summary.result import Summary
 
 WIDTH, HEIGHT = 600.0, 260.0

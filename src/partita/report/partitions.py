@@ -16,7 +16,7 @@ from partita.report import wording
 
 if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
-    from partita.search.path_result import PricePath
+    from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 

@@ -13,7 +13,7 @@ from partita.search.curve_result import ClustersCurve
 from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:
-    from partita.search.path_result import PricePath
+    from partita.search.price_path import PricePath
     from partita.summary.result import Summary
 
 CHEAP_CELLS = 30_000_000

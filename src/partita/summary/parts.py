@@ -39,7 +39,7 @@ PARTS = {
     "Profiles": "partitions.profile_table",
     "Representatives": "rivals.result",
     "HeldOutCurve": "rivals.curve",
-    "PricePath": "search.path_result",
+    "PricePath": "search.price_path",
     "ClustersCurve": "search.curve_result",
     **homes(),  # every loss
 }

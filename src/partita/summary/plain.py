@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from partita.credible.ball_result import CredibleBall
     from partita.diagnostics.result import Diagnostics
     from partita.search.curve_result import ClustersCurve
-    from partita.search.path_result import PricePath
+    from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 

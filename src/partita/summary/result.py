@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from partita.rivals.result import Representatives
     from partita.samplers.fit import Fit
-    from partita.search.path_result import PricePath
+    from partita.search.price_path import PricePath
 
 
 LATE = {

@@ -84,7 +84,7 @@ def minimisers(task: Task, listed: Listed) -> Labels | None:
     if task.draws is None or task.loss.needs_similarity:
         losses = _of_similarity(task, listed)
     elif task.loss.averages_sums:
-        losses = _of_mean_sums(task.draws, task.loss, listed)
+        losses = mean_sum_losses(task.draws, task.loss, listed)
     else:
         found = _evaluated(task, listed.labels, _bounds(task.draws, task.loss, listed))
         if found is None:
@@ -112,7 +112,7 @@ def _terms_of_meets(n_items: int, terms: Floats) -> Floats:
     return meets
 
 
-def _of_mean_sums(draws: Draws, loss: Loss, listed: Listed) -> Floats:
+def mean_sum_losses(draws: Draws, loss: Loss, listed: Listed) -> Floats:
     """Expected losses that are the form at the means of the sums."""
     n = draws.n_items
     terms, form = np.array(loss.terms(n)), loss.form(n)
