@@ -71,7 +71,7 @@ def summarize(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
-    path: bool | None = None,
+    path: bool | tuple[float, float] | None = None,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,

@@ -165,6 +165,79 @@ def test_part_of_a_path_is_that_part():
         part.at(1.5)
 
 
+@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder()], ids=repr)
+def test_what_is_said_of_part_of_a_path_is_true(loss, way):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        draws = random_posterior(7, 20, seed, weighted=seed % 2 == 1)
+        low, high = sorted(rng.uniform(0.05, 1.95, 2).tolist())
+        path = pt.price_path(draws, loss=loss, low=low, high=high, bound="auto")
+        edges = np.concatenate(([low], path.breakpoints, [high]))
+        bounds = [path.end_bounds[0], *path.lower_bounds, path.end_bounds[1]]
+        least = np.array([all_losses(draws, loss.with_price(float(a)))[1].min() for a in edges])
+        assert (bounds <= least + 1e-12).all()
+        best = path.expected(edges)
+        assert (best <= least / (1.0 - path.gap) + 1e-10).all()
+        if way == "enumerated":
+            assert path.is_proven.all()
+        for corner, ends in zip(path, np.column_stack((least[:-1], least[1:])), strict=True):
+            if corner.is_proven:
+                prices = np.array([corner.low, corner.high])
+                own = prices * corner.splitting + (2.0 - prices) * corner.merging
+                assert own == pytest.approx(ends, abs=1e-10)
+
+
+def test_nine_items_are_enumerated_and_the_search_of_part_of_a_path_proves_nothing_false():
+    draws = random_posterior(9, 20, 3, weighted=True)  # where a search misses the lowest
+    low, high = 1.147891664915862, 1.5422940373715144
+    path = pt.price_path(draws, low=low, high=high)
+    assert path.gap == 0.0
+    for a in (low, high):
+        assert path.expected(a) == pytest.approx(all_losses(draws, pt.VI(a))[1].min(), abs=1e-12)
+
+
+def noisy_groups(n_items: int, n_draws: int) -> pt.Draws:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, n_items)
+    noise = rng.integers(0, 9, (n_draws, n_items))
+    return pt.Draws(np.where(rng.random((n_draws, n_items)) < 0.4, noise, truth))
+
+
+def test_a_path_stops_when_its_work_is_done_and_says_how_far_it_came(monkeypatch):
+    draws = noisy_groups(40, 30)
+    whole = pt.price_path(draws, bound=None)
+    assert (whole.low, whole.high, whole.limits) == (0.0, 2.0, ())
+    monkeypatch.setattr("partita.search.price_path.PATH_CELLS", 3e5)
+    part = pt.price_path(draws, bound=None)
+    assert 0.0 < part.low < 1.0 < part.high < 2.0
+    assert not part.interrupted
+    (limit,) = part.limits
+    assert f"prices below {part.low:g} and above {part.high:g} were not reached" in limit
+    assert limit in str(part)
+    assert f"for prices from {part.low:g} to {part.high:g}" in repr(part)
+    prices = np.linspace(part.low, part.high, 9)
+    assert part.expected(prices) == pytest.approx(whole.expected(prices), rel=1e-2)
+    with pytest.raises(InvalidInputError, match="expected prices between"):
+        part.at(0.1)
+
+
+def test_time_ends_a_path_within_the_prices_that_it_reached():
+    path = pt.price_path(noisy_groups(60, 40), bound="tight", time_limit=0.01)
+    assert path.interrupted
+    assert path.low < 1.0 < path.high
+    assert path.limits[0].startswith("time:")
+
+
+def test_the_range_of_prices_reaches_the_path_of_a_summary():
+    draws = noisy_groups(30, 40)
+    path = pt.summarize(draws, path=(0.8, 1.3), progress=False).path
+    assert (path.low, path.high) == (0.8, 1.3)
+    with pytest.raises(InvalidInputError, match="0 ≤ low < high ≤ 2"):
+        pt.summarize(draws, path=(1.3, 0.8))
+    with pytest.raises(InvalidInputError, match="the lowest and the highest price"):
+        pt.summarize(draws, path=3)
+
+
 def test_bad_requests_are_refused_in_words():
     with pytest.raises(NotSupportedError, match="has no price"):
         pt.price_path(SIX, loss="nid")

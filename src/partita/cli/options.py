@@ -237,6 +237,13 @@ def summary_options(function: F) -> F:
         click.option(
             "--path", is_flag=True, help="Say what other numbers of clusters cost. Takes longer."
         ),
+        click.option(
+            "--path-range",
+            nargs=2,
+            type=click.FloatRange(0, 2),
+            metavar="LOW HIGH",
+            help="As --path, for prices of splitting between these only; 1 is the usual loss.",
+        ),
         time_limit_option("Seconds for each search; then the best so far is taken."),
     )
 

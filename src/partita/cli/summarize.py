@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SUMMARY = (
     *("loss", "prob", "method", "bound"),
-    *("max_clusters", "n_clusters", "min_size", "path", "time_limit"),
+    *("max_clusters", "n_clusters", "min_size", "path", "path_range", "time_limit"),
 )
 
 _WISHES = ("method", "max_clusters", "n_clusters", "min_size", "time_limit")
@@ -149,8 +149,9 @@ def make_summary(
     from partita.summary.summarize import summarize
 
     bound = None if wishes["bound"] == "none" else wishes["bound"]
-    asked = wishes["path"] or None  # without --path, what is cheap
-    chosen = {**wishes, "bound": bound, "path": asked}
+    chosen = {**wishes, "bound": bound}
+    between = chosen.pop("path_range")
+    chosen["path"] = between or wishes["path"] or None  # without --path, what is cheap
     return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 

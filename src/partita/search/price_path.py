@@ -169,11 +169,7 @@ def price_path(
             argument="loss",
         )
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
-    low, high = number(low, "low"), number(high, "high")
-    if not 0.0 <= low < high <= 2.0:
-        raise InvalidInputError(
-            f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
-        )
+    low, high = clean_prices(low, high)
     time_limit = seconds(time_limit)
     count_jobs(n_jobs)
     given = as_draws(draws)
@@ -182,6 +178,16 @@ def price_path(
         starts = whole(n_starts, "n_starts", least=1)
         task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         return _path(task, given, low, high, bound)
+
+
+def clean_prices(low: float, high: float) -> tuple[float, float]:
+    """The prices between which a path is sought, validated."""
+    low, high = number(low, "low"), number(high, "high")
+    if not 0.0 <= low < high <= 2.0:
+        raise InvalidInputError(
+            f"low={low!r}, high={high!r}; expected 0 ≤ low < high ≤ 2.", argument="low"
+        )
+    return low, high
 
 
 def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) -> PricePath:

@@ -24,7 +24,10 @@ CHEAP_ITEMS = 8
 
 
 def curve_and_path(
-    posterior: Posterior, found: PointEstimate, wanted: bool | None, wishes: dict[str, Any]
+    posterior: Posterior,
+    found: PointEstimate,
+    wanted: bool | tuple[float, float] | None,
+    wishes: dict[str, Any],
 ) -> dict[str, Callable[[dict[str, Any]], Any] | None]:
     """How to make the price path and the curve; None for what is not to be made.
 
@@ -40,7 +43,8 @@ def curve_and_path(
     def path(timed: dict[str, Any]) -> PricePath:
         from partita.search.price_path import price_path
 
-        return price_path(draws, loss=loss, bound=None, **shared(timed))
+        low, high = wanted if isinstance(wanted, tuple) else (0.0, 2.0)
+        return price_path(draws, loss=loss, low=low, high=high, bound=None, **shared(timed))
 
     def whole_curve(timed: dict[str, Any]) -> ClustersCurve:
         return clusters_curve(draws, loss=loss, **shared(timed))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 
-from partita._validate import Rng, flag, seconds
+from partita._validate import Rng, seconds, unexpected
 from partita._version import version_of
 from partita.credible.ball import credible_ball
 from partita.credible.clusters import clusters_from
@@ -35,6 +35,7 @@ from partita.partitions.labels import Labels
 from partita.partitions.profile_table import Profiles
 from partita.partitions.types import DataLike, DrawsLike
 from partita.search.estimate import estimate as estimate_of
+from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate
 from partita.search.task import Clock
 from partita.summary.how_many import curve_and_path
@@ -65,7 +66,7 @@ def summarize(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
-    path: bool | None = None,
+    path: bool | tuple[float, float] | None = None,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -89,11 +90,13 @@ def summarize(
         The variable that holds the labels, where ``draws`` has several; see :func:`as_draws`.
     jaccard : float in (0, 1], default 0.8
         Overlap from which on a cluster of a draw counts as one of the estimate.
-    path : bool, optional
+    path : bool or (low, high), optional
         Whether to find out what other numbers of clusters cost (``Summary.curve``)
         and over which prices of splitting the estimate is optimal
         (``Summary.path``); ``Summary.how_many`` states both. True takes several
-        times as long as all the rest. By default what is cheap is done: a short
+        times as long as all the rest; a pair of prices between 0 and 2, such as
+        (0.5, 1.5), confines the path to these, see :func:`price_path`. By default
+        what is cheap is done: a short
         curve around an estimate that was searched freely, where
         draws × items × (clusters + 4) is at most 30 million, and the path of at
         most 8 items. False does neither.
@@ -144,7 +147,7 @@ def summarize(
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
     measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
-    path = None if path is None else flag(path, "path")
+    path = _clean_path(path)
     observed = _observed(draws, data, clean.n_items)
     wishes: dict[str, Any] = {
         "method": method,
@@ -349,6 +352,17 @@ def _observed(draws: object, data: DataLike | None, n_items: int) -> Observation
     if isinstance(draws, Summary) and draws.data is not None:
         return Observations(draws.data, draws.data_names, draws.data_categories)
     return None
+
+
+def _clean_path(path: bool | tuple[float, float] | None) -> bool | tuple[float, float] | None:
+    if path is None or isinstance(path, (bool, np.bool_)):
+        return None if path is None else bool(path)
+    try:
+        low, high = path
+    except (TypeError, ValueError):
+        wanted = "True, False, or the lowest and the highest price, as in (0.5, 1.5)"
+        raise unexpected(path, "path", wanted) from None
+    return clean_prices(low, high)
 
 
 def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) -> dict[str, Any]:
