@@ -114,7 +114,7 @@ def test_a_wrong_sampler_would_be_caught():
 
 @pytest.mark.parametrize("x", [1e-9, 0.3, 7.0, 9.9e4, 1.1e5, 1e9, 1e14])
 def test_rising_factorials_keep_their_digits(x):
-    from partita.kernels.gibbs.components import log_rising
+    from partita.kernels.gibbs.prior import log_rising
     from partita.samplers.finite_mixture import _log_rising
 
     expected = np.log(x + np.arange(60.0)).sum()

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from partita.kernels.gibbs import math as gibbs_math
-from partita.kernels.gibbs import random as gibbs_random
+from partita.kernels.gibbs import primitives
+from partita.kernels.gibbs.moves import choose
 from partita.kernels.gibbs.prior import update_concentration
-from partita.kernels.gibbs.sweep import choose
 from partita.kernels.gibbs.types import Prior
 from reference.samplers_models import xoshiro
 
@@ -26,31 +25,31 @@ def test_bits_are_those_of_xoshiro():
     state = seeded(3)
     slow = [int(word) for word in state]
     for _ in range(200):
-        assert int(gibbs_random.next_bits(state)) == xoshiro(slow)
+        assert int(primitives.next_bits(state)) == xoshiro(slow)
     assert [int(word) for word in state] == slow
 
 
 def test_variates_have_their_distributions():
     state = seeded(1)
-    uniforms = [gibbs_random.uniform(state) for _ in range(20_000)]
+    uniforms = [primitives.uniform(state) for _ in range(20_000)]
     assert stats.kstest(uniforms, "uniform").pvalue > 1e-4
-    normals = [gibbs_random.normal(state) for _ in range(20_000)]
+    normals = [primitives.normal(state) for _ in range(20_000)]
     assert stats.kstest(normals, "norm").pvalue > 1e-4
     for shape in (0.1, 0.9, 1.0, 5.5, 300.0):
-        gammas = [gibbs_random.gamma(state, shape) for _ in range(20_000)]
+        gammas = [primitives.gamma(state, shape) for _ in range(20_000)]
         assert stats.kstest(gammas, stats.gamma(shape).cdf).pvalue > 1e-4
 
 
 def test_a_gamma_variate_is_positive_where_it_underflows():
     state = seeded(1)
-    assert min(gibbs_random.gamma(state, 1e-4) for _ in range(500)) > 0
+    assert min(primitives.gamma(state, 1e-4) for _ in range(500)) > 0
 
 
 def test_shuffles_are_uniform():
     state, counts = seeded(5), {}
     for _ in range(12_000):
         items = np.arange(4)
-        gibbs_random.shuffle(state, items, 3)
+        primitives.shuffle(state, items, 3)
         assert items[3] == 3
         counts[tuple(items)] = counts.get(tuple(items), 0) + 1
     assert len(counts) == 6
@@ -70,17 +69,17 @@ def test_choices_have_their_probabilities():
 
 @given(st.floats(1e-300, 1e300))
 def test_log_is_the_logarithm(x):
-    assert gibbs_math.log(x) == pytest.approx(math.log(x), rel=4e-16, abs=1e-17)
+    assert primitives.log(x) == pytest.approx(math.log(x), rel=4e-16, abs=1e-17)
 
 
 @given(st.floats(0, 1e-3))
 def test_log_is_precise_next_to_one(x):
-    assert gibbs_math.log(1 + x) == pytest.approx(math.log(1 + x), rel=4e-16, abs=0)
+    assert primitives.log(1 + x) == pytest.approx(math.log(1 + x), rel=4e-16, abs=0)
 
 
 @given(st.floats(-700, 700))
 def test_exp_is_the_exponential(x):
-    assert gibbs_math.exp(x) == pytest.approx(math.exp(x), rel=7e-16)
+    assert primitives.exp(x) == pytest.approx(math.exp(x), rel=7e-16)
 
 
 @pytest.mark.parametrize(("sigma", "k"), [(0.0, 1), (0.0, 4), (0.3, 1), (0.3, 5)])

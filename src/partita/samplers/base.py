@@ -140,7 +140,7 @@ FUNCTIONS = {
     "log_predictive": "x, k, block, out",
     "log_marginal": "n, block, j",
 }
-"""What a kernel is, to the loops, and what each takes; see ``kernels/gibbs/calls.py``."""
+"""What a kernel is, to the loops, and what each takes; see ``kernels/gibbs/family.py``."""
 
 
 @dataclass(frozen=True)

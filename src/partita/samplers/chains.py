@@ -94,7 +94,7 @@ class Model:
 
 
 def _addresses(functions: tuple[Callable[..., Any], ...]) -> list[int]:
-    from partita.kernels.gibbs.calls import CompilationError, address
+    from partita.kernels.gibbs.family import CompilationError, address
 
     found = []
     for (name, takes), function in zip(FUNCTIONS.items(), functions, strict=True):

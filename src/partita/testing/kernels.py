@@ -124,7 +124,7 @@ class _Compiled:
     def cluster(self, items: NDArray[np.integer]) -> tuple[Floats, Floats]:
         """A store whose first cluster holds these rows, added in their order."""
         from partita.kernels.gibbs.family import add, refresh
-        from partita.kernels.gibbs.math import LANES
+        from partita.kernels.gibbs.primitives import LANES
 
         store = np.zeros((self.arrays.n_rows, LANES))
         work = np.zeros((self.arrays.n_work, LANES))

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.jit import Index, inlined, step
-from partita.kernels.gibbs.math import full_lanes, log
+from partita.kernels.gibbs.primitives import Index, full_lanes, inlined, log, step
 from partita.kernels.gibbs.types import Block
 
 _FLUSH = 8

@@ -6,25 +6,22 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.components import (
+from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh_store
+from partita.kernels.gibbs.moves import split_merge, sweep
+from partita.kernels.gibbs.primitives import LANES, Index, step
+from partita.kernels.gibbs.prior import (
     draw_components,
     fill_tables,
     log_constant,
-    telescopes,
-    update_weight,
-)
-from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh_store
-from partita.kernels.gibbs.jit import Index, step
-from partita.kernels.gibbs.math import LANES
-from partita.kernels.gibbs.prior import (
     log_gamma,
     log_hyperprior,
     log_prior,
+    set_rates,
+    telescopes,
     update_concentration,
+    update_rates,
+    update_weight,
 )
-from partita.kernels.gibbs.rates import set_rates, update_rates
-from partita.kernels.gibbs.split_merge import split_merge
-from partita.kernels.gibbs.sweep import sweep
 from partita.kernels.gibbs.types import Clusters, Likelihood, Plan, Prior, Proposal, Random, Rates
 
 

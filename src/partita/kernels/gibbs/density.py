@@ -8,12 +8,9 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.components import fill_tables, telescopes
 from partita.kernels.gibbs.family import fill_alone, fill_store, log_weights
-from partita.kernels.gibbs.jit import Index
-from partita.kernels.gibbs.math import LANES, full_lanes
-from partita.kernels.gibbs.prior import log_open
-from partita.kernels.gibbs.rates import set_rates
+from partita.kernels.gibbs.primitives import LANES, Index, full_lanes
+from partita.kernels.gibbs.prior import fill_tables, log_open, set_rates, telescopes
 from partita.kernels.gibbs.types import Likelihood, Prior, Rates
 
 

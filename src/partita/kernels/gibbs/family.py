@@ -1,20 +1,34 @@
-"""One door to the kernel families: all that the sampler's loops know about a kernel.
+"""What the sampler's loops know about a kernel.
 
-Every family supplies the same five functions; ``calls.py`` describes them. A missing cell is
-integrated out by leaving its block aside, which then counts its own items.
+A kernel is five functions, and all families share their signatures:
+
+- ``add(x, n, block, j)``: take the cells x into the statistics of cluster j, which has n items
+  with them; ``remove(x, n, block, j)``: take them out again, leaving n.
+- ``refresh(n, block, j)``: fill cluster j's cache from its statistics.
+- ``log_predictive(x, k, block, out)``: add the log predictive density of x under each of the
+  clusters 0 … k − 1 to ``out``; caches are fresh.
+- ``log_marginal(n, block, j)``: the log density of all items of cluster j together.
+
+Functions of users' kernels are called by address, so that the loops are compiled once for all.
+A missing cell is integrated out by leaving its block aside, which then counts its own items.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import numba
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.gibbs import calls, categorical, normal, poisson, wishart
-from partita.kernels.gibbs.jit import Index, inlined, step
-from partita.kernels.gibbs.math import LANES
+from partita.kernels.gibbs import categorical, normal, poisson, wishart
+from partita.kernels.gibbs.primitives import LANES, Index, block_of, cells, inlined, step
 from partita.kernels.gibbs.types import (
     ADDRESS,
     COUNT,
@@ -23,10 +37,87 @@ from partita.kernels.gibbs.types import (
     N_COLUMNS,
     N_STATS,
     STATS,
+    Block,
     Likelihood,
     Prior,
 )
-from partita.kernels.gibbs.views import block_of, cells
+
+_ROW = types.Array(types.float64, 1, "C")
+_TABLE = types.Array(types.float64, 2, "C")
+_BLOCK = types.NamedTuple([_ROW, _TABLE, _TABLE, _TABLE, _TABLE], Block)
+_N, _J, _NOTHING = types.float64, types.int64, types.none
+
+_ARGUMENTS = {
+    "add": (_ROW, _N, _BLOCK, _J),
+    "remove": (_ROW, _N, _BLOCK, _J),
+    "refresh": (_N, _BLOCK, _J),
+    "log_predictive": (_ROW, _J, _BLOCK, _ROW),
+    "log_marginal": (_N, _BLOCK, _J),
+}
+_RESULT = dict.fromkeys(_ARGUMENTS, _NOTHING) | {"log_marginal": types.float64}
+
+
+def _caller(name: str) -> Any:
+    """A compiled function that calls the one at an address; its errors are passed on."""
+    arguments, result = _ARGUMENTS[name], _RESULT[name]
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        kind = context.call_conv.get_function_type(result, arguments)
+        function = builder.inttoptr(args[0], kind.as_pointer())
+        status, found = context.call_conv.call_function(
+            builder, function, result, arguments, args[1:]
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return found
+
+    signature = result(types.int64, *arguments)
+    if len(arguments) == 4:
+
+        def typed(typing: Any, address: Any, a: Any, b: Any, c: Any, d: Any) -> Any:  # noqa: ARG001
+            return signature, build
+
+        return intrinsic(typed)
+
+    def typed_short(typing: Any, address: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: ARG001
+        return signature, build
+
+    return intrinsic(typed_short)
+
+
+call_add = _caller("add")
+call_remove = _caller("remove")
+call_refresh = _caller("refresh")
+call_log_predictive = _caller("log_predictive")
+call_log_marginal = _caller("log_marginal")
+
+
+class CompilationError(TypeError):
+    """A function does not compile for its place in a kernel, or returns something else."""
+
+
+_alive: dict[tuple[str, Callable[..., Any]], tuple[int, Any]] = {}
+"""Addresses with the compiled functions, which must not be freed while they may be called."""
+
+
+def address(name: str, function: Callable[..., Any]) -> int:
+    """Where the compiled function stands in this process; compiles it when it is not."""
+    if (name, function) in _alive:
+        return _alive[name, function][0]
+    arguments = _ARGUMENTS[name]
+    try:
+        dispatcher: Any = function if hasattr(function, "py_func") else numba.njit(function)
+        dispatcher.compile(arguments)
+    except Exception as error:  # a wrong number of arguments is none of Numba's own
+        raise CompilationError(f"{name}: {error}") from error
+    compiled = dispatcher.overloads[arguments]
+    returned = compiled.signature.return_type
+    if returned != _RESULT[name]:
+        raise CompilationError(f"{name} returns {returned}; expected {_RESULT[name]}")
+    found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+    _alive[name, function] = found, dispatcher
+    return found
+
 
 NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
 """Family codes."""
@@ -74,7 +165,7 @@ def add(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -> N
         elif family == POISSON:
             poisson.add(x, n, block, j)
         else:
-            calls.call_add(model.blocks[b, ADDRESS], x, n, block, j)
+            call_add(model.blocks[b, ADDRESS], x, n, block, j)
 
 
 @inlined
@@ -104,7 +195,7 @@ def remove(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -
         elif family == POISSON:
             poisson.remove(x, n, block, j)
         else:
-            calls.call_remove(model.blocks[b, ADDRESS + 1], x, n, block, j)
+            call_remove(model.blocks[b, ADDRESS + 1], x, n, block, j)
 
 
 @inlined
@@ -124,7 +215,7 @@ def refresh(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Ind
         elif family == POISSON:
             poisson.refresh(n, block, j)
         else:
-            calls.call_refresh(model.blocks[b, ADDRESS + 2], n, block, j)
+            call_refresh(model.blocks[b, ADDRESS + 2], n, block, j)
 
 
 @inlined
@@ -149,7 +240,7 @@ def log_weights(
         elif family == POISSON:
             poisson.log_predictive(x, k, block, out)
         else:
-            calls.call_log_predictive(model.blocks[b, ADDRESS + 3], x, k, block, out)
+            call_log_predictive(model.blocks[b, ADDRESS + 3], x, k, block, out)
 
 
 @step
@@ -169,7 +260,7 @@ def log_marginal(model: Likelihood, store: Floats, work: Floats, j: Index) -> fl
         elif family == POISSON:
             total += poisson.log_marginal(n, block, j)
         else:
-            total += calls.call_log_marginal(model.blocks[b, ADDRESS + 4], n, block, j)
+            total += call_log_marginal(model.blocks[b, ADDRESS + 4], n, block, j)
     return total
 
 

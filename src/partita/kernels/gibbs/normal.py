@@ -14,8 +14,7 @@ cache : 0 constant, 1 exponent, 2 Σ log b_n, then location and factor per colum
 from __future__ import annotations
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.jit import Index, inlined
-from partita.kernels.gibbs.math import full_lanes, log
+from partita.kernels.gibbs.primitives import Index, full_lanes, inlined, log
 from partita.kernels.gibbs.types import Block
 
 _FLUSH = 8

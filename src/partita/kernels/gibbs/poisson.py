@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.jit import Index, inlined, step
+from partita.kernels.gibbs.primitives import Index, inlined, step
 from partita.kernels.gibbs.types import Block
 
 _SHORT = 8

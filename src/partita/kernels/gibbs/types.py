@@ -53,7 +53,7 @@ class Block(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A prior for N items; see ``prior.py`` and ``components.py``.
+    """A prior for N items; see ``prior.py``.
 
     ``log_size[0]`` is 0, ``shape`` 0 for a fixed parameter. ``components`` are the log
     probabilities of K = 0, 1, … components, of which ``n_terms`` from K = k on count; empty for
