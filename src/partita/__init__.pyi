@@ -35,10 +35,10 @@ from partita.diagnostics.agreement import chain_agreement as chain_agreement
 from partita.diagnostics.convergence import diagnose as diagnose
 from partita.diagnostics.result import Diagnostics as Diagnostics
 from partita.errors import PartitaError as PartitaError
-from partita.io.files import read_draws as read_draws
-from partita.io.files import write_draws as write_draws
 from partita.io.memberships import draws_from_memberships as draws_from_memberships
 from partita.io.memberships import similarity_from_memberships as similarity_from_memberships
+from partita.io.read import read_draws as read_draws
+from partita.io.write import write_draws as write_draws
 from partita.losses.additive import Additive as Additive
 from partita.losses.base import Loss as Loss
 from partita.losses.binder import Binder as Binder

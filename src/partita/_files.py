@@ -79,7 +79,9 @@ def atomic_path(
     'done'
     """
     # Through a symbolic link, as open() would.
-    target = Path(os.path.realpath(clean_path(path, "path")))
+    with explained(path):  # a name longer than the file system allows
+        target = Path(os.path.realpath(clean_path(path, "path")))
+        target.exists()
     if target.exists() and not target.is_file() and not target.is_dir():
         with explained(path):
             yield target
@@ -138,7 +140,11 @@ def write_text(path: PathLike, text: str, *, overwrite: bool = False) -> None:
 def existing(path: PathLike, *, directory: bool = False) -> Path:
     """The path, when it leads to a file, or to what may be a directory."""
     place = clean_path(path, "path")
-    if not place.exists():
+    try:
+        there = place.exists()
+    except OSError as error:  # a name longer than the file system allows, a loop of links
+        raise FileAccessError(f"{path} cannot be read: {error.strerror}.") from error
+    if not there:
         raise FileMissingError(f"{path} does not exist. Check the name and the directory.")
     if place.is_dir() and not directory:
         raise FileAccessError(f"{path} is a directory; expected a file.")

@@ -180,6 +180,8 @@ def path(value: object, name: str = "path") -> Path:
             f"{name} is a {type(value).__name__}; expected a path: text or a pathlib.Path.",
             argument=name,
         )
+    if "\0" in os.fspath(value):
+        raise unexpected(value, name, "a path without NUL characters")
     return Path(value)
 
 

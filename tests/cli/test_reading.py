@@ -82,7 +82,7 @@ def test_labels_are_compared_to_the_last_digit(place, partita):
 def test_a_blank_line_is_no_label(place, partita):
     result = compare(partita, ["0", "", "1", "1"], ["0", "1", "1"])
     assert result.exit_code == 1
-    assert "a blank line stands before row 2" in result.stderr
+    assert "a blank line stands before line 3" in result.stderr
     result = compare(partita, ["x", "0", "NA", "1"], ["0", "1", "1"])
     assert "'NA' in column" in result.stderr
 
@@ -154,8 +154,8 @@ def test_labels_that_are_missing_in_arrays_and_tables(place, partita):
         ("null.parquet", "row 2: no label"),
         ("cube.npy", "has shape (2, 2, 2)"),
         ("none.npy", "is empty"),
-        ("cut.parquet", "cannot be read"),
-        ("draws.npz", "from text, npy or parquet"),
+        ("cut.parquet", "is damaged, cut short or not parquet"),
+        ("draws.npz", "from text, npy, parquet or R"),
     ):
         result = partita("compare", source, "labels.csv")
         assert result.exit_code == 1

@@ -134,7 +134,7 @@ def _rdata(pack: Callable[[bytes], bytes]) -> Callable[[Content, Path], None]:
 
 def _zarr(**options: Any) -> Callable[[Content, Path], None]:
     def write(content: Content, path: Path) -> None:
-        from partita.io.arviz_files import _tree
+        from partita.io.write import _tree
 
         _tree(truth(content)).to_zarr(path, **options)
 
@@ -142,7 +142,7 @@ def _zarr(**options: Any) -> Callable[[Content, Path], None]:
 
 
 def _netcdf(content: Content, path: Path) -> None:
-    from partita.io.arviz_files import _tree
+    from partita.io.write import _tree
 
     tree = _tree(truth(content))
     packed = {"zlib": True, "complevel": 9, "shuffle": True}

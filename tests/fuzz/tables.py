@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-from partita.cli.reading import read_partition
-from partita.io.similarity_files import read_similarity
+from partita.cli.reading import read_partition, read_similarity
 from partita.samplers.table import as_table
 
 from .damaged import damaged

@@ -154,7 +154,7 @@ def test_object_arrays_are_never_unpickled(tmp_path):
     (tmp_path / "p.npy").write_bytes(pickle.dumps(Bomb(trap)))
     (tmp_path / "p.npz").write_bytes(pickle.dumps(Bomb(trap)))
     for name in ("p.npy", "p.npz"):
-        with pytest.raises(FileFormatError, match="damaged, cut short or no np"):
+        with pytest.raises(FileFormatError, match="damaged, cut short or not np"):
             pt.read_draws(tmp_path / name)
     assert not trap.exists()
 
@@ -180,7 +180,7 @@ def test_npy(tmp_path):
 
 def test_npz(tmp_path, monkeypatch):
     labels = rng.integers(0, 10, (40, 6))
-    monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 50)
+    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 50)
     for save in (np.savez, np.savez_compressed):
         save(tmp_path / "a.npz", x=labels, y=labels[0])
         assert pt.read_draws(tmp_path / "a.npz") == pt.Draws(labels)
@@ -227,7 +227,7 @@ def test_npz_with_a_flipped_bit(tmp_path):
         ("1,1\n2,x\n", InvalidLabelsError, r"'x' is not a whole number.*strings=True"),
         ('1,1\n2,"3"\n', InvalidLabelsError, r"is not a whole number.*strings=True"),
         ("1,1\n2,12345678901234567890\n", InvalidLabelsError, "too large for a label"),
-        ("1,1\n2,1e30\n", InvalidLabelsError, "too large for a label"),
+        ("1,1\n2,1e+30\n", InvalidLabelsError, "too large for a label"),
         ("a,a\n1,1\n", InvalidInputError, "the name 'a' stands over several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
         ('"","a"\n"1,1\n', FileFormatError, "not closed"),

@@ -10,7 +10,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.collect import collect
+from partita.io.draws_table import build
 
 LABELS = [[4, 4, 9], [9, 4, 4]]
 EXPECTED = pt.Draws(LABELS)
@@ -102,7 +102,7 @@ def test_polars_details():
 
 def test_large_tables_come_in_blocks(monkeypatch):
     labels = np.random.default_rng(0).integers(0, 600, (50, 7))
-    monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 30)
+    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 30)
     assert pt.as_draws(pd.DataFrame(labels)) == pt.Draws(labels)
     frame = pd.DataFrame(labels.astype(float))
     frame.iloc[20, 3] = 0.5
@@ -124,7 +124,7 @@ def test_the_kernel_sees_one_kind_of_array(monkeypatch):
     fixed = np.array(LABELS)
     fixed.flags.writeable = False
     for block in (fixed, np.asfortranarray(LABELS), np.array(LABELS, np.int8)):
-        assert collect([block], 3) == EXPECTED
+        assert build([block], 3) == EXPECTED
     assert seen == {("<i8", True, True)}
 
 

@@ -50,7 +50,7 @@ def test_tables_of_variables(path):
 
 def test_row_groups(path, monkeypatch):
     labels = np.random.default_rng(0).integers(0, 500, (60, 8))
-    monkeypatch.setattr("partita.io.collect.BLOCK_LABELS", 40)
+    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 40)
     pt.write_draws(labels, path)
     assert pq.ParquetFile(path).num_row_groups == 12
     assert pt.read_draws(path) == pt.Draws(labels)
@@ -58,7 +58,7 @@ def test_row_groups(path, monkeypatch):
 
 def test_bad_labels(path):
     pl.DataFrame({"a": [1, None], "b": [1, 2]}).write_parquet(path)
-    with pytest.raises(InvalidLabelsError, match="NaN at draw 1, item 0"):
+    with pytest.raises(InvalidLabelsError, match="missing value at draw 1, item 0"):
         pt.read_draws(path)
     pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}).write_parquet(path)
     with pytest.raises(InvalidLabelsError, match="mix or hold"):

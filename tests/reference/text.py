@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)((\.\d*)?([eE][+-]\d+)?|\.\d*[eE]\d+)")
 
 
 def read_whole(cell):

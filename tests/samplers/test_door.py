@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 
 import partita as pt
-from partita.io.header import MISSING
-from partita.samplers.guard import left_out, wide_scales
-from partita.samplers.table import as_table
-from partita.samplers.text_table import TextOptions, days
+from partita.io.table import MISSING
+from partita.samplers.table import TextOptions, as_table, days, left_out, wide_scales
 
 SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
 FRAME = pd.DataFrame({"a": [0.5, 1.25, 3.5], "b": [2.25, 9.5, 4.5]})
@@ -174,7 +172,7 @@ def test_columns_with_nothing_in_them_and_wide_ones():
         ("x,x\n1,2\n3,4\n", "x names more than one column"),
         ("x,\n1,2\n3,4\n", "column 2 has no name"),
         (",x\n1,2\n1,4\n", "'1' stands in it more than once"),
-        ('x\n"1\n', "line 2 is no row"),
+        ('x\n"1\n', "line 2: a quoted cell is not closed"),
     ],
 )
 def test_headers_that_cannot_be_used(tmp_path, text, message):
@@ -185,8 +183,10 @@ def test_headers_that_cannot_be_used(tmp_path, text, message):
 def test_dates_as_days():
     found = days(np.array(["1970-01-02", None, "1970-01-01T12:00:00"], object), "d")
     np.testing.assert_array_equal(found, [1.0, np.nan, 0.5])
+    german = days(np.array(["2.1.1970", "02.01.1970 12:00"], object), "d")
+    np.testing.assert_array_equal(german, [1.0, 1.5])
     with pytest.raises(pt.PartitaError, match="not written as year-month-day"):
-        days(np.array(["3.4.2021"], object), "d")
+        days(np.array(["3/4/2021"], object), "d")
 
 
 def test_a_masked_cell_is_a_missing_one():

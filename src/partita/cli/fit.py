@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita._wording import counted
-from partita.cli.data import Understood, data_options, understand
 from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
     cluster_of,
@@ -43,6 +42,7 @@ from partita.cli.outputs import (
     write_summary,
     write_table,
 )
+from partita.cli.reading import Understood, data_options, understand
 from partita.cli.summarize import make_summary, print_summary
 from partita.errors import MissingDependencyError
 

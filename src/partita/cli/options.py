@@ -39,7 +39,7 @@ class LibraryName(click.ParamType):  # type: ignore[type-arg]
 
 
 def _formats() -> Iterable[str]:
-    from partita.io.registry import format_names
+    from partita.io.read import format_names
 
     return format_names()
 

@@ -279,7 +279,7 @@ def write_summary(
 
 def write_fit(fit: Fit, directory: Path) -> None:
     """draws.npz and fit.npz."""
-    from partita.io.files import write_draws
+    from partita.io.write import write_draws
 
     write_draws(fit.draws, directory / "draws.npz")
     fit.save(directory / "fit.npz")

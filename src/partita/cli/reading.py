@@ -1,30 +1,35 @@
-"""Files that commands read besides their options: draws, tables of data, weights, partitions."""
+"""Files that commands read besides their options: draws, tables, weights, clusterings, matrices."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from partita.cli.options import F, all_of, value_option
 from partita.cli.outputs import say
 from partita.errors import (
+    FileFormatError,
     FractionalLabelsError,
     InvalidInputError,
     InvalidLabelsError,
     InvalidWeightsError,
+    UnknownNameError,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from partita.io.table import Cell
+    from partita.kernels.arrays import Floats
     from partita.partitions.draws import Draws
     from partita.partitions.labels import Labels
-    from partita.samplers.table import Table
-    from partita.samplers.text_table import TextOptions
+    from partita.samplers.base import Kernel
+    from partita.samplers.table import Table, TextOptions
     from partita.summary.observations import Observations
 
 STDIN = "-"
@@ -34,11 +39,14 @@ ITEM_COLUMNS = ("item", "")
 
 def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
     """Draws from one or several files, with weights, less burn-in and thinning."""
-    from partita.io.files import read_draws
+    from partita.io.read import read_draws
     from partita.partitions.convert import as_draws
 
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
     choices["format"] = choices.pop("file_format")
+    if choices["strings"] and choices["noise"] is not None:  # labels are text, that of noise too
+        label, meaning = choices["noise"]
+        choices["noise"] = (str(label), meaning)
     try:
         draws = read_draws(list(sources) if len(sources) > 1 else sources[0], **choices)
     except FractionalLabelsError as error:
@@ -74,16 +82,10 @@ def _read_weights(path: str) -> NDArray[np.float64]:
 
 def read_table(path: str, options: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
-    from partita.samplers.table import as_table
-    from partita.samplers.text_table import TextOptions
+    from partita.samplers.table import TextOptions, as_table, read_text_table
 
     options = options or TextOptions()
-    if path != STDIN:
-        return as_table(path, options)
-    with tempfile.TemporaryDirectory() as directory:
-        copy = Path(directory) / "standard input.csv"
-        copy.write_bytes(sys.stdin.buffer.read())
-        return as_table(copy, options)
+    return read_text_table(path, options) if path == STDIN else as_table(path, options)
 
 
 def read_observations(path: str) -> Observations | None:
@@ -135,13 +137,14 @@ def read_partition(source: str) -> Partition:
 
 def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     """Headings and columns; text as it stands, so that 01 is not 1 and no digit is lost."""
-    from partita.io.cells import read_cells, separator_of
-    from partita.io.header import MISSING
+    from partita.io.table import MISSING, check_lengths, read_cells, separator_of
 
     sep = "," if path == STDIN else separator_of(path)
     if sep is None:
         return _exact_columns(path)
-    rows = read_cells(path, sep)
+    table = read_cells(path, sep)
+    check_lengths(table)
+    rows, lines = table.rows, table.lines
     if len(rows) == 1 and not any(cell.text.lstrip("+-")[:1].isdigit() for cell in rows[0]):
         raise InvalidLabelsError(
             f"{path} has one row of text, as headings are, and no labels. If these are labels, "
@@ -152,45 +155,32 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     if len(rows) > 1 and all(cell.number is None for cell in rows[0]):
         headings = [cell.text for cell in rows[0]]
         headings = ["", *headings] if len(headings) < width else headings
-        rows = rows[1:]
-    for number, row in enumerate(rows, start=1):
+        rows, lines = rows[1:], lines[1:]
+    for line, row in zip(lines, rows, strict=True):
         for heading, cell in zip(headings, row, strict=True):
             if not cell.quoted and cell.text in MISSING and heading not in ITEM_COLUMNS:
                 raise InvalidLabelsError(
-                    f"{path}, row {number}: {cell.text!r} in column {heading!r} is no label."
+                    f"{path}, line {line}: {cell.text!r} in column {heading!r} is no label."
                 )
     return headings, [[row[i].text for row in rows] for i in range(width)]
 
 
 def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
-    """Headings and columns of a file that is no text, whole numbers to the last digit."""
-    from partita.io.files import reading
-    from partita.io.registry import find_format
-    from partita.io.source import check_file
+    """Headings and columns of a file that is not text, whole numbers to the last digit."""
+    from partita.io.read import find_format
+    from partita.io.table import check_file, translate_errors
 
     kind = find_format(None, path).name
-    if kind not in ("npy", "parquet"):
+    readers = {"npy": _npy_columns, "parquet": _parquet_columns, "rds": _r_columns}
+    readers["rdata"] = _r_columns
+    if kind not in readers:
         raise InvalidLabelsError(
-            f"{path}: one clustering is read from text, npy or parquet, not from {kind}. Write it "
-            "as a column of a csv file."
+            f"{path}: one clustering is read from text, npy, parquet or R's files, not from "
+            f"{kind}. Write it as a column of a csv file."
         )
     place = check_file(path)
-    with reading(path, kind):
-        if kind == "parquet":
-            from partita.io.parquet import read_columns
-
-            headings, columns = read_columns(place)
-        else:
-            from partita.io.numpy_files import read_array
-
-            array = read_array(place)
-            array = array[:, None] if array.ndim == 1 else array
-            if array.ndim != 2:
-                raise InvalidLabelsError(
-                    f"{path} has shape {array.shape}; expected one label for each item."
-                )
-            headings = [str(i) for i in range(array.shape[1])]
-            columns = [array[:, i].tolist() for i in range(array.shape[1])]
+    with translate_errors(path, kind):
+        headings, columns = readers[kind](place)
     for heading, column in zip(headings, columns, strict=True):
         for number, value in enumerate(column, start=1):
             if heading not in ITEM_COLUMNS and (value is None or value != value):
@@ -198,6 +188,37 @@ def _exact_columns(path: str) -> tuple[list[str], list[list[Any]]]:
     if not columns or not columns[0]:
         raise InvalidLabelsError(f"{path} is empty; expected one label for each item.")
     return headings, columns
+
+
+def _npy_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
+    from partita.io.arrays import read_array
+
+    array = read_array(place)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2:
+        raise InvalidLabelsError(
+            f"{place} has shape {array.shape}; expected one label for each item."
+        )
+    return [str(i) for i in range(array.shape[1])], list(array.T.tolist())
+
+
+def _parquet_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
+    """Pandas' index, where it is text, comes first under an empty heading."""
+    from partita._optional import require
+    from partita.io.draws_table import ParquetTable
+
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
+    with parquet.ParquetFile(place, page_checksum_verification=True) as file:
+        table = ParquetTable(file)
+        columns = [file.read(columns=[name]).column(name).to_pylist() for name in table.names]
+        rows = table.row_names()
+        return (["", *table.names], [rows, *columns]) if rows else (table.names, columns)
+
+
+def _r_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
+    from partita.io.r import columns_of
+
+    return columns_of(place)
 
 
 def _split_source(source: str) -> tuple[str, str | None]:
@@ -252,3 +273,243 @@ def aligned(a: Partition, b: Partition) -> tuple[Labels, Labels, tuple[str, ...]
     position = {name: i for i, name in enumerate(b.names)}
     order = np.array([position[name] for name in a.names])
     return a.labels, canonical(b.labels[order]), a.names, True
+
+
+def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """The matrix and the names of its items: csv, tsv, txt, npy, or a matrix in an .rds file.
+
+    Text may have a heading and a first column of names, as ``partita
+    summarize --similarity csv`` and R's ``write.csv`` write them.
+    """
+    import numpy as np
+
+    from partita.io.arrays import read_array
+    from partita.io.table import (
+        check_file,
+        check_lengths,
+        read_cells,
+        separator_of,
+        translate_errors,
+    )
+
+    place = check_file(path)
+    sep = separator_of(place.name)
+    if sep is not None:
+        table = read_cells(place, sep)
+        check_lengths(table)
+        return _matrix_of_cells(table.rows, path)
+    if place.suffix.lower() == ".npy":
+        with translate_errors(path, "npy"):
+            return read_array(place).astype(np.float64), None
+    if place.suffix.lower() in (".rds", ".rdata", ".rda"):
+        from partita.io.r import only_matrix
+
+        found = only_matrix(place)
+        return np.asarray(np.ma.filled(found.values, np.nan), np.float64), found.columns
+    raise UnknownNameError(
+        f"{path}: a similarity matrix is read from .csv, .tsv, .txt, .npy, .rds or .RData files."
+    )
+
+
+def _matrix_of_cells(rows: list[list[Cell]], path: str) -> tuple[Floats, tuple[str, ...] | None]:
+    import numpy as np
+
+    names = None
+    first = rows[0] if len(rows) > 1 and len(rows[0]) < len(rows[1]) else rows[0][1:]
+    if len(rows) > 1 and _are_names(first):
+        heading, rows = rows[0], rows[1:]
+        names = tuple(cell.text for cell in heading[-len(rows) :])
+    offset = len(rows[0]) - len(rows)
+    named_rows = names is not None or _are_names([row[0] for row in rows])
+    if offset != 0 and not (offset == 1 and named_rows):
+        raise FileFormatError(
+            f"{path} has {len(rows)} rows and {len(rows[0])} columns; expected a square matrix."
+        )
+    values = np.empty((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row[offset:]):
+            number = cell.number
+            if number is None:
+                raise FileFormatError(
+                    f"{path}, row {i + 1}, column {j + 1}: {cell.text!r} is not a number."
+                )
+            values[i, j] = number
+    return values, names
+
+
+def _are_names(cells: list[Cell]) -> bool:
+    """Whether cells head columns or rows: texts, where a damaged cell is but one, or 1, 2, 3, …."""
+    numbers = [cell.number for cell in cells]
+    counting = len(cells) > 1 and numbers == list(range(1, len(cells) + 1))
+    return set(numbers) == {None} or counting
+
+
+# ------------------------------------------------------------------ data of partita fit
+
+_READING = ("sep", "decimal", "thousands", "na", "header", "encoding")
+"""Options that say how the table is to be read."""
+
+
+def data_options(function: F) -> F:
+    """Options of a table of data."""
+    return all_of(
+        function,
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns to cluster by. Default: all but the names.",
+        ),
+        click.option(
+            "--exclude", multiple=True, metavar="A,B,…", help="Columns to leave out of the model."
+        ),
+        click.option("--names", metavar="COLUMN", help="The column that names the items."),
+        click.option(
+            "--categories",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns of numbers that are codes of categories.",
+        ),
+        click.option(
+            "--dates",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns of dates, to be taken as numbers of days.",
+        ),
+        click.option(
+            "--na", multiple=True, metavar="TEXT", help="Another spelling of a missing value."
+        ),
+        click.option("--sep", metavar="C", help="What separates columns. Default: , or tab."),
+        value_option("--decimal", default=".", metavar="C", help="The decimal point of numbers."),
+        click.option("--thousands", metavar="C", help="What groups the digits of numbers."),
+        click.option(
+            "--header/--no-header",
+            default=None,
+            help="The first line names the columns, or is a row. Default: by its cells.",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Of the text, such as cp1252. Default: UTF-8."
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Understood:
+    """The columns to cluster by, names of the items, and a line for each column of the file."""
+
+    table: Table
+    item_names: tuple[str, ...] | None
+    others: tuple[tuple[str, str], ...]
+    """Columns that are not clustered by: name, and role with its reason."""
+    warnings: tuple[str, ...]
+
+    def show(self, kernel: Kernel) -> str:
+        """What was understood, one line per column."""
+        from partita.cli.fit import prior_of, role_of
+
+        lines = [("column", "role", "kernel", "prior", "missing")]
+        lines += [(name, role, "", "", "") for name, role in self.others]
+        for position, name in enumerate(self.table.names):
+            part, column = _part(kernel, position)
+            missing = sum(_is_missing(self.table.columns[position]))
+            role = role_of(part, self.table.columns[position])
+            lines.append((name, role, part.kind, prior_of(part, column), str(missing or "")))
+        widths = [max(len(line[c]) for line in lines) for c in range(5)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+
+def understand(
+    source: str, columns: tuple[str, ...], names: str | None, choices: dict[str, Any]
+) -> Understood:
+    """Read the table; refuse what is doubtful, leave out what holds nothing.
+
+    Takes the options of reading out of the choices.
+    """
+    from partita.samplers.table import TextOptions, left_out, refuse_doubtful, wide_scales
+
+    reading = {name: choices.pop(name) for name in _READING}
+    options = TextOptions(
+        sep=reading["sep"],
+        decimal=reading["decimal"],
+        thousands=reading["thousands"],
+        missing=reading["na"],
+        header=reading["header"],
+        encoding=reading["encoding"],
+    )
+    table = read_table(source, options)
+    told = {name: _listed(choices.pop(name)) for name in ("categories", "dates")}
+    table = _retyped(table, source, **told)
+    item_names, others = table.item_names, []
+    if item_names is not None:
+        others.append(("", "name"))
+    if names is not None:
+        item_names = names_from(table, _position(table, names, source))
+        others = [(names, "name")]
+    wanted = [_position(table, name, source) for name in _listed(columns)]
+    excluded = [_position(table, name, source) for name in _listed(choices.pop("exclude"))]
+    others += [(table.names[p], "left out: as told") for p in excluded]
+    positions = wanted or [p for p, name in enumerate(table.names) if name != names]
+    positions = [p for p in positions if p not in excluded]
+    if not wanted:
+        unsure = [p for p in positions if table.names[p] not in told["categories"]]
+        refuse_doubtful(
+            table.select(unsure),
+            leave_out="name the rows by --names COLUMN, or leave it out by --exclude COLUMN",
+            missing="say --na TEXT",
+            categories="say --categories COLUMN",
+            decimal="say --decimal ,",
+            thousands="say --thousands '{}'",
+        )
+    empty = left_out(table.select(positions))
+    others += [(name, f"left out: {why}") for name, why in empty.items()]
+    positions = [p for p in positions if table.names[p] not in empty]
+    if not positions:
+        reasons = ", ".join(f"{name!r} is {role}" for name, role in others)
+        raise InvalidInputError(f"{source} has no column to cluster by: {reasons}.")
+    chosen = table.select(positions)
+    return Understood(chosen, item_names, tuple(others), wide_scales(chosen))
+
+
+def _listed(groups: Iterable[str]) -> list[str]:
+    return [name.strip() for group in groups for name in group.split(",") if name.strip()]
+
+
+def _position(table: Table, name: str, source: str) -> int:
+    if name in table.names:
+        return table.names.index(name)
+    listed = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
+    raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {listed}.")
+
+
+def _retyped(table: Table, source: str, categories: list[str], dates: list[str]) -> Table:
+    """Columns as the user says they are."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from partita.samplers.table import days
+
+    columns = list(table.columns)
+    for name in categories:
+        p = _position(table, name, source)
+        columns[p] = np.array(names_from(table, p), object)
+        columns[p][_is_missing(table.columns[p])] = None
+    for name in dates:
+        p = _position(table, name, source)
+        columns[p] = days(columns[p], name)
+    return replace(table, columns=tuple(columns))
+
+
+def _is_missing(column: Any) -> list[bool]:
+    return [value is None or value != value for value in column.tolist()]
+
+
+def _part(kernel: Kernel, position: int) -> tuple[Kernel, int]:
+    """The kernel of one column, and its position among that kernel's columns."""
+    for part, columns in getattr(kernel, "parts", ()):
+        if position in columns:
+            return part, columns.index(position)
+    return kernel, position

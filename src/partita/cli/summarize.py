@@ -178,7 +178,7 @@ def summarize_matrix(
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
     check_directory(out, ("labels.csv",), force=force, inputs=(path,))
-    from partita.io.similarity_files import read_similarity
+    from partita.cli.reading import read_similarity
     from partita.partitions.numbering import from_one, items_from_one
     from partita.search.estimate import estimate
     from partita.summary.plain import fields_of

@@ -46,7 +46,7 @@ def convert(
     integer matrix, with attr(x, "chain") and attr(x, "weights") where there are any.
     """
     from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
-    from partita.io.files import write_draws
+    from partita.io.write import write_draws
 
     refuse_two_readers_of_stdin(*sources)
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))

@@ -1,7 +1,7 @@
-"""Labels from memory and files into :class:`~partita.partitions.draws.Draws`, and back to files.
+"""Draws and data from files and other libraries' objects, and draws to files.
 
-``convert`` is the door for objects in memory, ``files`` the door for files;
-``registry`` names the formats, each of which has a function ``read_NAME`` and most
-``write_NAME``. This floor imports partitions and kernels; optional libraries are
+``table`` opens text and splits it into cells, for two interpreters: ``text`` reads draws,
+``samplers.table`` data. ``draws_table`` tells which columns of a table are items, ``arrays`` and
+``r`` read what is no table, ``read`` and ``write`` are the entry points. Optional libraries are
 imported inside the functions that need them.
 """

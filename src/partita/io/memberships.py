@@ -12,8 +12,8 @@ from partita._memory import require_memory
 from partita._validate import Rng, flag, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError, about
-from partita.io.ids import clean_ids
-from partita.io.named import item_names, named_dims, posterior_of
+from partita.io.arrays import item_names, named_dims, posterior_of
+from partita.io.draws_table import clean_ids
 from partita.kernels.arrays import Floats
 from partita.partitions.arrays import plain_array
 from partita.partitions.draws import Draws

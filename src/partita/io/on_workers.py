@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from partita._dask import as_client, explained, in_order, met
 from partita._optional import require
 from partita.errors import InvalidLabelsError, NotSupportedError
-from partita.io.collect import refuse_counting
-from partita.io.frames import arrow_values, items_and_fields
-from partita.io.parquet import ParquetTable
-from partita.io.registry import ReadOptions, find_format
-from partita.io.source import Source, check_file, is_stream
+from partita.io.draws_table import (
+    ParquetTable,
+    arrow_values,
+    items_and_fields,
+    refuse_counting,
+)
+from partita.io.read import find_format, read_here
+from partita.io.table import ReadOptions, Source, check_file, is_stream, translate_errors
 from partita.kernels.arrays import Ints
-from partita.partitions.arrays import plain_array
+from partita.partitions.arrays import plain_array, stacked
 from partita.partitions.draws import Draws
 from partita.partitions.noise import NoiseRule, reading_noise, rule_in_force, whole_labels
 from partita.partitions.pieces import stores
@@ -83,8 +86,6 @@ def read_on_workers(
 
 
 def _read_one(path: Source, format: str | None, options: ReadOptions, client: Any) -> Draws:
-    from partita.io.files import read_here, reading
-
     readers = {"npy": _npy, "parquet": _parquet}
     named = ("netcdf", "zarr")
     chosen = None if is_stream(path) else find_format(format, path)  # type: ignore[arg-type]
@@ -92,7 +93,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
         here = read_here(path, format, options)
         return here._with(labels=sent(client, here.labels))
     place = check_file(path, directory=chosen.directory).resolve()  # type: ignore[arg-type]
-    with reading(path, chosen.name):
+    with translate_errors(path, chosen.name):
         if chosen.name in named:
             found: Draws = chosen.reader()(place, replace(options, on_workers=True))
             return found
@@ -101,7 +102,7 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
 
 
 def _npy(path: Path, options: ReadOptions) -> _Part:
-    from partita.io.numpy_files import opened, refuse_var_name
+    from partita.io.arrays import opened, refuse_var_name
 
     refuse_var_name(options)
     values = opened(path, whole=False)
@@ -155,7 +156,7 @@ def _rising(whole: Ints, first: int) -> Counting | None:
     if len(whole) < 3:
         return None
     step = whole[1] - whole[0]
-    columns = np.flatnonzero((step > 0) & (whole[2] - whole[1] == step))
+    columns = np.flatnonzero((step != 0) & (whole[2] - whole[1] == step))
     rows = np.arange(len(whole))[:, None]
     still = (whole[:, columns] == whole[0, columns] + step[columns] * rows).all(axis=0)
     columns = columns[still]
@@ -190,4 +191,4 @@ def _parquet_rows(source: tuple[str, list[str]], start: int, stop: int) -> NDArr
         first = int(ends[wanted[0]]) - groups[wanted[0]]
         table = file.read_row_groups(wanted.tolist(), columns=names)
     part = table.slice(start - first, stop - start)
-    return np.column_stack([arrow_values(part.column(name)) for name in names])
+    return stacked([arrow_values(part.column(name)) for name in names])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Number
+from decimal import Decimal
+from numbers import Number, Real
 from typing import Any
 
 import numpy as np
@@ -139,13 +140,44 @@ def _ragged(obj: Any, what: str, error: type[InvalidInputError]) -> InvalidInput
     )
 
 
+def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Columns side by side with no label changed: NumPy would round whole numbers to floats."""
+    dtypes = {column.dtype for column in columns}
+    kinds = {dtype.kind for dtype in dtypes}
+    if odd := kinds - set("iubfUSTO"):
+        came = next(str(dtype) for dtype in dtypes if dtype.kind in odd)
+        raise InvalidLabelsError(
+            f"a column has dtype {came}; expected integers, whole-valued floats, booleans or "
+            "strings."
+        )
+    if len(dtypes) == 1 or kinds == {"U"}:
+        return np.column_stack(columns)
+    if kinds <= set("iubf") and "f" in kinds:
+        floats = [column for column in columns if column.dtype.kind == "f"]
+        if len(floats) == len(columns) or not all(_is_exact(column).all() for column in floats):
+            return np.column_stack(columns)  # what is not whole is refused where labels are checked
+        return stacked([c.astype(np.int64) if c.dtype.kind == "f" else c for c in columns])
+    if kinds <= set("iub") and np.result_type(*dtypes).kind != "f":
+        return np.column_stack(columns)
+    return np.column_stack([column.astype(object) for column in columns])
+
+
+def _is_exact(values: NDArray[Any]) -> Bools:
+    """Whether floats are whole numbers of a size at which every whole number is a float."""
+    largest = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+    with np.errstate(invalid="ignore"):
+        found: Bools = (values == np.floor(values)) & (np.abs(values) < largest)
+    return found
+
+
 def integers(
     values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
 ) -> NDArray[np.int64]:
     """Labels of any accepted kind as int64, with equal labels exactly where they were equal.
 
     Integers, booleans, whole-valued floats (CmdStan writes 1-based floats) and
-    strings are accepted; missing, fractional or infinite labels are refused.
+    strings are accepted; missing, fractional or infinite labels are refused, and floats so large
+    that different whole numbers are one float.
     ``first_draw`` is the number of the first row, for messages about a block.
     """
     kind = values.dtype.kind
@@ -160,13 +192,17 @@ def integers(
                 "item needs a label in every draw. Drop the item or the draw, or give it a label "
                 "of its own."
             )
-        return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
+        return _codes(values)
     if kind == "O":
         return _objects(values, what, first_draw)
     raise InvalidLabelsError(
         f"{what} have dtype {values.dtype}; expected integers, whole-valued floats, "
         "booleans or strings."
     )
+
+
+def _codes(values: NDArray[Any]) -> Ints:
+    return np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
 
 
 def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
@@ -176,22 +212,28 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
             f"{what} contain NaN at {_first(missing, first_draw)}; every item needs a label in "
             "every draw. Drop the item or the draw before partita sees it."
         )
-    with np.errstate(invalid="ignore"):
-        whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2.0**63)
-    if not whole.all():
-        first = tuple(int(i[0]) for i in np.nonzero(~whole))
-        hint = ""
-        square = values.ndim == 2 and values.shape[0] == values.shape[1]
-        if square and values.min() >= 0 and values.max() <= 1 and np.allclose(values, values.T):
-            hint = (
-                " The array is square, symmetric and within [0, 1]: if it is a posterior "
-                "similarity matrix, pass it as similarity=..., not as draws."
-            )
-        where = ", ".join(map(str, (first[0] + first_draw, *first[1:])))
-        raise FractionalLabelsError(
-            f"{what} must be whole numbers, but {what}[{where}] is {float(values[first])!r}.{hint}"
+    exact = _is_exact(values)
+    if exact.all():
+        return values.astype(np.int64, order="C")
+    first = tuple(int(i[0]) for i in np.nonzero(~exact))
+    where = ", ".join(map(str, (first[0] + first_draw, *first[1:])))
+    value = float(values[first])
+    if value.is_integer():
+        raise InvalidLabelsError(
+            f"{what}[{where}] is {value:.17g}, a float of {values.dtype.itemsize * 8} bits beyond "
+            "which whole numbers can no longer be told apart; labels may have been merged. Pass "
+            "integers or text."
         )
-    return values.astype(np.int64, order="C")
+    hint = ""
+    square = values.ndim == 2 and values.shape[0] == values.shape[1]
+    if square and values.min() >= 0 and values.max() <= 1 and np.allclose(values, values.T):
+        hint = (
+            " The array is square, symmetric and within [0, 1]: if it is a posterior "
+            "similarity matrix, pass it as similarity=…, not as draws."
+        )
+    raise FractionalLabelsError(
+        f"{what} must be whole numbers, but {what}[{where}] is {value!r}.{hint}"
+    )
 
 
 def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
@@ -206,19 +248,23 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
         )
     kinds = {str if isinstance(v, str) else type(v) for v in flat}
     if kinds == {str}:
+        if any(v.endswith("\0") for v in flat):  # which NumPy's own strings would lose
+            return _codes(values)
         return integers(flat.astype(str).reshape(values.shape), what, first_draw=first_draw)
+    # Not through floats, which would merge different labels above 2^53.
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
-        # Not through floats, which would merge different labels above 2^53.
-        return np.unique(flat, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
-    try:
-        numbers = flat.astype(np.float64)
-    except (TypeError, ValueError):
+        return _codes(values)
+    if not all(issubclass(kind, (Real, Decimal, np.bool_)) for kind in kinds):
         names = ", ".join(sorted(k.__name__ for k in kinds))
         raise InvalidLabelsError(
             f"{what} mix or hold objects of type {names}; expected integers, whole-valued floats, "
             "booleans or strings of one kind."
-        ) from None
-    return _whole_floats(numbers.reshape(values.shape), what, first_draw)
+        )
+    floats = np.array([float(v) for v in flat]).reshape(values.shape)
+    doubtful = np.array([isinstance(v, (float, np.floating)) for v in flat])
+    if doubtful.any() or not np.isfinite(floats).all() or any(v != int(v) for v in flat):
+        return _whole_floats(floats, what, first_draw)
+    return _codes(np.array([int(v) for v in flat] + [None], object)[:-1].reshape(values.shape))
 
 
 def _first(mask: Bools, first_draw: int) -> str:

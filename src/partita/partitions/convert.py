@@ -112,7 +112,7 @@ def as_draws(
         )
     if not isinstance(obj, (np.ndarray, list, tuple)):
         # Files, tables and named arrays are read one floor up.
-        foreign = import_module("partita.io.foreign")
+        foreign = import_module("partita.io.read")
         found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
         return with_fields(found, **fields)
     if var_name is not None:

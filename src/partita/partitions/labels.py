@@ -87,7 +87,7 @@ def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = Non
         draws = obj.__draws__()
         return _only(draws, what) if single else np.asarray(draws.labels)
     # Files, tables and named arrays are read one floor up.
-    label_array = import_module("partita.io.foreign").label_array
+    label_array = import_module("partita.io.read").label_array
     found: NDArray[Any] = label_array(obj, what, single=single)
     if not single and n_items not in (None, 1) and found.shape == (n_items, 1):
         found = label_array(obj, what, single=True)

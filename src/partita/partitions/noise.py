@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import unexpected
-from partita.errors import InvalidLabelsError
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.kernels.arrays import Ints
 from partita.partitions.arrays import integers
 
@@ -65,7 +65,11 @@ def _clean(noise: Any) -> _Noise:
             "a label and what it means, as in (-1, 'singletons') "
             "(each such item is alone) or (-1, 'cluster') (they form one cluster)",
         )
-    return _Noise(noise[0], noise[1])
+    label = noise[0]
+    number = isinstance(label, (int, float, np.integer, np.floating)) and label == label
+    if not isinstance(label, str) and not (number and label % 1 == 0 and abs(label) < 2**63):
+        raise unexpected(noise, "noise", "a whole number or text as the label of noise")
+    return _Noise(label if isinstance(label, str) else int(label), noise[1])
 
 
 def whole_labels(
@@ -84,14 +88,29 @@ def whole_labels(
     if rule is None:
         _refuse_unexplained(values, numbers, what, first_draw)
         return numbers
+    _refuse_other_kind(values, rule)
     if rule.meaning == "cluster":
         return numbers
-    noisy = values == (str(rule.label) if values.dtype.kind in "UST" else rule.label)
+    noisy = values == (rule.label.encode() if values.dtype.kind == "S" else rule.label)
     if not np.any(noisy):
         return numbers
     # Labels beyond all others, a different one for each item.
     beyond = int(numbers.max()) + 1 + np.arange(numbers.shape[-1])
     return np.where(noisy, beyond, numbers)
+
+
+def _refuse_other_kind(values: NDArray[Any], rule: _Noise) -> None:
+    """Text never equals a number: a rule for the other kind would be ignored."""
+    kind = values.dtype.kind
+    text = kind in "UST" or (kind == "O" and isinstance(values.flat[0], str))
+    if values.size and text != isinstance(rule.label, str):
+        came, are = ("a number", "text") if text else ("text", "numbers")
+        example = (str(rule.label) if text else -1, rule.meaning)
+        raise InvalidInputError(
+            f"noise={(rule.label, rule.meaning)!r} names {came}, and the labels are {are}; "
+            f"expected a label of their kind, as in noise={example!r}.",
+            argument="noise",
+        )
 
 
 def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_draw: int) -> None:

@@ -45,11 +45,10 @@ from partita.samplers.checkpoint import (
     with_shards,
 )
 from partita.samplers.fit import Fit, collected
-from partita.samplers.guard import refuse_doubtful
 from partita.samplers.normal import NormalInverseGamma
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
 from partita.samplers.product import Product
-from partita.samplers.table import Table, as_table
+from partita.samplers.table import Table, as_table, refuse_doubtful
 
 STARTS = ("one", "singletons", "kmeans")
 

@@ -1,11 +1,13 @@
-"""Observations: a table with one row per item, from whatever holds it."""
+"""Tables of data, one row per item, from whatever holds them; columns to doubt are refused."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,16 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._wording import listed
-from partita.errors import InvalidDataError, UnknownNameError, about
+from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
+from partita.io.table import (
+    MISSING,
+    NUMBER,
+    NotUtf8Error,
+    Source,
+    check_file,
+    read_cells,
+    translate_errors,
+)
 from partita.partitions.arrays import plain_array
 
 
@@ -66,7 +77,7 @@ class Table:
 
 
 @about("data", "path", "header")
-def as_table(data: Any, options: Any = None) -> Table:
+def as_table(data: Any, options: TextOptions | None = None) -> Table:
     """A table from NumPy, pandas, polars or Arrow data, nested lists, or a csv or parquet path.
 
     ``options`` are the TextOptions of a text file.
@@ -84,6 +95,9 @@ def as_table(data: Any, options: Any = None) -> Table:
     if not table.n_columns or not table.n_rows:
         raise InvalidDataError("the data are empty; expected one row per item and a column.")
     return table
+
+
+# ------------------------------------------------------------------ in memory
 
 
 def _from_array(data: Any) -> Table:
@@ -186,22 +200,52 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _read(path: Path, options: Any) -> Table:
-    from partita.io.files import reading
-    from partita.io.numpy_files import read_array
-    from partita.io.source import check_file
+# ------------------------------------------------------------------ files
 
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+"""Digits grouped by commas; every group has three."""
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+)
+_GERMAN = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(|[T ]\d{2}:\d{2}(:\d{2})?)")
+"""Day.month.year; with slashes the order of day and month differs between countries."""
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How a text file is to be read where its name does not say.
+
+    ``sep`` and ``header`` None: by the suffix, and by the first line. ``missing``: spellings
+    besides the usual ones. ``thousands``: what groups digits by three. ``encoding``: of the text,
+    if not UTF-8.
+    """
+
+    sep: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    missing: tuple[str, ...] = ()
+    header: bool | None = None
+    encoding: str | None = None
+
+
+_WITHOUT_OPTIONS = "Read it as it is meant, with pandas say, and pass the table."
+
+
+def _read(path: Path, options: TextOptions | None) -> Table:
     check_file(path)
     suffix = path.suffix.lower()
-    with reading(path, suffix.removeprefix(".")):
+    with translate_errors(path, suffix.removeprefix(".")):
         if suffix in (".parquet", ".pq"):
             parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
             return _without_index(_from_frame(parquet.read_table(path)), path)
         if suffix == ".npy":
+            read_array = import_module("partita.io.arrays").read_array
             return _from_array(read_array(path))
         if suffix in (".csv", ".tsv", ".txt"):
-            from partita.samplers.text_table import read_text_table
-
             return read_text_table(path, options)
     raise UnknownNameError(
         f"{path}: observations are read from .csv, .tsv, .txt, .parquet and .npy files. "
@@ -240,6 +284,175 @@ _LARGEST = 2.0**53  # beyond it floats skip whole numbers
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
+def read_text_table(source: Source, options: TextOptions | None) -> Table:
+    """A table from separated text; the first line is a header unless all its cells are numbers.
+
+    An unnamed first column of different values is taken as names of the rows.
+    """
+    advice = _WITHOUT_OPTIONS if options is None else ""
+    options = options or TextOptions()
+    path = str(source)
+    separator = options.sep or ("\t" if path.lower().endswith(".tsv") else ",")
+    try:
+        lines, rows = _rows(source, separator, options, advice)
+    except NotUtf8Error as error:
+        raise NotUtf8Error(
+            f"{error} {advice or 'Or name its encoding, such as cp1252.'}",
+            argument="encoding" if not advice else None,
+        ) from None
+    header = _has_header(path, rows, options, advice)
+    names, lines, rows = _headed(path, lines, rows, header)
+    if not rows:
+        raise FileFormatError(f"{path} has a header and no rows; expected one row per item.")
+    cells = [tuple(row[j].strip() for row in rows) for j in range(len(names))]
+    item_names, notes = None, tuple[str, ...]()
+    if names[0] == "":
+        item_names = _row_names(path, cells[0])
+        names, cells, notes = names[1:], cells[1:], (_NAMED,)
+    if not names:
+        raise FileFormatError(f"{path} has a column of names and no other; expected data.")
+    _check_names(path, names)
+    spellings = MISSING | set(options.missing)
+    columns = tuple(_text_column(column, spellings, options) for column in cells)
+    return Table(tuple(names), columns, tuple(cells), tuple(lines), item_names, notes, str(path))
+
+
+def _rows(
+    source: Source, separator: str, options: TextOptions, advice: str
+) -> tuple[list[int], list[list[str]]]:
+    """Cells of each row, and the line of the file on which it ends."""
+    table = read_cells(
+        source, separator, comments=False, blank_rows=True, encoding=options.encoding
+    )
+    cells = [[cell.text for cell in row] for row in table.rows]
+    # In a file of one column an empty line is a missing cell; elsewhere it is no row.
+    one = max(map(len, cells)) == 1
+    found = [(n, row or [""]) for n, row in zip(table.lines, cells, strict=True) if row or one]
+    first = found[0][1]
+    if len(first) == 1 and separator in _SEPARATORS:
+        # A decimal comma may cut the rows below: whole lines are looked at.
+        texts = [separator.join(row) for _, row in found]
+        for other in _SEPARATORS.keys() - {separator}:
+            if all(other in text for text in texts if text.strip()):
+                raise FileFormatError(
+                    f"{table.name} names one column, and has {_SEPARATORS[other]} in every line. "
+                    + (advice or f"If that separates columns, say so with sep={other!r}.")
+                )
+    return [line for line, _ in found], [row for _, row in found]
+
+
+def _has_header(path: str, rows: list[list[str]], options: TextOptions, advice: str) -> bool:
+    """Whether the first line names the columns; refuses numbers that may be names."""
+    if options.header is not None:
+        return options.header
+    if len(rows) == 1:
+        return any(_number(cell.strip(), MISSING, options) is None for cell in rows[0])
+    spellings = MISSING | set(options.missing)
+    if any(_number(cell.strip(), spellings, options) is None for cell in rows[0]):
+        return True
+    first = [cell.strip() for cell in rows[0]]
+    whole = [int(cell) for cell in first if _WHOLE.fullmatch(cell)]
+    if len(whole) < len(first):
+        return False
+    counts = len(whole) > 1 and all(b - a == 1 for a, b in pairwise(whole))
+    below = [cell.strip() for row in rows[1:] for cell in row]
+    alone = bool(below) and not any(_WHOLE.fullmatch(cell) for cell in below)
+    if counts or alone:
+        shown = ",".join(first[:6]) + (",…" if len(first) > 6 else "")
+        raise FileFormatError(
+            f"{path}: the first line, {shown}, may name the columns or be the first row. "
+            + (advice or "Say header=True or header=False."),
+            argument="header",
+        )
+    return False
+
+
+def _headed(
+    path: str, lines: list[int], rows: list[list[str]], header: bool
+) -> tuple[list[str], list[int], list[list[str]]]:
+    """Names, and lines and rows without the header."""
+    width = len(rows[0])
+    if header and len(rows) > 1 and all(len(row) == width + 1 for row in rows[1:]):
+        rows = [["", *rows[0]], *rows[1:]]  # as R's write.table heads a table with row names
+        width += 1
+    ragged = [i for i, row in enumerate(rows) if len(row) != width]
+    if ragged:
+        raise FileFormatError(
+            f"{path}: line {lines[ragged[0]]} has {len(rows[ragged[0]])} cells, the first has "
+            f"{width}."
+        )
+    if not header:
+        return [str(j) for j in range(width)], lines, rows
+    return [cell.strip() for cell in rows[0]], lines[1:], rows[1:]
+
+
+_NAMED = "the first column has no name and different values: taken as names of the items"
+
+
+def _row_names(path: str, cells: tuple[str, ...]) -> tuple[str, ...]:
+    """The unnamed first column as names of the items."""
+    if len(set(cells)) < len(cells):
+        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        raise FileFormatError(
+            f"{path}: the first column has no name, and {twice!r} stands in it more than once, so "
+            "it does not name the rows. Give the column a name in the first line."
+        )
+    return cells
+
+
+def _check_names(path: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if "" in names:
+        raise FileFormatError(
+            f"{path}: column {names.index('') + 1} has no name. Give it one in the first line."
+        )
+    if twice:
+        raise FileFormatError(f"{path}: {listed(twice)} names more than one column. Rename them.")
+
+
+def _number(cell: str, spellings: frozenset[str] | set[str], options: TextOptions) -> float | None:
+    if cell in spellings:
+        return np.nan
+    if options.thousands and options.thousands in cell:
+        if not _GROUPED.fullmatch(_as_usual(cell, options)):
+            return None
+        cell = cell.replace(options.thousands, "")
+    if options.decimal != ".":
+        cell = cell.replace(options.decimal, ".") if "." not in cell else ""
+    return float(cell) if NUMBER.fullmatch(cell) else None
+
+
+def _as_usual(cell: str, options: TextOptions) -> str:
+    """The cell with a comma between groups of digits and a point before decimals."""
+    swapped = {options.decimal: ".", options.thousands: ","}
+    return "".join(swapped.get(character, character) for character in cell)
+
+
+def _text_column(
+    cells: tuple[str, ...], spellings: frozenset[str] | set[str], options: TextOptions
+) -> NDArray[Any]:
+    """Floats, booleans, or text with None where missing."""
+    if options.decimal == "," and options.thousands is None:
+        # 1.234,56 leaves no doubt what its point is; 1.234 alone would.
+        by_point = replace(options, thousands=".")
+        if any("," in c and _GROUPED.fullmatch(_as_usual(c, by_point)) for c in cells if "." in c):
+            options = by_point
+    found = [_number(cell, spellings, options) for cell in cells]
+    if all(number is not None for number in found):
+        return np.array(found, np.float64)
+    present = [cell for cell in cells if cell not in spellings]
+    if {cell.lower() for cell in present} <= {"true", "false"}:
+        if len(present) == len(cells):
+            return np.array([cell.lower() == "true" for cell in cells])
+        return np.array(
+            [None if cell in spellings else cell.lower() == "true" for cell in cells], object
+        )
+    return np.array([None if cell in spellings else cell for cell in cells], object)
+
+
+# ------------------------------------------------------------------ columns as numbers
+
+
 def numbers(
     table: Table,
     kernel: str,
@@ -273,3 +486,161 @@ def refuse_missing(missing: NDArray[np.bool_], table: Table, advice: str) -> Non
             f"{table.source} have missing or infinite values in {table.where(rows)}, columns "
             f"{listed(columns)}. {advice}"
         )
+
+
+# ------------------------------------------------------------------ checks of columns
+
+
+_NAME = re.compile(
+    r"(.*[ _.-])?(id|ids|uuid|index|key|nr|no|row|rows|rownames?|row[ _.-]names?|unnamed: \d+)",
+    re.IGNORECASE,
+)
+_MANY = 20
+"""Rows from which on all-different whole numbers are no accident."""
+
+_WIDE = 1e12
+
+
+def refuse_doubtful(
+    table: Table, *, leave_out: str, missing: str, categories: str, decimal: str, thousands: str
+) -> None:
+    """Raise for a column that would silently spoil the clustering, with the way out.
+
+    The texts say how a caller leaves a column out, names a spelling of missing cells, says that
+    a column holds categories, and names the decimal mark and what groups digits.
+    """
+    for name, column in zip(table.names, table.columns, strict=True):
+        mark = groups_digits(column)
+        if mark is not None or has_decimal_comma(column):
+            ways = [] if mark is None else [thousands.format(mark)]
+            ways += [decimal] if has_decimal_comma(column) and decimal not in ways else []
+            example = next(v for v in column if v is not None and not v.isdigit())
+            raise InvalidDataError(
+                f"column {name!r} holds numbers written like {example!r}; {', or '.join(ways)}."
+            )
+        odd = numbers_but_for_few(column)
+        if odd:
+            cells = listed([repr(column[i]) for i in odd])
+            raise InvalidDataError(
+                f"column {name!r} holds numbers but for {cells} in {table.where(odd)}. If that "
+                f"means a missing value, {missing}; if the column holds categories, {categories}; "
+                f"else correct it, or {leave_out}."
+            )
+        if is_date(column):
+            raise InvalidDataError(
+                f"column {name!r} holds dates or times, which are neither numbers nor categories; "
+                f"{leave_out}, or turn them into numbers first."
+            )
+        # Numbers in the only column are what there is to cluster by, whatever they look like.
+        why = _why_names(name, column) if len(table.names) > 1 or column.dtype.kind == "O" else None
+        if why:
+            raise InvalidDataError(
+                f"column {name!r} {why}, so it probably names the rows; clustering by it would "
+                f"spoil the result. If so, {leave_out}."
+            )
+
+
+def _why_names(name: str, column: np.ndarray) -> str | None:
+    values = [v for v in column.tolist() if v is not None]
+    if len(values) < 3 or len(set(values)) < len(values):
+        return None
+    if column.dtype.kind == "O":
+        return "holds a different text in every row"
+    if column.dtype.kind != "f" or not np.array_equal(column, np.floor(column)):
+        return None
+    if _NAME.fullmatch(name):
+        return "has such a name and a different whole number in every row"
+    if len(values) >= 5 and (np.diff(column) == 1).all():
+        return "counts the rows"
+    return "holds a different whole number in every row" if len(values) >= _MANY else None
+
+
+def left_out(table: Table) -> dict[str, str]:
+    """Columns that hold nothing to cluster by, and why."""
+    found = {}
+    for name, column in zip(table.names, table.columns, strict=True):
+        values = {v for v in column.tolist() if v is not None and v == v}
+        if len(values) < 2:
+            found[name] = "constant" if values else "no value in it"
+    return found
+
+
+def wide_scales(table: Table) -> tuple[str, ...]:
+    """A warning for each column of numbers whose magnitudes span twelve powers of ten."""
+    said = []
+    for name, column in zip(table.names, table.columns, strict=True):
+        if column.dtype.kind != "f":
+            continue
+        sizes = np.abs(column[np.isfinite(column) & (column != 0)])
+        if sizes.size and sizes.max() > _WIDE * sizes.min():
+            said.append(
+                f"column {name!r} spans {sizes.min():.1g} to {sizes.max():.1g}: a few large values "
+                "will decide the clusters; consider its logarithm."
+            )
+    return tuple(said)
+
+
+def numbers_but_for_few(column: NDArray[Any]) -> list[int]:
+    """Rows of a text column that are no numbers, where most others are; else none."""
+    if column.dtype.kind != "O":
+        return []
+    texts = [(i, v) for i, v in enumerate(column) if isinstance(v, str)]
+    odd = [i for i, value in texts if not NUMBER.fullmatch(value.replace(",", "."))]
+    return odd if odd and len(odd) < len(texts) / 2 else []
+
+
+def has_decimal_comma(column: NDArray[Any]) -> bool:
+    """Whether all texts of a column are numbers with a comma for the point."""
+    texts = _texts(column)
+    return any("," in v for v in texts) and all(
+        NUMBER.fullmatch(v.replace(",", ".")) for v in texts
+    )
+
+
+def groups_digits(column: NDArray[Any]) -> str | None:
+    """What groups digits by three in a column of text that are numbers otherwise, if anything."""
+    texts = _texts(column)
+    for mark, decimal in ((".", ","), (",", "."), (" ", ","), (" ", "."), ("'", ".")):
+        options = TextOptions(decimal=decimal, thousands=mark)
+        if any(mark in v for v in texts) and all(
+            _number(v, MISSING, options) is not None for v in texts
+        ):
+            return mark
+    return None
+
+
+def _texts(column: NDArray[Any]) -> list[str]:
+    """The texts of a column that holds nothing else."""
+    found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
+    return found if all(isinstance(v, str) for v in found) else []
+
+
+def is_date(column: NDArray[Any]) -> bool:
+    """Whether a column holds dates, times or durations, as such or as text."""
+    found = [v for v in column if v is not None] if column.dtype.kind == "O" else []
+    if found and all(isinstance(v, (date, time, timedelta)) for v in found):
+        return True
+    texts = _texts(column)
+    return bool(texts) and all(_DATE.fullmatch(v) for v in texts)
+
+
+def days(column: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Dates (ISO, or day.month.year) as numbers of days since 1970; durations as days."""
+    try:
+        return np.array([_days(value) for value in column])
+    except (TypeError, ValueError):
+        raise InvalidDataError(
+            f"column {name!r} holds dates that are not written as year-month-day or day.month.year."
+        ) from None
+
+
+def _days(value: Any) -> float:
+    if value is None:
+        return np.nan
+    if isinstance(value, timedelta):
+        return value / timedelta(days=1)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    if isinstance(value, str) and (german := _GERMAN.fullmatch(value)):
+        value = f"{german[3]}-{int(german[2]):02}-{int(german[1]):02}{german[4]}"
+    return float(np.datetime64(value, "s").astype(np.int64)) / 86400.0

@@ -22,7 +22,8 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
     """The whole number that starts at i, the position after it, and whether there is one.
 
     A decimal point and an exponent may follow (``3.0``, ``3e+00``), as long as
-    the value is whole.
+    the value is whole. Codes that only look like numbers are none: those with a leading zero
+    (``01``), and an exponent without a point or sign (``1e5``), which no program writes so.
     """
     negative = text[i] == 45
     if negative or text[i] == 43:
@@ -33,11 +34,12 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
         value = value * 10 + (int(text[i]) - 48)
         i += 1
     digits = i - start
-    if digits == 0 or digits > _MOST_DIGITS:
+    if digits == 0 or digits > _MOST_DIGITS or (digits > 1 and text[start] == 48):
         return 0, i, False
     if text[i] == 46 or text[i] == 101 or text[i] == 69:
         shift = 0
-        if text[i] == 46:
+        point = text[i] == 46
+        if point:
             i += 1
             zeros = 0  # zeros that end the fraction need no place in the value
             while 48 <= text[i] <= 57:
@@ -58,6 +60,8 @@ def read_whole(text: NDArray[np.uint8], i: int) -> tuple[int, int, bool]:
             minus = text[i] == 45
             if minus or text[i] == 43:
                 i += 1
+            elif not point:
+                return 0, i, False
             if not 48 <= text[i] <= 57:
                 return 0, i, False
             exponent = 0
@@ -101,15 +105,21 @@ def skip_cell(text: NDArray[np.uint8], i: int, sep: int) -> int:
 
 @kernel
 def parse_rows(
-    text: NDArray[np.uint8], start: int, sep: int, target: Ints, out: Ints, spans: Ints
+    text: NDArray[np.uint8],
+    start: int,
+    sep: int,
+    target: Ints,
+    out: Ints,
+    spans: Ints,
+    comments: bool,
 ) -> tuple[int, int, int, int]:
     """Read lines of whole numbers until the text or ``out`` is at its end.
 
     Parameters: ``text`` must end with a newline. ``sep`` is the byte between
     cells, 0 for runs of blanks. Column c goes to ``out[:, target[c]]``, is
     passed over (``SKIP``), or has its bytes noted in
-    ``spans[:, SKIP - 1 - target[c]]`` as (start, stop). Blank lines and lines
-    that start with # are passed over.
+    ``spans[:, SKIP - 1 - target[c]]`` as (start, stop). Blank lines are passed over, and lines
+    that start with # where the table has ``comments``.
 
     Returns rows read, the position reached, how it ended, and the column where
     it ended; after an error the position is that of the offending cell or line.
@@ -119,9 +129,9 @@ def parse_rows(
     i = start
     while i < text.size and rows < out.shape[0]:
         line = i
-        while text[i] == 32 or text[i] == 9 or text[i] == 13:
+        while text[i] == 32 or text[i] == 9:
             i += 1
-        if text[i] == 10 or text[i] == 35:
+        if text[i] == 10 or (comments and text[i] == 35):
             while text[i] != 10:
                 i += 1
             i += 1
@@ -143,7 +153,7 @@ def parse_rows(
                     value = value * 10 + (int(byte) - 48)
                     i += 1
                     byte = text[i]
-                if byte == sep and i > cell:
+                if byte == sep and i > cell and (text[cell] != 48 or i == cell + 1):
                     out[rows, slot] = value
                     i += 1
                     column += 1
@@ -161,8 +171,6 @@ def parse_rows(
                     spans[rows, SKIP - 1 - slot, 1] = i
             after = i
             while text[i] == 32 or (text[i] == 9 and sep != 9):
-                i += 1
-            if text[i] == 13 and text[i + 1] == 10:
                 i += 1
             column += 1
             if text[i] == 10:

@@ -1,0 +1,819 @@
+"""Tables with named columns as draws: one row per draw, or per draw and item (long format)."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._optional import require
+from partita._progress import Status
+from partita._vocabulary import Kind
+from partita.errors import (
+    InvalidInputError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+    PartitaWarning,
+)
+from partita.io.table import ReadOptions
+from partita.kernels.arrays import Floats, Ints
+from partita.partitions.arrays import first_appearance, stacked
+from partita.partitions.cleaning import smallest_unsigned
+from partita.partitions.convert import draws_from_array
+from partita.partitions.draws import Draws
+from partita.partitions.noise import whole_labels
+from partita.partitions.room import room_for
+
+# ------------------------------------------------------------------ roles of columns
+
+CHAIN, WEIGHT, RUN, DRAW, TILTED = ".chain", ".weight", ".run", ".draw", ".tilted"
+_CHAINS = frozenset({CHAIN, "chain", "chain__", "chain_id"})
+_DRAWS = frozenset(
+    {".iteration", DRAW, "iter", "iteration", "iterations", "draw", "iter__", "draw__", RUN}
+)
+_QUANTITIES = frozenset(
+    {
+        *("lp__", "lp", "k", "n_clusters", "nclusters", "num_clusters"),
+        *("loglik", "log_lik", "logpost", "log_posterior", "deviance"),
+    }
+)
+"""Names, in small letters, of what samplers write beside labels: never the name of an item."""
+_ITEM_IDS = frozenset(
+    {"item", "items", "i", "index", "id", "obs", "observation", "unit", "subject", "cell"}
+)
+_LABEL_NAMES = frozenset(
+    {"label", "labels", "cluster", "z", "value", "class", "allocation", "component", "group"}
+)
+_BRACKET = re.compile(r"(.+)\[(\d+)\]")
+_MANGLED = re.compile(r"(.+?)\.(\d+)\.")  # what R's data frames make of z[1]
+_DOT = re.compile(r"(.+)\.(\d+)")
+_PLACEHOLDER = re.compile(r"\.item\d+")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Positions of the columns that matter, and the items' names if they have any."""
+
+    items: list[int]
+    names: tuple[str, ...] | None
+    chain: int | None
+    weight: int | None
+    draw: int | None = None
+    kind: Kind = "posterior"
+
+
+def placeholder_names(n_items: int) -> list[str]:
+    """The column names that stand for items without names."""
+    return [f".item{i}" for i in range(1, n_items + 1)]
+
+
+def columns_beside(draws: Draws) -> dict[str, NDArray[Any]]:
+    """What tables hold beside the labels, by heading: chain, number of the run and weight."""
+    runs = np.arange(1, draws.n_draws + 1) if draws.kind == "ensemble" else None
+    tilted = np.ones(draws.n_draws, np.int64) if draws.kind == "tilted" else None
+    columns = {CHAIN: draws.chain, RUN: runs, TILTED: tilted, WEIGHT: draws.weights}
+    return {name: values for name, values in columns.items() if values is not None}
+
+
+def choose_columns(
+    names: Sequence[str],
+    *,
+    var_name: str | None,
+    is_whole: Callable[[int], bool],
+    one_variable: bool = False,
+) -> Columns:
+    """Sort the columns of a table into items, chain and weight.
+
+    ``.weight`` is what it says, ``.chain`` or ``chain`` the chain; ``.draw``,
+    ``.iteration``, ``iter`` and the like number the draws, and
+    ``.run`` numbers the runs of an ensemble, which it says these are; ``.tilted``
+    says that the weights are not those of the posterior. A
+    table of variables (``var_name`` or ``one_variable`` given, a column
+    ``lp__``, or a column named like ``z[1]``) gives the columns of one indexed
+    variable in the order of its index: ``var_name``, or the only one that is
+    whole in the first draw, as ``is_whole(position)`` tells. In any other table
+    every remaining column is an item of that name, except that ``.item1,
+    .item2, …`` stand for items without names; quantities that samplers write
+    beside labels (``K``, ``lp``) are refused there.
+    """
+    names = [str(name) for name in names]
+    chain = _single(names, [i for i, name in enumerate(names) if name.lower() in _CHAINS])
+    weight = _single(names, [i for i, name in enumerate(names) if name == WEIGHT])
+    numbers = [i for i, name in enumerate(names) if name.lower() in _DRAWS]
+    draw = next((i for i in numbers if names[i].lower() in (DRAW, "draw")), None)
+    draw = numbers[-1] if draw is None and numbers else draw
+    kind: Kind = "ensemble" if RUN in names else "tilted" if TILTED in names else "posterior"
+    beside = {chain, weight, *numbers}
+    rest = [i for i, name in enumerate(names) if i not in beside and name != TILTED]
+    if (
+        var_name is not None
+        or one_variable
+        or "lp__" in names
+        or any(_BRACKET.fullmatch(names[i]) for i in rest)
+        or (rest and all(_MANGLED.fullmatch(names[i]) for i in rest))
+    ):
+        variables = _indexed(names, rest)
+        chosen = _named(variables, var_name) if var_name else _only_whole(variables, is_whole)
+        return Columns(chosen, None, chain, weight, draw, kind)
+    if not rest:
+        raise InvalidLabelsError(
+            f"there are no items: the table has only the columns {names}. "
+            "Expected one column of labels per item."
+        )
+    item_names = tuple(names[i] for i in rest)
+    _refuse_quantities(item_names)
+    _refuse_repeated(item_names)
+    unnamed = list(item_names) == placeholder_names(len(rest))
+    if not unnamed and (odd := next(filter(_PLACEHOLDER.fullmatch, item_names), None)):
+        raise InvalidInputError(
+            f"the column {odd!r} stands for an item without a name, but the columns are not "
+            f".item1, .item2, … in order: {_listed(item_names[:4])}, …. A column was lost, moved "
+            "or renamed; name all items or none."
+        )
+    return Columns(rest, None if unnamed else item_names, chain, weight, draw, kind)
+
+
+def _single(names: Sequence[str], positions: list[int]) -> int | None:
+    if len(positions) > 1:
+        raise InvalidInputError(
+            f"the columns {', '.join(repr(names[i]) for i in positions)} would all be the same; "
+            "a table has one column of chains and one of weights. Drop or rename the others."
+        )
+    return positions[0] if positions else None
+
+
+def _refuse_quantities(names: tuple[str, ...]) -> None:
+    for name in names:
+        # Items named …, j, k, l, … by the alphabet are items.
+        beside = len(name) == 1 and {chr(ord(name) - 1), chr(ord(name) + 1)} & set(names)
+        if name.lower() in _QUANTITIES and not beside:
+            raise InvalidInputError(
+                f"the column {name!r} has the name of a quantity that samplers write beside the "
+                "labels. Drop it, or rename it if it is an item."
+            )
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInputError(
+                f"the name {name!r} stands over several columns; every item needs its own."
+            )
+        seen.add(name)
+
+
+def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[int]]:
+    """Variables with one index that runs from 0 or 1 without gaps, columns in index order."""
+    _refuse_repeated([names[i] for i in positions])
+    found: dict[str, dict[int, int]] = {}
+    for position in positions:
+        name = names[position]
+        match = _BRACKET.fullmatch(name) or _MANGLED.fullmatch(name) or _DOT.fullmatch(name)
+        if match and not _DOT.fullmatch(match[1]):  # mu.1.1 has two indices
+            found.setdefault(match[1], {})[int(match[2])] = position
+    return {
+        name: [by_index[i] for i in sorted(by_index)]
+        for name, by_index in found.items()
+        if sorted(by_index) in (list(range(len(by_index))), list(range(1, len(by_index) + 1)))
+    }
+
+
+def _named(variables: dict[str, list[int]], var_name: str) -> list[int]:
+    if var_name not in variables:
+        raise InvalidInputError(
+            f"var_name={var_name!r} is not an indexed variable of this table; "
+            f"the indexed variables are {_listed(variables)}.",
+            argument="var_name",
+        )
+    return variables[var_name]
+
+
+def _only_whole(variables: dict[str, list[int]], is_whole: Callable[[int], bool]) -> list[int]:
+    candidates = [name for name, columns in variables.items() if all(map(is_whole, columns))]
+    if len(candidates) == 1:
+        return variables[candidates[0]]
+    if candidates:
+        raise InvalidInputError(
+            "several variables could hold the labels; choose one by var_name=…: "
+            f"{_listed(candidates)}."
+        )
+    raise InvalidInputError(
+        "no variable of this table has one index and whole numbers in its first draw; expected "
+        "columns such as z.1, z.2, … or z[1], z[2], …. "
+        f"The indexed variables are {_listed(variables)}."
+    )
+
+
+def _listed(names: Sequence[str] | dict[str, list[int]]) -> str:
+    shown = [repr(str(name)) for name in names]
+    more = f" and {len(shown) - 20} more" if len(shown) > 20 else ""
+    return (", ".join(shown[:20]) or "none") + more
+
+
+# ------------------------------------------------------------------ ids of chains and draws
+
+_LARGEST = 2.0**53  # beyond it floats skip whole numbers
+
+
+def clean_ids(values: Any) -> NDArray[Any]:
+    """Chain ids as integers where all are whole numbers, else as text; none may be missing."""
+    ids = np.asarray(values)
+    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    if missing is not None and missing.any():
+        _refuse_id(int(np.flatnonzero(missing)[0]), "is missing")
+    if ids.dtype.kind in "iu":
+        return ids
+    if ids.dtype.kind in "OTU":
+        return _ids_of_objects(ids)
+    if ids.dtype.kind not in "fb":
+        raise InvalidInputError(
+            f"chain ids are of type {ids.dtype}; expected whole numbers or text, one per draw."
+        )
+    return _ids_of_floats(ids.astype(np.float64))
+
+
+def _ids_of_objects(ids: NDArray[Any]) -> NDArray[Any]:
+    listed = ids.tolist()
+    for draw, value in enumerate(listed):
+        if isinstance(value, str):
+            if not value:
+                _refuse_id(draw, "is empty")
+        elif value is None or type(value).__name__ == "NAType" or value != value:
+            _refuse_id(draw, "is missing")
+    if any(isinstance(value, str) for value in listed):
+        return np.array([str(value) for value in listed])
+    try:
+        if all(isinstance(value, (int, np.integer)) for value in listed):
+            return np.array(listed, np.int64)
+        numbers = np.array(listed, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(
+            f"chain ids such as {listed[0]!r} are neither whole numbers nor text."
+        ) from None
+    return _ids_of_floats(numbers)
+
+
+def _ids_of_floats(numbers: Floats) -> Ints:
+    with np.errstate(invalid="ignore"):
+        bad = ~((numbers == np.floor(numbers)) & (np.abs(numbers) < _LARGEST))
+    if bad.any():
+        draw = int(np.flatnonzero(bad)[0])
+        value = float(numbers[draw])
+        _refuse_id(draw, "is missing" if value != value else f"is {value!r}")
+    return numbers.astype(np.int64)
+
+
+def _refuse_id(draw: int, came: str) -> None:
+    raise InvalidInputError(
+        f"the chain id of draw {draw} {came}; expected whole numbers or text, one per draw."
+    )
+
+
+def chains_of(numbers: NDArray[Any], chain: NDArray[Any] | None, name: str) -> NDArray[Any] | None:
+    """The chains of draws with these numbers; refuses numbers that repeat within a chain.
+
+    Without chains, numbers that start again where the first began start a new chain.
+    """
+    keys = [numbers] if chain is None else [chain, numbers]
+    _, row = _numbered(keys)
+    if int(row.max(initial=-1)) + 1 == len(row):
+        return chain
+    if chain is None and numbers.dtype.kind in "iuf":
+        falls = np.diff(numbers) < 0
+        starts = np.flatnonzero(np.concatenate([[True], falls]))
+        rising = (np.diff(numbers)[~falls] > 0).all()
+        if rising and (numbers[starts] == numbers[0]).all():
+            return np.cumsum(np.concatenate([[False], falls])) + 1
+    return refuse_long(name)
+
+
+def _numbered(keys: list[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """First row and number of each distinct combination of keys, in their order."""
+    codes = np.stack([np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys])
+    _, first, row = np.unique(codes, axis=1, return_index=True, return_inverse=True)
+    return first, row.reshape(-1)
+
+
+def refuse_long(name: str) -> NoReturn:
+    """Refuse a table whose numbers of draws repeat."""
+    raise InvalidInputError(
+        f"the column {name!r} repeats its numbers, so this may be a long table, with one row per "
+        "draw and item, and it is not complete. Name its columns .chain, .iteration, .draw, item "
+        "and label as tidybayes does, with each item once in each draw, or pivot it to one row per "
+        "draw and one column per item."
+    )
+
+
+# ------------------------------------------------------------------ long format
+
+
+@dataclass(frozen=True)
+class Long:
+    """Columns of what may be a long table: ids of chains and draws, and two others.
+
+    ``certain`` if the other two are named as items and labels are; otherwise they may be two
+    items, and the numbers of the draws tell.
+    """
+
+    chain: int | None
+    draws: tuple[int, ...]
+    item: int
+    label: int
+    certain: bool
+
+
+def long_columns(names: Sequence[str]) -> Long | None:
+    """The columns of what may be a long table; None where numbers of draws or others lack."""
+    lower = [str(name).lower() for name in names]
+    chain = [i for i, name in enumerate(lower) if name in _CHAINS]
+    draws = tuple(i for i, name in enumerate(lower) if name in _DRAWS)
+    rest = [i for i in range(len(names)) if i not in (*chain, *draws)]
+    if not draws or len(chain) > 1 or len(rest) != 2 or RUN in names:
+        return None
+    item, label = rest
+    plain = [lower[i].lstrip(".") for i in rest]
+    if plain[1] in _ITEM_IDS or (plain[0] in _LABEL_NAMES and plain[1] not in _LABEL_NAMES):
+        item, label = label, item
+    tidybayes = {CHAIN, ".iteration", DRAW} <= set(names)
+    certain = {lower[item].lstrip(".")} <= _ITEM_IDS and lower[label].lstrip(".") in _LABEL_NAMES
+    return Long(chain[0] if chain else None, draws, item, label, tidybayes or certain)
+
+
+def is_long(long: Long, columns: Sequence[NDArray[Any]]) -> bool:
+    """Whether a table of these columns has more than one row for a draw, or says it is long."""
+    _, row = _numbered([columns[i] for i in (long.chain, *long.draws) if i is not None])
+    return long.certain or int(row.max(initial=-1)) + 1 < len(row)
+
+
+def draws_from_long(long: Long, columns: Sequence[NDArray[Any]], names: Sequence[str]) -> Draws:
+    """Draws from a long table with each item once in each draw.
+
+    Draws come in the order of their chains and numbers, items in that of their index where it
+    is a number, else of first appearance; an index that only counts gives no names.
+    """
+    index, value = columns[long.item], columns[long.label]
+    ids = [columns[i] for i in (long.chain, *long.draws) if i is not None]
+    first_of_draw, row = _numbered(ids)
+    found, first, column = np.unique(index, return_index=True, return_inverse=True)
+    if index.dtype.kind not in "iuf":
+        order = np.argsort(np.argsort(first))
+        found, column = index[np.sort(first)], order[column]
+    n_draws, n_items = first_of_draw.size, found.size
+    if index.size != n_draws * n_items or np.unique(row * n_items + column).size != index.size:
+        raise InvalidLabelsError(
+            f"the long table has {index.size:,} rows for {n_draws:,} draws of {n_items:,} items "
+            f"(columns {', '.join(repr(str(name)) for name in names)}); expected one row for each "
+            "item in each draw."
+        )
+    labels = np.empty((n_draws, n_items), value.dtype)
+    labels[row, column] = value
+    counts = found.dtype.kind in "iuf" and np.array_equal(found, np.arange(n_items) + found[0])
+    item_names = None if counts and found[0] in (0, 1) else [_name(each) for each in found.tolist()]
+    chain = None if long.chain is None else clean_ids(columns[long.chain])[first_of_draw]
+    return Draws(labels, chain=chain, item_names=item_names)
+
+
+def _name(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+# ------------------------------------------------------------------ building draws by blocks
+
+BLOCK_LABELS = 1 << 22
+"""Labels converted at a time."""
+
+_ENOUGH_TO_COUNT = 10
+"""Rows from which on a column that counts them is no coincidence."""
+
+
+def rows_per_block(n_items: int) -> int:
+    """Rows to hand to a :class:`Builder` at a time."""
+    return max(1, BLOCK_LABELS // max(1, n_items))
+
+
+class Builder:
+    """Canonical labels growing by blocks of rows, about one byte per label.
+
+    Parameters
+    ----------
+    n_items : int
+        Columns of every block.
+    expected : int
+        Rows to allocate at first; a good guess saves growing.
+    """
+
+    def __init__(self, n_items: int, expected: int = 0) -> None:
+        self._room = room_for(n_items, expected)
+        self._n_items = n_items
+        self._counts: list[NDArray[np.int64]] = []
+        self._counting: NDArray[np.int64] | None = None
+        self.n_rows = 0
+
+    def add(self, block: NDArray[Any]) -> None:
+        """Append rows of labels of any accepted kind."""
+        if not block.shape[0]:
+            return
+        block = whole_labels(block, "draws", first_draw=self.n_rows)
+        self._watch_counting(block)
+        canonical = np.empty(block.shape, np.int32)
+        counts = first_appearance(block, canonical)
+        self._counts.append(counts)
+        self._room.add(canonical, smallest_unsigned(int(counts.max()) - 1))
+        self.n_rows += block.shape[0]
+
+    def finish(self, *, item_names: Sequence[str] | None = None, **fields: Any) -> Draws:
+        """The draws collected; the builder must not be used afterwards."""
+        if not self.n_rows:
+            raise InvalidLabelsError("there are no draws; at least one row is needed.")
+        if self._counting is not None and self.n_rows > 1:
+            often = self.n_rows >= _ENOUGH_TO_COUNT * (self._restarts + 1)
+            mine = self._counting[often]
+            shape = (self.n_rows, self._n_items)
+            refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
+        counts = np.concatenate(self._counts)
+        return Draws._from_canonical(self._room.finish(), counts, item_names=item_names, **fields)
+
+    def _watch_counting(self, block: Ints) -> None:
+        """Keep track of the columns that count by the same step, up or down, with restarts."""
+        if self._counting is None:
+            self._first = block[0].copy()
+            self._counting = np.arange(block.shape[1])
+            self._restarts = np.zeros(block.shape[1], np.int64)
+            self._last = block[:0]
+        if self.n_rows <= 1 < self.n_rows + block.shape[0]:
+            self._step = block[1 - self.n_rows] - self._first
+            self._counting = np.flatnonzero(self._step)
+            self._restarts = self._restarts[self._counting]
+        mine = self._counting
+        if mine.size and self.n_rows + block.shape[0] > 1:
+            rows = np.concatenate([self._last, block])[:, mine]
+            again = rows[1:] == self._first[mine]
+            still = (again | (rows[1:] - rows[:-1] == self._step[mine])).all(axis=0)
+            self._counting = mine[still]
+            self._restarts = (self._restarts + again.sum(axis=0))[still]
+        self._last = block[-1:].copy()
+
+
+def refuse_counting(
+    shape: tuple[int, int],
+    columns: NDArray[np.int64],
+    first: NDArray[np.int64],
+    step: NDArray[np.int64],
+    item_names: Sequence[str] | None,
+) -> None:
+    """Refuse a table with columns that count from row to row, each from its first."""
+    n_rows, n_items = shape
+    if n_rows < _ENOUGH_TO_COUNT or not 0 < columns.size < n_items:
+        return
+    column, start = int(columns[0]), int(first[0])
+    name = f" {item_names[column]!r}" if item_names is not None else ""
+    raise InvalidLabelsError(
+        f"the column of item {column}{name} counts {start}, {start + int(step[0])}, … along the "
+        f"{n_rows:,} rows: it numbers draws or items and labels none. Drop it, or head it with "
+        ".iteration."
+    )
+
+
+def build(blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any) -> Draws:
+    """Draws from an iterable of blocks; ``fields`` are weights, chain, item_names, kind."""
+    if n_items == 0:
+        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    builder = Builder(n_items, expected)
+    with Status("reading draws") as status:
+        for block in blocks:
+            builder.add(block)
+            status.say(f"{builder.n_rows:,} so far")
+    return builder.finish(**fields)
+
+
+# ------------------------------------------------------------------ tables of other libraries
+
+_FEW_ROWS = 4
+"""At most this many draws are an example, and their names no reason to doubt."""
+
+
+class ForeignTable:
+    """What a library's table must tell to become draws; most keep no index beside their columns."""
+
+    names: list[str]
+    n_rows: int
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of ``step`` rows."""
+        for start in range(0, self.n_rows, step):
+            yield self.rows(columns, start, start + step)
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        return stacked([self.column(i)[start:stop] for i in columns])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        raise NotImplementedError
+
+    def chain(self) -> NDArray[Any] | None:
+        """Chain ids that the table keeps outside its columns."""
+        return None
+
+    def row_names(self) -> list[str] | None:
+        """Names that the table gives its rows, if they are text."""
+        return None
+
+
+def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Draws:
+    """Draws from a table with one row per draw, or one per draw and item."""
+    if not table.n_rows:
+        raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    long = None if var_name is not None else long_columns(table.names)
+    if long is not None:
+        columns = [_values(table, i) for i in range(len(table.names))]
+        if is_long(long, columns):
+            return draws_from_long(long, columns, table.names)
+    items, fields = items_and_fields(table, var_name)
+    blocks = table.blocks(items, rows_per_block(len(items)))
+    return build(blocks, len(items), expected=table.n_rows, **fields)
+
+
+def items_and_fields(table: ForeignTable, var_name: str | None) -> tuple[list[int], dict[str, Any]]:
+    """The columns that are items, and weights, chain, item_names and kind of the draws."""
+    columns = choose_columns(
+        table.names,
+        var_name=var_name,
+        is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
+    )
+    warn_of_items_in_rows(table.row_names(), table.n_rows, len(columns.items))
+    chain = table.chain() if columns.chain is None else table.column(columns.chain)
+    chain = None if chain is None else clean_ids(chain)
+    if columns.draw is not None:
+        numbers = table.column(columns.draw)
+        chain = chains_of(numbers, chain, table.names[columns.draw])
+    return columns.items, {
+        "weights": None if columns.weight is None else _weights(table.column(columns.weight)),
+        "chain": None if columns.kind == "ensemble" else chain,
+        "item_names": columns.names,
+        "kind": columns.kind,
+    }
+
+
+def _weights(values: NDArray[Any]) -> Floats:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidWeightsError(
+            "a weight is missing or text; expected one number per draw in the column .weight."
+        ) from None
+
+
+def _values(table: ForeignTable, position: int) -> NDArray[Any]:
+    return np.concatenate([block[:, 0] for block in table.blocks([position], table.n_rows)])
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return float(value).is_integer()
+    except (TypeError, ValueError):
+        return False
+
+
+def warn_of_items_in_rows(
+    names: Sequence[str] | None, n_rows: int, n_items: int, *, named_columns: bool = True
+) -> None:
+    """Warn where rows have names of their own, as items have, and are fewer than columns.
+
+    Where rows alone have names, they need not be fewer.
+    """
+    if names is None or len(set(names)) < n_rows or n_rows <= _FEW_ROWS:
+        return
+    if (named_columns and n_rows >= n_items) or any(_is_number(name) for name in names):
+        return
+    said = (
+        f"{n_rows:,} rows, named {names[0]!r}, {names[1]!r}, …, and {n_items:,} columns: are the "
+        "rows items? They were read as draws; if they are items, pass transpose=True."
+    )
+    warnings.warn(PartitaWarning(said), stacklevel=2)
+
+
+def _is_number(name: str) -> bool:
+    return name.strip().lstrip("-").isdigit()
+
+
+def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None = None) -> Draws:
+    """Draws from a pandas or polars DataFrame or an Arrow table."""
+    library = type(obj).__module__.partition(".")[0]
+    kind = f"{library} {type(obj).__name__}"
+    if len(getattr(obj, "shape", ())) != 2:
+        hint = " Call .collect() first." if type(obj).__name__ == "LazyFrame" else ""
+        raise InvalidLabelsError(
+            f"a {kind} was given; expected a table with one row per draw and one column per "
+            f"item.{hint}"
+        )
+    if library == "pandas":
+        return draws_from_table(PandasTable(obj.T if transpose else obj), var_name=var_name)
+    table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
+    read = draws_from_items if transpose else draws_from_table
+    return read(table, var_name=var_name)
+
+
+def draws_from_items(table: ForeignTable, *, var_name: str | None = None) -> Draws:
+    """Draws from a table with one row per item, named where rows are, and one column per draw."""
+    if var_name is not None:
+        raise InvalidInputError(
+            "var_name=… names columns; it has no meaning transposed.", argument="var_name"
+        )
+    everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
+    return draws_from_array(everything, transpose=True, item_names=table.row_names())
+
+
+class PandasTable(ForeignTable):
+    """A pandas DataFrame; a default range of columns means items without names."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.n_rows = len(frame)
+        heads = frame.columns.tolist()
+        default = heads == list(range(len(heads)))
+        self.names = placeholder_names(len(heads)) if default else [str(h) for h in heads]
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows, none of them missing."""
+        block = self._frame.iloc[start:stop, columns]
+        missing = block.isna().to_numpy()
+        if missing.any():
+            draw, item = (int(i[0]) for i in np.nonzero(missing))
+            raise InvalidLabelsError(
+                f"the label in row {start + draw}, column {self.names[columns[item]]!r} is "
+                "missing; every item needs a label in every draw. Drop the item or the draw."
+            )
+        kinds = {getattr(dtype, "kind", "O") for dtype in block.dtypes}
+        if kinds <= set("ib"):  # nullable integers would otherwise come out as Python objects
+            return np.asarray(block.to_numpy(dtype=np.int64))
+        return stacked([_plain_values(block.iloc[:, j]) for j in range(len(columns))])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return np.asarray(self._frame.iloc[:, position].to_numpy())
+
+    def chain(self) -> NDArray[Any] | None:
+        """The index level named chain."""
+        if "chain" not in self._frame.index.names:
+            return None
+        return np.asarray(self._frame.index.get_level_values("chain"))
+
+    def row_names(self) -> list[str] | None:
+        """The index, where it is text."""
+        names = self._frame.index.tolist()
+        return names if all(isinstance(name, str) for name in names) else None
+
+
+def _plain_values(series: Any) -> NDArray[Any]:
+    """A column without missing values as NumPy; nullable and Arrow types by their own kind."""
+    kind = getattr(series.dtype, "kind", "O")
+    dtype = getattr(series.dtype, "numpy_dtype", series.dtype)
+    if kind in "iufb" and hasattr(series.dtype, "numpy_dtype"):
+        return np.asarray(series.to_numpy(dtype=dtype))
+    return np.asarray(series.to_numpy() if kind in "iufb" else series.to_numpy(dtype=object))
+
+
+class PolarsTable(ForeignTable):
+    """A polars DataFrame."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.n_rows, self.names = frame.height, list(frame.columns)
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        part = self._frame.slice(start, stop - start)
+        return stacked([part.to_series(i).to_numpy() for i in columns])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return np.asarray(self._frame.to_series(position).to_numpy())
+
+
+class ArrowTable(ForeignTable):
+    """A pyarrow Table or RecordBatch."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.n_rows, self.names = table.num_rows, list(table.column_names)
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows."""
+        part = self._table.slice(start, stop - start)
+        return stacked([arrow_values(part.column(i)) for i in columns])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return arrow_values(self._table.column(position))
+
+
+def arrow_values(column: Any) -> NDArray[Any]:
+    """An Arrow column as NumPy; whole numbers beside nulls stay exact, as objects."""
+    if column.null_count:
+        return np.array([*column.to_pylist(), None], object)[:-1]
+    if hasattr(column, "chunks"):
+        return np.asarray(column.to_numpy())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+class NamedColumns(ForeignTable):
+    """Columns of equal length under names, masked or None where missing, as R's tables are."""
+
+    def __init__(
+        self, columns: list[NDArray[Any]], names: list[str], rows: tuple[str, ...] | None
+    ) -> None:
+        self._columns, self.names, self._rows = columns, names, rows
+        self.n_rows = len(columns[0]) if columns else 0
+
+    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
+        """Some columns of some rows, none of them missing."""
+        parts = [self._columns[i][start:stop] for i in columns]
+        for position, part in zip(columns, parts, strict=True):
+            _refuse_missing(part, self.names[position], start)
+        return stacked([np.ma.getdata(part) for part in parts])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return self._columns[position]
+
+    def row_names(self) -> list[str] | None:
+        """The names of the rows, if there are any."""
+        return None if self._rows is None else list(self._rows)
+
+
+def _refuse_missing(part: NDArray[Any], name: str, start: int) -> None:
+    missing = np.ma.getmaskarray(part)
+    if part.dtype.kind == "O":
+        missing = np.array([value is None for value in part])
+    if missing.any():
+        row = start + int(np.flatnonzero(missing)[0])
+        raise InvalidLabelsError(
+            f"the label in row {row}, column {name!r} is missing (NA); every item needs a label "
+            "in every draw. Drop the item or the draw."
+        )
+
+
+# ------------------------------------------------------------------ parquet, feather
+
+
+def read_parquet(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a parquet file, in blocks of rows."""
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
+    table_of = draws_from_items if options.transpose else draws_from_table
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        return table_of(ParquetTable(file), var_name=options.var_name)
+
+
+def read_feather(path: Path, options: ReadOptions) -> Draws:
+    """Draws from a feather file or an Arrow stream."""
+    arrow = require("pyarrow", extra="parquet", purpose="reading .feather and .arrow files")
+    ipc = require("pyarrow.ipc", extra="parquet")
+    with arrow.memory_map(str(path)) as mapped:
+        opened = ipc.open_file if mapped.read(6) == b"ARROW1" else ipc.open_stream
+        mapped.seek(0)
+        return draws_from_frame(
+            opened(mapped).read_all(), transpose=options.transpose, var_name=options.var_name
+        )
+
+
+class ParquetTable(ForeignTable):
+    """A parquet file as a table; the index that pandas stores among the columns is left out."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.n_rows = file.metadata.num_rows
+        metadata = file.schema_arrow.pandas_metadata or {}
+        self._index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+        self.names = [name for name in file.schema_arrow.names if name not in self._index]
+
+    def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
+        """Some columns in blocks of rows."""
+        wanted = [self.names[i] for i in columns]
+        for batch in self._file.iter_batches(batch_size=step, columns=wanted):
+            yield stacked([arrow_values(batch.column(name)) for name in wanted])
+
+    def column(self, position: int) -> NDArray[Any]:
+        """One whole column."""
+        return self._whole(self.names[position])
+
+    def chain(self) -> NDArray[Any] | None:
+        """The level of pandas' index named chain."""
+        return self._whole("chain") if "chain" in self._index else None
+
+    def row_names(self) -> list[str] | None:
+        """Pandas' index, where it is one column of text."""
+        if len(self._index) != 1:
+            return None
+        names = self._whole(self._index[0]).tolist()
+        return names if all(isinstance(name, str) for name in names) else None
+
+    def _whole(self, name: str) -> NDArray[Any]:
+        return arrow_values(self._file.read(columns=[name]).column(name))

@@ -1,0 +1,366 @@
+"""Reading draws: files of every format, and objects of every library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._files import PathLike
+from partita._validate import choice_or_none, flag, text_or_none, unexpected
+from partita._validate import path as clean_path
+from partita._vocabulary import KINDS, Kind
+from partita.errors import (
+    InvalidInputError,
+    InvalidLabelsError,
+    NotSupportedError,
+    UnknownNameError,
+    about,
+)
+from partita.io.table import (
+    ReadOptions,
+    Source,
+    check_file,
+    is_stream,
+    several,
+    translate_errors,
+)
+from partita.partitions.arrays import plain_array
+from partita.partitions.convert import draws_from_array, with_fields
+from partita.partitions.draws import Draws
+from partita.partitions.noise import NoiseRule, reading_noise
+from partita.partitions.room import labels_in_file
+from partita.partitions.types import Engine
+
+
+def read_draws(
+    path: Source | Sequence[Source],
+    *,
+    format: str | None = None,
+    transpose: bool = False,
+    var_name: str | None = None,
+    header: bool | None = None,
+    sep: str | None = None,
+    strings: bool = False,
+    noise: NoiseRule | None = None,
+    memory_map: bool = False,
+    engine: Engine | None = None,
+    kind: Kind | None = None,
+) -> Draws:
+    """Read draws of a partition from a file: one row per draw, one column per item.
+
+    Parameters
+    ----------
+    path : path, "-", open file, or a sequence of these
+        ``"-"`` is standard input. Several files are several chains of the same items; so are
+        those of a pattern such as ``"part-*.npy"``, in the order of the numbers in their names.
+    format : str, optional
+        ``csv``, ``tsv``, ``txt`` (runs of blanks), ``cmdstan``, ``coda`` (a chain beside its
+        index), ``npy``, ``npz``, ``parquet``, ``feather``, ``netcdf``, ``zarr``, ``rds`` or
+        ``rdata``. Told from the suffix when omitted (.csv .tsv .txt .dat, each also packed as
+        .gz .xz .bz2; .npy .npz .parquet .pq .feather .arrow .nc .nc4 .zarr .rds .RData .rda;
+        CODAchain1.txt); csv for open files and standard input.
+    transpose : bool
+        The file has one row per item and one column per draw.
+    var_name : str, optional
+        The variable that holds the labels, in files that hold several: ``z`` for the columns
+        ``z.1, z.2, …`` or ``z[1], z[2], …``, for an array of an ArviZ or npz file, or the path
+        to an object of R, ``fit$clust``. When omitted there must be exactly one that fits.
+    header : bool, optional
+        Whether the first row of a text file is a header. When omitted it is one if no cell of
+        it is a number, and a draw if all are; where it mixes both, counts 0, 1, 2, … or
+        1, 2, 3, … as column numbers do, or could be a row of ids, an error asks. Quoted cells
+        are not numbers.
+    sep : str, optional
+        The character between cells of a text file, if not the format's own.
+    strings : bool
+        Labels of a text file are text, not numbers; ``header`` must then be given.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, and what it means; see :func:`as_draws`.
+    kind : "posterior" or "ensemble", optional
+        What the rows are; see :func:`as_draws`. When omitted what the file says, and draws of a
+        posterior where it says nothing.
+    memory_map : bool
+        Leave the labels on disk and map them into memory, for draws that do not fit. An npy file
+        of canonical labels in the smallest dtype, as :func:`write_draws` makes it, is mapped
+        itself; the labels of any other file are written once to a temporary file, which is gone
+        when the draws are, and a message says so.
+    engine : "dask" or distributed.Client, optional
+        Keep the labels on the workers of a Dask cluster, which read npy, parquet, netCDF and zarr
+        by themselves, block by block: the path must be one that they see too. Other formats are
+        read here and sent. "dask" is the client in force. Every function of partita takes such
+        draws as it takes others.
+
+    Returns
+    -------
+    Draws
+
+    Notes
+    -----
+    Text is UTF-8 with line ends of any system. Blank lines are passed over, and lines that start
+    with ``#`` before the table and in Stan's tables. A number is written in digits, with a sign,
+    a decimal point or an exponent as programs write them (``3``, ``3.0``, ``3e+00``); codes such as
+    ``01``, ``1e5``, ``0x1f`` are refused unless ``strings=True``, where labels are compared as
+    text. Under a header,
+    the columns ``.chain`` (or ``chain``) and ``.weight`` are the chain and weight of each draw;
+    columns such as ``.draw``, ``iter`` and ``Iteration`` number the draws, and numbers that start
+    again without a column of chains start a new chain; other columns that count are
+    refused; ``.run`` numbers the runs of an ensemble; a first column
+    with an empty heading, or one without any heading, holds row names (as R and pandas write them).
+    A long table has one row per draw and item: tidybayes' ``.chain``, ``.iteration``, ``.draw``,
+    index and label, or ``draw``, ``item``, ``label`` in any order and sorting; each item must be
+    there once in each draw. Warm-up that Stan's comments announce (``save_warmup``) is left out,
+    with a warning. A table with a column ``lp__`` or columns named like ``z[1]`` holds variables:
+    one of them is read, chosen by ``var_name`` or as the only indexed one that is whole in its
+    first draw. In npz files the array ``labels`` is read, or else the only matrix. In R's files the
+    only object that can be draws is: a matrix, a data frame, an array of chains, a list of label
+    vectors or of chains, the labels inside a fit of BNPmix, dirichletprocess or AntMAN. Pickled
+    objects are never loaded.
+
+    Text, npy, npz, parquet, netCDF and zarr are read in blocks: memory stays at about one byte
+    per label while no draw has more than 256 clusters. Text takes about 10 ns per label.
+
+    Examples
+    --------
+    >>> import io
+    >>> import partita as pt
+    >>> pt.read_draws(io.StringIO("a,b,c\\n1,1,2\\n5,5,5\\n"))
+    <Draws: 2 draws of 3 items, 1 to 2 clusters, named items>
+
+    See Also
+    --------
+    as_draws : the same for objects in memory.
+    write_draws : the way back.
+    """
+    options = ReadOptions(
+        flag(transpose, "transpose"),
+        text_or_none(var_name, "var_name"),
+        None if header is None else flag(header, "header"),
+        text_or_none(sep, "sep"),
+        flag(strings, "strings"),
+    )
+    choice_or_none(kind, "kind", KINDS)
+    mapped = flag(memory_map, "memory_map")
+    if mapped and engine is not None:
+        raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")
+    places = several(path)
+    with reading_noise(noise), labels_in_file(mapped):
+        if engine is not None:
+            on_workers = import_module("partita.io.on_workers")
+            found: Draws = on_workers.read_on_workers(places, format, options, engine)
+            return with_fields(found, kind=kind)
+        parts = [with_fields(read_here(each, format, options), kind=kind) for each in places]
+        return parts[0] if len(parts) == 1 else Draws.concat(parts)
+
+
+def read_here(path: Source, format: str | None, options: ReadOptions) -> Draws:
+    """Draws from one file, read in this process."""
+    stream = is_stream(path)
+    chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
+    if not chosen.text:
+        if stream:
+            raise NotSupportedError(
+                f"format {chosen.name!r} cannot be read from a stream; give the path of a file.",
+                argument="format",
+            )
+        if extra := options.text_only():
+            raise InvalidInputError(
+                f"{', '.join(extra)} has a meaning for text formats only, not for {chosen.name!r}."
+            )
+        path = check_file(path, directory=chosen.directory)  # type: ignore[arg-type]
+    with translate_errors(path, chosen.name):
+        draws: Draws = chosen.reader()(path, options)
+    return draws
+
+
+# ------------------------------------------------------------------ formats
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to keep draws in a file.
+
+    ``module`` below ``partita.io`` has the function ``read_NAME`` and, where the format is
+    ``writable``, the module ``write`` has ``write_NAME``; they are imported when needed. A format
+    that is a ``directory`` is a zarr store. ``holds`` says which parts of Draws
+    besides the labels survive; in a ``table`` items are columns with headings.
+    A ``one_based`` format counts labels from 1.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+    writable: bool = True
+    text: bool = False
+    table: bool = False
+    directory: bool = False
+    one_based: bool = False
+    holds: frozenset[str] = frozenset({"weights", "chain", "item_names", "kind"})
+
+    def reader(self) -> Callable[..., Any]:
+        """The function that reads this format."""
+        return self._function(self.module, f"read_{self.name}")
+
+    def replaceable(self) -> Callable[[Path], bool] | None:
+        """Of a directory: whether it is a store that partita wrote, and nothing else."""
+        found: Callable[[Path], bool] = import_module("partita.io.arrays").is_ours
+        return found if self.directory else None
+
+    @about("format")
+    def writer(self) -> Callable[..., Any]:
+        """The function that writes this format."""
+        if not self.writable:
+            raise UnknownNameError(
+                f"format {self.name!r} can be read, not written. "
+                f"Formats that can be written: {_listed(f.name for f in _FORMATS if f.writable)}."
+            )
+        return self._function("write", f"write_{self.name}")
+
+    @staticmethod
+    def _function(module: str, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(f"partita.io.{module}"), name)
+        return found
+
+
+_PACKED = ("", ".gz", ".xz", ".bz2")
+
+
+def _packable(*suffixes: str) -> tuple[str, ...]:
+    return tuple(f"{suffix}{packed}" for suffix in suffixes for packed in _PACKED)
+
+
+_FORMATS = (
+    Format("csv", _packable(".csv"), "text", text=True, table=True),
+    Format("tsv", _packable(".tsv"), "text", text=True, table=True),
+    Format("txt", _packable(".txt", ".dat"), "text", writable=False, text=True),
+    Format("coda", (), "text", writable=False),
+    Format("cmdstan", (), "text", writable=False, text=True),
+    Format("npy", (".npy",), "arrays", holds=frozenset()),
+    Format("npz", (".npz",), "arrays"),
+    Format("parquet", (".parquet", ".pq"), "draws_table", table=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "draws_table", writable=False),
+    Format("netcdf", (".nc", ".nc4"), "arrays"),
+    Format("zarr", (".zarr",), "arrays", directory=True),
+    Format("rds", (".rds",), "r", table=True, one_based=True),
+    Format("rdata", (".rdata", ".rda"), "r", table=True, one_based=True),
+)
+
+
+def format_names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(each.name for each in _FORMATS)
+
+
+@about("format")
+def find_format(name: str | None, path: PathLike | None) -> Format:
+    """The format of that name, or of the path's suffix; csv when there is neither."""
+    if name is not None:
+        if not isinstance(name, str):
+            raise unexpected(name, "format", f"one of {_listed(format_names())}", UnknownNameError)
+        for each in _FORMATS:
+            if each.name == name.lower():
+                return each
+        raise UnknownNameError(
+            f"format {name!r} is unknown. Known formats: {_listed(format_names())}."
+        )
+    if path is None:
+        return _FORMATS[0]
+    file_name = clean_path(path, "path").name.lower()
+    if file_name.startswith("coda") and "chain" in file_name:
+        return next(each for each in _FORMATS if each.name == "coda")
+    for each in _FORMATS:
+        if file_name.endswith(each.suffixes):
+            return each
+    suffix = Path(path).suffix
+    came = f"its suffix {suffix!r} is unknown" if suffix else "it has no suffix"
+    known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
+    raise UnknownNameError(
+        f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
+        f"Name the format with format=..., one of {_listed(format_names())}."
+    )
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(names)
+
+
+# ------------------------------------------------------------------ objects in memory
+
+_FRAMES = frozenset({"pandas", "polars", "pyarrow"})
+_NAMED = frozenset({"xarray", "arviz", "arviz_base"})
+
+
+def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False) -> Draws:
+    """Draws from whatever is no plain array and does not say itself where its draws are."""
+    if isinstance(obj, (str, os.PathLike)):
+        with about("draws", "path", "header", "format"):
+            return read_draws(obj, transpose=transpose, var_name=var_name)
+    libraries = _libraries(obj)
+    if libraries & _FRAMES:
+        from partita.io.draws_table import draws_from_frame
+
+        return draws_from_frame(obj, transpose=transpose, var_name=var_name)
+    if libraries & _NAMED:
+        from partita.io.arrays import draws_from_named
+
+        if transpose:
+            raise InvalidInputError(
+                "transpose=True has no meaning for arrays with named dimensions: chain, "
+                "draw and item are found by name.",
+                argument="transpose",
+            )
+        return draws_from_named(obj, var_name=var_name)
+    if isinstance(obj, dict):
+        raise InvalidLabelsError(
+            f"a dict with keys {list(obj)[:5]} was given; expected draws. Pass one of its values."
+        )
+    if var_name is not None:
+        raise InvalidInputError(
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
+            argument="var_name",
+        )
+    if "dask" in libraries and not transpose and getattr(obj, "ndim", 0) in (2, 3):
+        found: Draws = import_module("partita.io.arrays").draws_from_dask(obj)
+        return found
+    return draws_from_array(obj, transpose=transpose)
+
+
+def label_array(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
+    """Labels as one array: a vector, or one partition per row.
+
+    Where a ``single`` partition is expected, a table or file of one column
+    holds one label per row, and draws must be one.
+    """
+    libraries = _libraries(obj)
+    if isinstance(obj, (str, os.PathLike)):
+        return _from_draws(obj, what, single=single)
+    column = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
+    if libraries & (_FRAMES | _NAMED) and (not column or hasattr(obj, "column_names")):
+        if single and libraries & _FRAMES and getattr(obj, "shape", ())[1:] == (1,):
+            return plain_array(obj, what)[:, 0]
+        return _from_draws(obj, what, single=single)
+    return plain_array(obj, what)
+
+
+def _from_draws(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
+    draws = draws_from(obj)
+    if not single:
+        return np.asarray(draws.labels)
+    if draws.n_draws > 1 and draws.n_items == 1:
+        draws = draws_from(obj, transpose=True)
+    if draws.n_draws > 1:
+        raise InvalidLabelsError(
+            f"{what} are {draws.n_draws:,} draws of {draws.n_items:,} items; expected one "
+            "partition: one row, or one column of labels."
+        )
+    return np.asarray(draws[0])
+
+
+def _libraries(obj: Any) -> set[str]:
+    return {cls.__module__.partition(".")[0] for cls in type(obj).__mro__}
