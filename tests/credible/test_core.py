@@ -410,4 +410,4 @@ def test_cores_of_many_clusters():
     rows[0, 24] = 0
     found = pt.credible_core(rows, prob=1.0, held_out=False)
     assert found.size == 24
-    assert found.probability == 1.0
+    assert found.in_sample_probability == 1.0
