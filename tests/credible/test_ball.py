@@ -230,8 +230,7 @@ def test_draws_of_next_to_no_weight_still_count():
 
 
 def test_an_empty_ball_is_asserted_against():
-    from partita.credible.ball_result import ball_at
-    from partita.credible.levels import Levels
+    from partita.credible.ball import Levels, ball_at
 
     draws = pt.Draws([[0, 1]])
     impossible = Levels(np.array([1]), np.zeros(1), np.ones(1), np.ones(1))

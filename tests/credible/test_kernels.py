@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.credible.comparison import compare
+from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
 from partita.partitions.functionals import shapes_of
 from reference import uncertainty as twin

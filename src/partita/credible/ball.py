@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from partita.credible.ball_result import CredibleBall, ball_at
-from partita.credible.levels import clean_prob, find_levels, tie_tolerance
+import numpy as np
+from numpy.typing import NDArray
+
+from partita import _html as html
+from partita._result import Result
+from partita._validate import choice, probability
+from partita._vocabulary import words
+from partita._wording import counted, counts, percent
 from partita.errors import NotSupportedError
+from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 from partita.losses.posterior import as_posterior
 from partita.losses.registry import as_loss, named
 from partita.losses.vi import VI
-from partita.partitions.labels import as_labels
+from partita.partitions.draws import Draws
+from partita.partitions.functionals import FEW_DRAWS, error_of
+from partita.partitions.labels import Labels, as_labels, by_size, shared_items
+from partita.partitions.mcmc import mcse_quantile
+from partita.partitions.numbering import data_frame
+from partita.partitions.quantiles import beta_quantile
 from partita.partitions.types import DrawsLike, LabelsLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from partita.losses.explain import Explanation
+
+
+ENTROPY_TOLERANCE = 1e-10
+"""Distances of an entropy metric closer than this are the same distance.
+
+Rounding in sums of x·log2(x) stays below 1e-11 bits for a hundred thousand
+items in a thousand clusters.
+"""
+
+MASS_TOLERANCE = 1e-9
+"""A mass this little short of ``prob`` reaches it: 0.3 of 10 draws are 3, not 4."""
+
+_ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)
+"""Normal probabilities at −1 and 1: half the interval between them is a standard error."""
 
 
 def credible_ball(
@@ -79,7 +114,7 @@ def credible_ball(
     metric = _metric(center, loss)
     middle = as_labels(center, n_items=clean.n_items, argument="center")
     distances = posterior.distances(metric, middle)
-    levels = find_levels(distances, clean, tie_tolerance(metric))
+    levels = distance_levels(distances, clean, tie_tolerance(metric))
     return ball_at(middle, metric, level, distances, clean, levels)
 
 
@@ -97,3 +132,402 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
             argument="loss",
         )
     return metric
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CredibleBall(Result):
+    """The smallest ball around a partition that holds a given posterior probability.
+
+    Made by :func:`credible_ball`.
+
+    Attributes
+    ----------
+    center : ndarray of int32, shape (n_items,)
+        The partition in the middle, numbered by size.
+    loss : Loss
+        The metric.
+    prob : float
+        The probability asked for.
+    radius : float
+        The smallest ε with posterior mass {d ≤ ε} of at least ``prob``.
+    coverage : float
+        The mass achieved: at least ``prob``, more when draws tie at the radius.
+    distances : ndarray of float, shape (n_draws,)
+        Distance of each draw from the centre.
+    inside : ndarray of bool, shape (n_draws,)
+        Which draws are in the ball: all with distance at most the radius.
+    upper, lower, horizontal : Bound
+        The extremes: fewest clusters, then most distant; most clusters, then
+        most distant; most distant. Each lists every tied partition once, with
+        ``labels``, ``n_clusters``, ``distance`` and ``mass``.
+    draws : Draws
+        The draws, kept by reference.
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13, Section 5.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 3]]
+    >>> ball = pt.credible_ball(draws, [0, 0, 1, 1], prob=0.5)
+    >>> ball.radius, ball.coverage
+    (0.0, 0.5)
+    >>> wider = ball.at(0.95)
+    >>> wider.upper.n_clusters, wider.lower.n_clusters
+    (array([2]), array([4]))
+    """
+
+    center: Labels
+    loss: Loss
+    prob: float
+    radius: float
+    coverage: float
+    distances: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    upper: Bound
+    lower: Bound
+    horizontal: Bound
+    draws: Draws
+    _levels: Levels = field(repr=False)
+
+    def __draws__(self) -> Draws:
+        return self.draws
+
+    def __labels__(self) -> Labels:
+        return self.center
+
+    @property
+    def bounds(self) -> Mapping[str, Bound]:
+        """The three bounds by name."""
+        return {"upper": self.upper, "lower": self.lower, "horizontal": self.horizontal}
+
+    @cached_property
+    def radius_mcse(self) -> float:
+        """Monte Carlo standard error of the radius, computed when first asked for.
+
+        The radius is the ``prob`` quantile of the distances. Its error comes
+        from the effective sample size of that quantile, which accounts for
+        autocorrelation within chains and for disagreement between them (Vehtari
+        et al., 2021). Weighted draws have lost their order and count as
+        independent, with Kish's effective number 1/Σw². NaN for fewer than
+        four draws per chain, at prob=1, where the error of a maximum cannot
+        be estimated, and for an ensemble, whose runs are no sample of a posterior.
+        """
+        return radius_mcse(self.distances, self.draws, self.prob)
+
+    def at(self, prob: float) -> CredibleBall:
+        """The ball of another probability, from the distances already there."""
+        return ball_at(
+            self.center, self.loss, clean_prob(prob), self.distances, self.draws, self._levels
+        )
+
+    def contains(self, labels: LabelsLike) -> bool:
+        """Whether a partition lies in the ball; it need not be a draw."""
+        return self._distance(labels) <= self.radius + tie_tolerance(self.loss)
+
+    def credible_level(self, labels: LabelsLike) -> float:
+        """The smallest ``prob`` whose ball contains the partition, in steps of one draw.
+
+        Balls grow draw by draw, so this is the mass of all draws strictly
+        closer to the centre plus one more draw (with weights: the lightest of
+        those at the next distance). Infinite when the partition is farther
+        away than every draw, so that no ball contains it.
+        """
+        level = self._levels.containing(self._distance(labels), tie_tolerance(self.loss))
+        if level == self._levels.value.size:
+            return float("inf")
+        return float(self._levels.step[level])
+
+    def _distance(self, labels: LabelsLike) -> float:
+        vector = as_labels(labels, n_items=self.center.size)
+        center = as_labels(self.center)
+        return float(self.loss.distances(center, Draws(vector[None, :]), n_jobs=1)[0])
+
+    def explain(self, kind: str, index: int = 0) -> Explanation:
+        """What turns the centre into a partition of a bound; see :func:`partita.explain`.
+
+        Parameters
+        ----------
+        kind : str
+            "upper", "lower" or "horizontal".
+        index : int, default 0
+            Which of the partitions that tie at this bound.
+        """
+        from partita.losses.explain import explain
+
+        bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
+        return explain(
+            self.center, bound.labels[index], loss=self.loss, item_names=self.draws.item_names
+        )
+
+    def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
+        """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""
+        return {
+            name: tuple(shared_items(self.center, labels) for labels in bound.labels)
+            for name, bound in self.bounds.items()
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per partition of each bound: bound, clusters, distance, mass."""
+        rows = [
+            {
+                "bound": name,
+                "n_clusters": int(k),
+                "distance": bound.distance,
+                "mass": float(mass),
+            }
+            for name, bound in self.bounds.items()
+            for k, mass in zip(bound.n_clusters, bound.mass, strict=True)
+        ]
+        return data_frame(rows, of="the bounds")
+
+    def _lines(self) -> list[tuple[str, str]]:
+        unit = f" {self.loss.unit}" if self.loss.unit else ""
+        k, inside = int(self.center.max()) + 1, int(self.inside.sum())
+        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
+        lines = [
+            ("center", f"{counted(k, 'cluster')} of {counted(self.center.size, 'item')}"),
+            ("radius", f"{self.radius:.4g}{unit}"),
+            (
+                "coverage",
+                f"{self.coverage:.6g} ({inside:,} of {rows})",
+            ),
+        ]
+        for name, bound in self.bounds.items():
+            clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
+            more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
+            lines.append((name, f"{clusters} at {bound.distance:.4g}{unit}{more}"))
+        return lines
+
+    def __repr__(self) -> str:
+        head = f"<CredibleBall: {self.prob:g} {words(self.draws.kind).ball} of {self.loss.title}"
+        body = [f"  {name:<11} {text}" for name, text in self._lines()]
+        return "\n".join([head, *body]) + ">"
+
+    def _repr_html_(self) -> str:
+        head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
+        return html.title(head) + html.facts(self._lines())
+
+
+def ball_at(
+    center: Labels,
+    loss: Loss,
+    prob: float,
+    distances: NDArray[np.float64],
+    draws: Draws,
+    levels: Levels,
+) -> CredibleBall:
+    """The ball of a probability around a partition, from the distances of the draws."""
+    last = levels.at(prob)
+    inside = levels.of_draw <= last
+    assert inside.any(), "a credible ball holds at least the draws closest to its centre"
+    upper, lower, horizontal = find_bounds(draws, distances, levels.of_draw, last)
+    return CredibleBall(
+        center=by_size(center),
+        loss=loss,
+        prob=prob,
+        radius=float(levels.value[last]),
+        coverage=float(levels.reached[last]),
+        distances=distances,
+        inside=inside,
+        upper=upper,
+        lower=lower,
+        horizontal=horizontal,
+        draws=draws,
+        _levels=levels,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bound(Result):
+    """The partitions at one extreme of a credible ball: usually one, more when they tie.
+
+    Attributes
+    ----------
+    kind : str
+        "upper", "lower" or "horizontal".
+    labels : ndarray of int32, shape (n, n_items)
+        Each tied partition once, in order of first appearance among the draws.
+    n_clusters : ndarray of int64, shape (n,)
+    distance : float
+        Their distance from the centre, the same for all.
+    mass : ndarray of float, shape (n,)
+        Posterior probability of each.
+    """
+
+    kind: str
+    labels: Labels
+    n_clusters: NDArray[np.int64]
+    distance: float
+    mass: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return int(self.labels.shape[0])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bound):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.distance == other.distance
+            and np.array_equal(self.labels, other.labels)
+            and np.array_equal(self.mass, other.mass)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        clusters = counts(self.n_clusters.tolist(), "cluster")
+        ties = f" ({len(self)} partitions tie)" if len(self) > 1 else ""
+        return f"<{self.kind} bound: {clusters} at {self.distance:.4g}{ties}>"
+
+
+def find_bounds(
+    draws: Draws, distances: NDArray[np.float64], levels: NDArray[np.int64], last: int
+) -> tuple[Bound, Bound, Bound]:
+    """Upper, lower and horizontal bounds of the ball that ends with level ``last``.
+
+    Upper: fewest clusters, then most distant. Lower: most clusters, then most
+    distant. Horizontal: most distant. Distances tie when their levels agree.
+    """
+    inside = np.flatnonzero(levels <= last)
+    counts = draws.n_clusters[inside]
+    chosen = {
+        "upper": inside[counts == counts.min()],
+        "lower": inside[counts == counts.max()],
+        "horizontal": inside,
+    }
+    upper, lower, horizontal = (
+        _most_distant(kind, draws, distances, levels, members) for kind, members in chosen.items()
+    )
+    return upper, lower, horizontal
+
+
+def _most_distant(
+    kind: str, draws: Draws, distances: Floats, levels: Ints, members: NDArray[Any]
+) -> Bound:
+    """The distinct partitions among the most distant members, with their masses.
+
+    Copies of a partition have equal distances and numbers of clusters, so all
+    of them are among the tied members and their weights add up to its mass.
+    """
+    tied = members[levels[members] == levels[members].max()]
+    rows = np.ascontiguousarray(draws.labels_at(tied))
+    # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
+    keys = rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").reshape(-1)
+    _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
+    weights = None if draws.weights is None else draws.weights[tied]
+    mass = np.bincount(copy_of, weights=weights).astype(np.float64)
+    if weights is None:
+        mass /= draws.n_draws
+    by_appearance = np.argsort(first)
+    first = first[by_appearance]
+    return Bound(
+        kind=kind,
+        labels=by_size(rows[first]),
+        n_clusters=draws.n_clusters[tied[first]].copy(),
+        distance=float(distances[tied].max()),
+        mass=mass[by_appearance],
+    )
+
+
+def tie_tolerance(loss: Loss) -> float:
+    """Largest difference of two distances that counts as a tie.
+
+    Binder's loss is a whole number over N², hence computed exactly, and any
+    tolerance could merge different values when N is large.
+    """
+    return 0.0 if loss.is_exact else ENTROPY_TOLERANCE
+
+
+def clean_prob(prob: float) -> float:
+    """Validate a credible level."""
+    return probability(prob, "prob")
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The distinct distances of the draws from a centre, in increasing order.
+
+    Attributes
+    ----------
+    of_draw : ndarray of int64, shape (n_draws,)
+        Number of each draw's distance among the distinct ones.
+    value : ndarray of float, shape (n_levels,)
+        The largest distance that counts as this level.
+    reached : ndarray of float, shape (n_levels,)
+        Mass of the draws up to and including each level.
+    step : ndarray of float, shape (n_levels,)
+        Mass up to and including the lightest draw of each level.
+    """
+
+    of_draw: NDArray[np.int64]
+    value: NDArray[np.float64]
+    reached: NDArray[np.float64]
+    step: NDArray[np.float64]
+
+    def at(self, prob: float) -> int:
+        """The first level whose mass reaches prob; at 1 the last, however light its draws."""
+        last = self.value.size - 1
+        if prob >= 1.0:
+            return last
+        # The last level holds all the mass; rounding in a sum of weights must not pass it.
+        return min(int(np.searchsorted(self.reached, prob - MASS_TOLERANCE)), last)
+
+    def containing(self, distance: float, tolerance: float) -> int:
+        """The first level at least as far as ``distance``; n_levels when it is beyond all."""
+        return int(np.searchsorted(self.value, distance - tolerance))
+
+
+def distance_levels(distances: NDArray[np.float64], draws: Draws, tolerance: float) -> Levels:
+    """Sort the distances and join those that tie.
+
+    Neighbours in the sorted order tie when they differ by at most ``tolerance``.
+    """
+    order = np.argsort(distances, kind="stable")
+    ordered = distances[order]
+    starts = np.empty(ordered.size, bool)
+    starts[0] = True
+    np.greater(np.diff(ordered), tolerance, out=starts[1:])
+    level = np.cumsum(starts) - 1
+    of_draw = np.empty(level.size, np.int64)
+    of_draw[order] = level
+    first = np.flatnonzero(starts)
+    after = np.append(first[1:], ordered.size)
+    if draws.weights is None:
+        n = draws.n_draws
+        reached, step = after / n, (first + 1) / n
+    else:
+        weights = draws.weights[order]
+        reached = np.cumsum(weights)[after - 1]
+        before = np.concatenate([[0.0], reached[:-1]])
+        # A draw lighter than the tolerance adds no mass that ``at`` could see.
+        lightest = np.maximum(np.minimum.reduceat(weights, first), 2.0 * MASS_TOLERANCE)
+        step = np.minimum(before + lightest, 1.0)
+        reached[-1] = math.fsum(weights)
+    return Levels(of_draw, ordered[after - 1], reached, step)
+
+
+def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> float:
+    """Standard error of the ``prob`` quantile of the distances; see ``CredibleBall``."""
+    if prob >= 1.0 or draws.kind == "ensemble":
+        return float("nan")
+    if draws.weights is not None:
+        return _weighted(distances, draws, prob)
+    return error_of(draws, distances, partial(mcse_quantile, prob=prob))
+
+
+def _weighted(distances: Floats, draws: Draws, prob: float) -> float:
+    """The quantile's error for independent weighted draws, by the beta law of its mass."""
+    effective, weights = draws.n_effective, draws.probabilities
+    if effective < FEW_DRAWS:
+        return float("nan")
+    shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
+    masses = [beta_quantile(*shape, p) for p in _ONE_SIGMA]
+    order = np.argsort(distances)
+    mass = np.cumsum(weights[order])
+    ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)
+    return float(np.diff(distances[order][ends])[0] / 2.0)

@@ -21,7 +21,7 @@ from partita._result import Result
 from partita._validate import Rng, choice_or_none, flag, generator, seconds, whole
 from partita._vocabulary import words
 from partita._wording import counted
-from partita.credible.levels import clean_prob
+from partita.credible.ball import clean_prob
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.losses.base import Loss

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from partita._validate import texts, whole
-from partita.credible.levels import clean_prob
+from partita.credible.ball import clean_prob
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Bools, Floats
 from partita.partitions.convert import as_draws

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._wording import brief, counted, in_unit, percent
-from partita.credible.ball_result import CredibleBall
+from partita.credible.ball import CredibleBall
 from partita.partitions.labels import Labels
 from partita.partitions.types import DataLike
 from partita.plots.canvas import GREY, INK, NORMAL, SMALL, library, many_axes

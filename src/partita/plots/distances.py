@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._vocabulary import words
 from partita._wording import in_unit, percent, with_unit
-from partita.credible.ball_result import CredibleBall
+from partita.credible.ball import CredibleBall
 from partita.plots.canvas import GREY, INK, headline, library, one_axes, plain, remark
 from partita.plots.colours import OTHER, colour
 from partita.plots.inputs import ball_of

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._wording import counted, percent, with_unit
-from partita.credible.ball_result import CredibleBall
-from partita.credible.levels import tie_tolerance
+from partita.credible.ball import CredibleBall, tie_tolerance
 from partita.errors import InvalidInputError
 from partita.losses.base import Loss
 from partita.losses.hasse import HasseDiagram, hasse_diagram

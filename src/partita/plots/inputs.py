@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from partita.credible.ball_result import CredibleBall
+from partita.credible.ball import CredibleBall
 from partita.errors import InvalidInputError
 from partita.losses.posterior import Posterior, as_posterior
 from partita.partitions.labels import Labels, as_labels, by_size

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._validate import whole
 from partita._vocabulary import words
-from partita.credible.items import ItemUncertainty
+from partita.credible.uncertainty import ItemUncertainty
 from partita.plots.canvas import SMALL, cluster_legend, headline, library, one_axes, plain, shorten
 from partita.plots.colours import colour, colour_indices
 from partita.plots.inputs import of_kind

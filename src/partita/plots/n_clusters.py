@@ -8,7 +8,7 @@ import numpy as np
 
 from partita._vocabulary import words
 from partita._wording import percent
-from partita.credible.counts import ClusterCounts, n_clusters_posterior
+from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
 from partita.partitions.types import DrawsLike
 from partita.plots.canvas import headline, library, one_axes, plain, whole_ticks
 from partita.plots.colours import OTHER, colour

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from partita._validate import whole
 from partita._vocabulary import words
 from partita._wording import percent, with_unit
-from partita.credible.ball_result import CredibleBall
-from partita.credible.levels import tie_tolerance
+from partita.credible.ball import CredibleBall, tie_tolerance
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
 from partita.losses.evaluate import pairwise_distances

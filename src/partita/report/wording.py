@@ -12,8 +12,8 @@ from partita.partitions.labels import Labels
 from partita.summary.text import weights_in_words
 
 if TYPE_CHECKING:
-    from partita.credible.ball_result import CredibleBall
-    from partita.credible.counts import ClusterCounts
+    from partita.credible.ball import CredibleBall
+    from partita.credible.uncertainty import ClusterCounts
     from partita.losses.base import Loss
     from partita.rivals.result import Representatives
     from partita.search.result import PointEstimate

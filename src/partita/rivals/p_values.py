@@ -171,7 +171,7 @@ class ConformalSet(Result):
 
     def contains(self, labels: LabelsLike, *, prob: float = 0.95) -> bool:
         """Whether a partition belongs to the conformal set of that probability."""
-        from partita.credible.levels import clean_prob
+        from partita.credible.ball import clean_prob
 
         return float(self.p_value(labels)) > 1.0 - clean_prob(prob)
 

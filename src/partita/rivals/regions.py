@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.credible.levels import find_levels, tie_tolerance
+from partita.credible.ball import distance_levels, tie_tolerance
 from partita.kernels.arrays import Bools, Floats
 from partita.losses.base import Loss
 from partita.partitions.draws import Draws
@@ -75,5 +75,5 @@ def _radius(draws: Draws, mine: Bools, distances: Floats, prob: float, loss: Los
     rows = np.flatnonzero(mine)
     if rows.size == 0:
         return 0.0
-    levels = find_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
+    levels = distance_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
     return float(levels.value[levels.at(prob)])

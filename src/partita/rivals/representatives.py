@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
-from partita.credible.levels import clean_prob
+from partita.credible.ball import clean_prob
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.losses.base import Loss

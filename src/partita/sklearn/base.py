@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
-from partita.credible.ball_result import CredibleBall
+from partita.credible.ball import CredibleBall
 from partita.partitions.labels import Labels
 from partita.summary.result import Summary
 

@@ -9,7 +9,7 @@ from partita._wording import counted, counts, in_list, in_unit, percent
 from partita.search.result import STARTED, constraints_of, found_by, limit_in_words
 
 if TYPE_CHECKING:
-    from partita.credible.clusters import ClusterUncertainty
+    from partita.credible.uncertainty import ClusterUncertainty
     from partita.losses.base import Loss
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary

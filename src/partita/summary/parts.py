@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from partita.credible.clusters import clusters_from
-from partita.credible.comparison import compare
-from partita.credible.items import items_from
+from partita.credible.uncertainty import clusters_from, compare, items_from
 from partita.errors import NotSupportedError
 from partita.losses.names import homes
 from partita.partitions.draws import Draws
@@ -27,13 +25,13 @@ PARTS = {
     "PointEstimate": "search.result",
     "SearchReport": "search.result",
     "Start": "search.result",
-    "CredibleBall": "credible.ball_result",
-    "Bound": "credible.extremes",
-    "Levels": "credible.levels",
-    "ItemUncertainty": "credible.items",
-    "ClusterUncertainty": "credible.clusters",
-    "ClusterCounts": "credible.counts",
-    "ClusterSizes": "credible.counts",
+    "CredibleBall": "credible.ball",
+    "Bound": "credible.ball",
+    "Levels": "credible.ball",
+    "ItemUncertainty": "credible.uncertainty",
+    "ClusterUncertainty": "credible.uncertainty",
+    "ClusterCounts": "credible.uncertainty",
+    "ClusterSizes": "credible.uncertainty",
     "Diagnostics": "diagnostics.result",
     "ChainAgreement": "diagnostics.agreement",
     "Profiles": "partitions.profile_table",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from partita.credible.ball_result import CredibleBall
+    from partita.credible.ball import CredibleBall
     from partita.diagnostics.result import Diagnostics
     from partita.search.curve_result import ClustersCurve
     from partita.search.price_path import PricePath

@@ -16,11 +16,14 @@ from partita._result import Result
 from partita._validate import flag
 from partita._vocabulary import words
 from partita._wording import counted
-from partita.credible.ball_result import CredibleBall
-from partita.credible.clusters import ClusterUncertainty
+from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
-from partita.credible.counts import ClusterCounts, ClusterSizes
-from partita.credible.items import ItemUncertainty
+from partita.credible.uncertainty import (
+    ClusterCounts,
+    ClusterSizes,
+    ClusterUncertainty,
+    ItemUncertainty,
+)
 from partita.diagnostics.result import Diagnostics
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.losses.base import Loss

@@ -12,13 +12,17 @@ import numpy as np
 
 from partita._validate import Rng, seconds, unexpected
 from partita._version import version_of
-from partita.credible.ball import credible_ball
-from partita.credible.clusters import clusters_from
-from partita.credible.comparison import JACCARD, clean_jaccard, compare
-from partita.credible.counts import cluster_sizes_posterior, n_clusters_posterior
-from partita.credible.items import items_from
-from partita.credible.levels import clean_prob
+from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import profiles as profiles_of
+from partita.credible.uncertainty import (
+    JACCARD,
+    clean_jaccard,
+    cluster_sizes_posterior,
+    clusters_from,
+    compare,
+    items_from,
+    n_clusters_posterior,
+)
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.result import Diagnostics, nothing_to_diagnose
