@@ -15,7 +15,7 @@ from partita.plots.colours import colour_indices
 from partita.report import wording
 
 if TYPE_CHECKING:
-    from partita.credible.ball_result import CredibleBall
+    from partita.credible.ball import CredibleBall
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
