@@ -2,12 +2,12 @@
 
 The sweep is Neal's (2000) algorithm 3.
 
-Split–merge moves use sequential allocation (Dahl 2005). Two items are drawn. Sharing a cluster, they seed its two halves and the other
-members join one half after the other, each by the predictive density; apart,
-their clusters are merged and the probability of the reverse split is worked out
-along the same path. A Metropolis–Hastings step decides. Its random number is
-drawn first: most merges are then refused before the reverse split is needed,
-because that probability can only lower the acceptance ratio.
+Split–merge moves use sequential allocation (Dahl 2005). Two items are drawn. Sharing a cluster,
+they seed its two halves and the other members join one half after the other, each by the
+predictive density; apart, their clusters are merged and the probability of the reverse split is
+worked out along the same path. A Metropolis–Hastings step decides. Its random number is drawn
+first: most merges are then refused before the reverse split is needed, because that probability
+can only lower the acceptance ratio.
 """
 
 from __future__ import annotations
