@@ -60,7 +60,7 @@ def one_run() -> Setup:
 
     def setup() -> Callable[[], Any]:
         from partita.credible.core import grow_from, prepare
-        from partita.losses.posterior import Posterior
+        from partita.posterior import Posterior
 
         draws = pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01))
         posterior = prepare(Posterior(draws))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import partita as pt
-from partita.partitions import passes, pieces
+from partita import _storage, scan
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(0, 3, 12)
@@ -46,8 +46,8 @@ def cluster_of(n_workers: int, *, processes: bool = True, **fields: Any) -> Iter
 
 def cut_small(monkeypatch: Any) -> None:
     """Blocks of four draws, stores of sixteen, groups of several."""
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 4)
-    monkeypatch.setattr(pieces, "_GROUPS", 8)
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
+    monkeypatch.setattr(_storage, "_GROUPS", 8)
 
 
 def on_workers(client: Any, **fields: Any) -> pt.Draws:
@@ -55,7 +55,7 @@ def on_workers(client: Any, **fields: Any) -> pt.Draws:
     from dask import array
 
     remote = pt.as_draws(array.from_array(LABELS, chunks=(17, 5)), **fields)
-    assert passes.is_remote(remote)
+    assert scan.is_remote(remote)
     assert remote.stored.client is client
     return remote
 

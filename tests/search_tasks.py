@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import partita as pt
-from partita.losses.registry import as_loss
+from partita.losses.evaluate import as_loss
 from partita.search.task import Clock, Options, Task
 from reference import ground_truth
 

@@ -17,7 +17,7 @@ DRAWS = pt.Draws(LABELS, weights=RNG.random(40) + 0.1)
 @pytest.fixture(autouse=True)
 def however_little(monkeypatch):
     """Work is handed out, also where one thread would be done sooner."""
-    monkeypatch.setattr("partita.partitions.similarity._LITTLE_WORK", 0)
+    monkeypatch.setattr("partita.similarity_matrix._LITTLE_WORK", 0)
 
 
 def answers():
@@ -61,7 +61,7 @@ def test_a_cluster_does_the_work():
 
 
 def test_an_error_in_a_process_is_still_ours():
-    from partita.partitions.passes import map_blocks
+    from partita.scan import map_blocks
 
     def refuse(block):
         raise pt.errors.InvalidInputError("no such block")

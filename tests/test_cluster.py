@@ -25,7 +25,7 @@ from clusters import (
     happening,
     on_workers,
 )
-from partita.partitions import passes
+from partita import scan
 from partita.samplers import chains, checkpoint
 from partita.search.methods import many_labels
 
@@ -43,7 +43,7 @@ def test_the_labels_are_there(client, as_if_large):
     np.testing.assert_array_equal(remote[-3], local[-3])
     np.testing.assert_array_equal(list(remote), list(local))
     for part in (slice(5, 60), slice(None, None, -7), CHAIN == 1, [65, 3, 3, 41]):
-        assert passes.is_remote(remote[part])
+        assert scan.is_remote(remote[part])
         assert remote[part] == local[part]
     assert remote.unique() == local.unique()
     assert remote.select_items([11, 3, 4]) == local.select_items([11, 3, 4])
@@ -139,7 +139,7 @@ def test_searches_of_few_and_of_many_labels_agree(client, as_if_large, monkeypat
     """Few labels are fetched for a search, many are passed over where they are."""
     local, remote = pt.as_draws(LABELS), on_workers(client)
     few = pt.estimate(remote)
-    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     many = pt.estimate(remote)
     assert many.search.settled
     assert_same(many, pt.estimate(local))
@@ -166,7 +166,7 @@ def stored(tmp_path_factory):
 @pytest.mark.parametrize("name", ["npy", "parquet", "zarr", "nc", "csv"])
 def test_workers_read_files(name, stored, client, as_if_large):
     remote = pt.read_draws(stored / f"draws.{name}", engine="dask")
-    assert passes.is_remote(remote)
+    assert scan.is_remote(remote)
     assert remote == pt.read_draws(stored / f"draws.{name}")
 
 
@@ -176,7 +176,7 @@ def test_a_pattern_names_chains_in_the_order_of_their_numbers(stored, client, as
     here = pt.read_draws(stored / "part-[0-9]*.npy")
     assert here == pt.read_draws([stored / f"part-{number}.npy" for number in (1, 2, 10)])
     there = pt.read_draws(stored / "part-[0-9]*.npy", engine=client)
-    assert passes.is_remote(there)
+    assert scan.is_remote(there)
     assert there == here
     assert there.n_chains == 3
 
@@ -313,7 +313,7 @@ def test_clusters_that_are_none(stored, monkeypatch):
 @pytest.mark.parametrize("loss", ["vi", "id"])
 def test_items_are_moved_by_the_workers_as_by_threads(loss, client, as_if_large, monkeypatch):
     """Some items are explored here; all of them are placed and moved as all draws tell."""
-    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     monkeypatch.setattr(many_labels, "SOME_ITEMS", 6)
     found = pt.estimate(on_workers(client), loss=loss, method="sweep")
     assert found.search.settled

@@ -17,9 +17,8 @@ import pytest
 
 import partita as pt
 from clusters import LABELS, TRUTH, assert_same, cluster_of, happening, on_workers
-from partita import _dask
-from partita.partitions import passes
-from partita.partitions.fetching import fetched
+from partita import dask, scan
+from partita.scan import fetched
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -63,14 +62,14 @@ def test_a_worker_that_is_killed_changes_nothing(as_if_large):
 def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
     remote = on_workers(client)
     monkeypatch.setattr(type(client), "nthreads", lambda self: {})
-    for work in (passes.map_blocks, passes.sum_blocks):
+    for work in (scan.map_blocks, scan.sum_blocks):
         with pytest.raises(pt.errors.ClusterError, match="has no workers"):
             list(work(lambda block: (block.counts,), remote))
 
 
 def test_work_does_not_wait_forever_for_workers(as_if_large, monkeypatch, caplog):
-    monkeypatch.setattr(_dask, "_PATIENCE", 0.5)
-    monkeypatch.setattr(_dask, "_LOOK", 0.2)
+    monkeypatch.setattr(dask, "_PATIENCE", 0.5)
+    monkeypatch.setattr(dask, "_LOOK", 0.2)
     with cluster_of(1, processes=False, set_as_default=False) as own:
         remote = on_workers(own)
         for loss in ("vi", "vi_lb"):  # results by block, and sums
@@ -111,7 +110,7 @@ def test_an_error_in_a_task_is_still_ours(client, as_if_large):
     def refuse(block):
         raise pt.errors.InvalidInputError("no such block")
 
-    for work in (passes.map_blocks, passes.sum_blocks):
+    for work in (scan.map_blocks, scan.sum_blocks):
         with pytest.raises(pt.errors.InvalidInputError, match="no such block"):
             list(work(refuse, on_workers(client)))
 
@@ -165,7 +164,7 @@ def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
         time.sleep(0.05)
         return (block.n_clusters,)
 
-    results = passes.map_blocks(slow, remote)
+    results = scan.map_blocks(slow, remote)
     next(results)
     results.close()
     stop = iter([None, None])
@@ -175,7 +174,7 @@ def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        passes.sum_blocks(slow, remote, say=interrupted)
+        scan.sum_blocks(slow, remote, say=interrupted)
     for _ in range(100):
         if not any(client.processing().values()):
             break
@@ -194,12 +193,14 @@ CTRL_C = """
 import os, signal, time
 from clusters import LABELS, cluster_of, on_workers
 import partita as pt
-from partita.partitions import passes, pieces, remote
+from partita import _storage as pieces
+from partita import dask as remote
+from partita import scan
 
 if __name__ == "__main__":
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    pieces._MOST_DRAWS, passes.GATHERED_LABELS = 4, 0
+    pieces._MOST_DRAWS, scan.GATHERED_LABELS = 4, 0
     with cluster_of(2) as client:
         draws, settle, waits = on_workers(client), remote.settle, iter(range(2))
 
@@ -252,7 +253,7 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
     monkeypatch.setattr("partita._memory.LITTLE", 0)
     monkeypatch.setattr("partita._memory.available_memory", lambda: LABELS.size // 2)
     for size in (0, 1 << 26):
-        monkeypatch.setattr(passes, "GATHERED_LABELS", size)
+        monkeypatch.setattr(scan, "GATHERED_LABELS", size)
         for name, ask in {
             "price_path": pt.price_path,
             "clusters_curve": pt.clusters_curve,
@@ -260,7 +261,7 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
         }.items():
             with pytest.raises(pt.errors.MemoryLimitError, match=f"{name} looks at all.*fewer"):
                 ask(remote)
-    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     for rules in ({"n_clusters": 2}, {"min_size": 2}):
         with pytest.raises(pt.errors.MemoryLimitError, match="n_clusters= or min_size= looks at"):
             pt.estimate(remote, **rules)

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "partita"
 COMPUTE = """
 import sys
 import partita as pt
-from partita.kernels.partitions import labels
+from partita.kernels import labels
 assert pt.canonical([5, 5, 2, 9]).tolist() == [0, 0, 1, 2]
 kernel = labels.canonicalise_rows
 stats = kernel.stats
@@ -120,7 +120,7 @@ def test_a_cache_that_is_cut_short_is_no_cache(monkeypatch):
 
 MEASURE = """
 import partita as pt
-from partita.kernels.losses.distances import _fill_distances
+from partita.kernels.contingency import _fill_distances
 assert pt.distance([0, 0, 1, 1], [0, 0, 0, 0]) == 1.0
 stats = _fill_distances.stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "partita"
 
 ORDER = (
-    *("kernels", "partitions", "io", "losses", "search", "samplers", "credible", "diagnostics"),
+    *("kernels", "losses", "io", "credible", "search", "samplers", "diagnostics"),
     *("rivals", "representatives", "summary", "plots", "sklearn", "arviz", "anndata", "report"),
     "cli",
 )

@@ -116,7 +116,7 @@ def test_what_is_not_given_is_none_everywhere(parameter):
 
 
 def test_as_many_draws_by_default_on_the_command_line_as_in_python():
-    from partita.cli.fit import command
+    from partita.cli.fit import fit as command
 
     options = {option.name: option for option in command.params}
     library = inspect.signature(pt.sample).parameters

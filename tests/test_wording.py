@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita._wording import counted, counts, in_list, of_sizes, percent, share, span
+from partita._text import counted, counts, in_list, of_sizes, percent, share, span
 
 
 def test_one_is_singular_and_thousands_are_set_apart():

@@ -1,14 +1,52 @@
-"""What every result shares: it cannot be changed, and prints short, on a screen and as HTML."""
+"""What results share: read-only arrays, a short repr, one screen of text, and HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+_LEFT = "text-align:left;vertical-align:top"
+_WARNING = "border-left:4px solid #b3261e;padding:2px 10px;margin:4px 0"
+_NOTE = "opacity:.75;margin:4px 0"
+
+
+def title(text: str) -> str:
+    """The heading of a result."""
+    return f"<div style='font-weight:600;margin:4px 0'>{escape(text)}</div>"
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and what is said of each, as a table of two columns."""
+    rows = "".join(
+        f"<tr><th style='{_LEFT}'>{escape(name)}</th><td style='{_LEFT}'>{escape(text)}</td></tr>"
+        for name, text in pairs
+    )
+    return f"<table>{rows}</table>"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with headings; the first column names its rows."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = ""
+    for first, *others in rows:
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
+        body += f"<tr><th>{escape(first)}</th>{cells}</tr>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def warning(text: str) -> str:
+    """Something to heed."""
+    return f"<div style='{_WARNING}'><b>Warning.</b> {escape(text)}</div>"
+
+
+def note(text: str) -> str:
+    """Something to know."""
+    return f"<div style='{_NOTE}'>{escape(text)}</div>"
 
 
 class Result:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from partita._validate import choice
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
 
 
 def warmup(*parts: str) -> None:
@@ -122,7 +122,7 @@ PARTS: dict[str, Callable[[], None]] = {
 def _small_draws() -> Draws:
     import numpy as np
 
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
 
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), 10)

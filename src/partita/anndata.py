@@ -12,16 +12,14 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from partita._optional import require
+from partita._text import Kind
 from partita._validate import Rng
-from partita._vocabulary import Kind
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, about
+from partita.labels import DrawsLike, NoiseRule
 from partita.losses.base import Loss
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.noise import NoiseRule
-from partita.partitions.similarity import similarity as similarity_of
-from partita.partitions.types import DrawsLike
 from partita.samplers.fit import Fit
+from partita.similarity_matrix import similarity as similarity_of
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
 from partita.summary.uns import categorical, keep, keep_core, keep_path, keep_rivals, uns_of

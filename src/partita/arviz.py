@@ -13,7 +13,7 @@ import numpy as np
 
 from partita._optional import require
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.partitions.types import Tree
+from partita.labels import Tree
 from partita.summary.result import Summary
 
 __all__ = ["attach", "to_dataset"]

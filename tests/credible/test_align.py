@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.partitions.labels import by_size
+from partita.labels import by_size
 from reference.partitions import first_appearance
 from reference.uncertainty import matching
 from strategies import label_vectors

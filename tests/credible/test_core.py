@@ -16,7 +16,8 @@ import partita as pt
 from partita.credible.core import grow_from, prepare
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.core import bits_weight, colour_classes, pack_pairs
-from partita.losses.posterior import as_posterior
+from partita.labels import by_size
+from partita.posterior import as_posterior
 from reference import core as twin
 from reference.partitions import first_appearance
 from strategies import label_vectors
@@ -145,7 +146,7 @@ def test_completed_against_every_partition_that_agrees(loss):
         core = pt.credible_core(draws, prob=0.6 - 0.08 * seed, held_out=False)
         full = core.completed(loss)
         assert core.partial.agrees(full)
-        assert np.array_equal(full, pt.partitions.labels.by_size(full))
+        assert np.array_equal(full, by_size(full))
         agree = [p for p in partitions if core.partial.agrees(p)]
         least = pt.expected_loss(np.array(agree), draws, loss).min()
         assert pt.expected_loss(full, draws, loss)[0] == pytest.approx(least, abs=1e-12)

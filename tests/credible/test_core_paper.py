@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.credible.core import bound_size
-from partita.losses.posterior import as_posterior
+from partita.posterior import as_posterior
 from reference.ground_truth import stored_draws
 from stored import needs_paper_draws
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.partitions.labels import by_size
+from partita.labels import by_size
 from reference import uncertainty as twin
 from reference.ground_truth import load
 from reference.losses import similarity

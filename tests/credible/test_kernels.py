@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
-from partita.partitions.functionals import shapes_of
+from partita.scan import shapes_of
 from reference import uncertainty as twin
 from strategies import label_vectors
 

@@ -111,7 +111,7 @@ def test_large_tables_come_in_blocks(monkeypatch):
 
 
 def test_the_kernel_sees_one_kind_of_array(monkeypatch):
-    from partita.kernels.partitions import labels as kernels
+    from partita.kernels import labels as kernels
 
     seen = set()
     original = kernels.canonicalise_rows

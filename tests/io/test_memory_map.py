@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.partitions import pieces
+from partita import _storage
 
 RNG = np.random.default_rng(2)
 LABELS = RNG.integers(0, 5, (40, 9)) + 3
@@ -62,7 +62,7 @@ def test_files_of_every_kind_can_be_mapped(name, tmp_path):
 
 
 def test_labels_that_need_a_wider_dtype_later_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("partita.partitions.cleaning.BLOCK_LABELS", 600)
+    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 600)
     labels = np.zeros((5, 300), np.int64)
     labels[3] = np.arange(300)
     np.save(tmp_path / "draws.npy", labels)
@@ -96,7 +96,7 @@ def test_no_file_is_left(tmp_path, monkeypatch):
 
 
 def test_answers_from_a_file_are_those_from_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 4)
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
     pt.write_draws(DRAWS, tmp_path / "draws.npz")
     mapped = pt.read_draws(tmp_path / "draws.npz", memory_map=True)
     assert is_mapped(mapped)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.losses import additive
-from partita.losses.claims import flaw
-from partita.losses.registry import LOSSES, as_loss
+from partita.losses import user
+from partita.losses.evaluate import LOSSES, as_loss
+from partita.losses.user import flaw
 from search_tasks import random_draws
 
 SINGLETONS, ONE = list(range(6)), [0] * 6
@@ -172,7 +172,7 @@ def test_terms_that_reward_splitting_large_clusters_are_refused(monkeypatch):
     late = pt.Additive(lambda x: float(x**2 if x < 8 else 0))  # six items do not show it
     with pytest.raises(pt.errors.InvalidInputError, match=r"f\(1\) \+ f\(7\) = 50 exceeds"):
         pt.distance([0] * 9, [0] * 4 + [1] * 5, loss=late)
-    monkeypatch.setattr(additive, "_TRIED", 0)  # as where there are too many pairs of sizes
+    monkeypatch.setattr(user, "_TRIED", 0)  # as where there are too many pairs of sizes
     assert pt.distance([0] * 8, [0] * 8, loss=late) == 0.0
     bent = [0.0, 1.0, 4.0, 6.0, 9.0]  # not convex, yet no two parts exceed their whole
     assert pt.distance([0, 0, 1], [0, 0, 0], loss=pt.Additive(bent)) == 1.0

@@ -14,8 +14,8 @@ from hypothesis import given
 import partita as pt
 from loss_instances import CLASSES, INSTANCES, PRICED, every_loss, every_name
 from outside_losses import Jaccard
+from partita.losses.evaluate import as_loss, class_of
 from partita.losses.names import LOSSES, WITH_ARGUMENTS
-from partita.losses.registry import as_loss, class_of
 from reference import losses as twin
 from reference.partitions import every_partition
 from strategies import same_items

@@ -118,7 +118,7 @@ def test_tasks_may_run_on_copies_as_in_processes(monkeypatch):
     def in_copies(function, tasks, n_jobs=None):
         return [cloudpickle.loads(cloudpickle.dumps(function))(task) for task in tasks]
 
-    monkeypatch.setattr("partita.partitions.passes.run", in_copies)
+    monkeypatch.setattr("partita.scan.run", in_copies)
     for call, values in zip(calls, before, strict=True):
         assert np.array_equal(call(), values)
 

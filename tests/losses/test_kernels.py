@@ -13,11 +13,16 @@ from hypothesis import strategies as st
 import partita as pt
 from loss_instances import CLASSES
 from outside_losses import Jaccard
-from partita.kernels.losses.distances import companions, is_dense, sums_of_rows
-from partita.kernels.losses.forms import entropy_terms, pair_terms
-from partita.kernels.partitions.labels import hash_rows
+from partita.kernels.contingency import (
+    companions,
+    entropy_terms,
+    is_dense,
+    pair_terms,
+    sums_of_rows,
+)
+from partita.kernels.labels import hash_rows
 from partita.kernels.search.similarity_losses import sizes_and_order
-from partita.partitions.arrays import first_appearance as canonical_rows
+from partita.labels import first_appearance as canonical_rows
 from reference import losses as twin
 from reference.partitions import first_appearance
 from strategies import label_vectors, same_items

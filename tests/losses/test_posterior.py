@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.losses.posterior import Posterior, as_posterior
+from partita.posterior import Posterior, as_posterior
 
 RNG = np.random.default_rng(3)
 TRUTH = np.repeat([0, 1, 2], 5)
@@ -57,7 +57,7 @@ def test_each_thing_is_computed_once_in_a_summary(draws, monkeypatch, tmp_path):
 
         return wrapped
 
-    import partita.losses.posterior as module
+    import partita.posterior as module
 
     original = pt.Loss.distances
 

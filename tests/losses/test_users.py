@@ -11,8 +11,8 @@ import pytest
 import partita as pt
 from outside_losses import Jaccard, JaccardForm, jaccard
 from partita.losses.base import Loss
-from partita.losses.claims import flaw
-from partita.losses.registry import as_loss
+from partita.losses.evaluate import as_loss
+from partita.losses.user import flaw
 from partita.search import problem
 from reference.partitions import every_partition
 from search_tasks import random_draws

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.partitions.labels import by_size, canonical
+from partita.labels import by_size, canonical
 
 
 @settings(deadline=None)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
+from partita import _storage as module
 from partita.errors import InvalidInputError, InvalidLabelsError, InvalidWeightsError
-from partita.partitions import cleaning as module
 from reference.partitions import first_appearance
 
 tables = st.integers(1, 8).flatmap(
@@ -119,7 +119,7 @@ def test_unique_merges_equal_partitions_and_keeps_their_mass(table, data):
 
 
 def test_unique_survives_colliding_hashes(monkeypatch):
-    import partita.kernels.partitions.labels as kernels
+    import partita.kernels.labels as kernels
 
     monkeypatch.setattr(kernels, "hash_rows", lambda rows: np.zeros(len(rows), np.uint64))
     merged = pt.Draws([[0, 1, 1], [0, 0, 0], [0, 1, 1], [0, 1, 2]]).unique()

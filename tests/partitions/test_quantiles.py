@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import betaincinv, ndtri
 
-from partita.partitions.quantiles import beta_quantile, normal_quantile
+from partita.mcmc import beta_quantile, normal_quantile
 
 
 def test_normal_quantiles_of_the_middle_and_of_both_tails():

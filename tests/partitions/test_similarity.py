@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita import _memory
+from partita import similarity_matrix as module
 from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
-from partita.kernels.partitions.similarity import count_together, weigh_together
-from partita.partitions import similarity as module
+from partita.kernels.labels import count_together, weigh_together
 from reference import similarity as twin
 from stored import GROUND_TRUTH
 

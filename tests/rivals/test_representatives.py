@@ -7,12 +7,12 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.partitions.passes import block_of
 from partita.rivals.among import apart
 from partita.rivals.bound import EFFORTS
 from partita.rivals.curve import halves, mean_and_error
 from partita.rivals.group_bound import group_bound
 from partita.rivals.spectral_bound import spectral_bound, stratum_bound
+from partita.scan import block_of
 from reference import rivals as twin
 from stored import PAPER_DRAWS, needs_paper_draws
 
@@ -155,7 +155,7 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch)
     expected = pt.pairwise_distances(draws, loss=loss)
     block = block_of(draws, slice(0, 9))
     np.testing.assert_array_equal(apart(block, loss), expected)
-    monkeypatch.setattr("partita.kernels.losses.among.MASK_BYTES", 0)
+    monkeypatch.setattr("partita.kernels.contingency.MASK_BYTES", 0)
     np.testing.assert_array_equal(apart(block, loss), expected)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.testing.sampling import assert_exact, frequencies
+from partita.testing import assert_exact, frequencies
 from reference import samplers_models as twins
 from samplers.cases import PRIORS, cases
 

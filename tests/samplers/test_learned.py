@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import logsumexp
 
 import partita as pt
-from partita.testing.sampling import assert_exact, frequencies
+from partita.testing import assert_exact, frequencies
 from reference import samplers_models as twins
 from samplers.test_own import forged
 

@@ -11,7 +11,7 @@ import pytest
 import partita as pt
 from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
-from partita.testing.sampling import assert_exact, frequencies
+from partita.testing import assert_exact, frequencies
 from reference import samplers_models as twins
 from samplers.cases import PRIORS, Case
 from samplers.test_families import LABELS, compiled, filled, flat

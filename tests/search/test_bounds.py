@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.losses.among import distances_in_blocks
+from partita.kernels.contingency import distances_in_blocks
 from partita.kernels.search.matching import farthest_assignments, farthest_transport
 from partita.search import task as tasks
 from partita.search.lower_bounds import pairs

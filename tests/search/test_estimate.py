@@ -17,7 +17,7 @@ from partita.errors import (
     NotSupportedError,
     UnknownNameError,
 )
-from partita.partitions.labels import by_size
+from partita.labels import by_size
 from partita.search.methods.registry import METHODS
 from search.posteriors import all_losses, random_posterior
 

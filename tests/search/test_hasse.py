@@ -12,7 +12,7 @@ import partita as pt
 from loss_instances import INSTANCES, every_loss
 from partita.kernels.search.hasse import columns_of, move_set, score_sets
 from partita.kernels.search.moves import objective
-from partita.losses.registry import as_loss
+from partita.losses.evaluate import as_loss
 from partita.search.methods import hasse
 from partita.search.methods.neighbours import closest, subsets
 from partita.search.problem import (

@@ -7,9 +7,9 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES
+from partita import _storage, scan
+from partita.labels import canonical
 from partita.losses.base import Loss
-from partita.partitions import passes, pieces
-from partita.partitions.labels import canonical
 from partita.search import looks, pass_descent
 from partita.search.looks import Look, look, place
 from partita.search.methods import many_labels
@@ -19,7 +19,7 @@ from search_tasks import make_task
 
 ALMOST = 1e-11
 TINY = {
-    (pieces, "_MOST_LABELS"): 22,
+    (_storage, "_MOST_LABELS"): 22,
     (looks, "LEAST_BYTES"): 0,
     (looks, "MOST_BYTES"): 700,
     (looks, "GROUP_CELLS"): 200,
@@ -34,7 +34,7 @@ followed = pytest.mark.parametrize("loss", FOLLOWED, ids=repr)
 @pytest.fixture
 def many(monkeypatch):
     """Few labels are many, and few items are explored."""
-    monkeypatch.setattr(passes, "GATHERED_LABELS", 0)
+    monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     monkeypatch.setattr(many_labels, "SOME_ITEMS", 30)
     monkeypatch.setattr(many_labels, "FEW_CLUSTERS", 1_000)
     monkeypatch.setattr(many_labels, "by_similarity", lambda task: False)
@@ -133,7 +133,7 @@ def test_it_ends_where_no_single_move_helps_and_no_higher_than_in_memory(kind, l
     if loss == pt.ID():
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "GATHERED_LABELS", 10**9)
+        patch.setattr(scan, "GATHERED_LABELS", 10**9)
         usual = pt.estimate(draws, loss=loss, method="sweep", bound=None)
     assert found.expected_loss <= usual.expected_loss + ALMOST
 

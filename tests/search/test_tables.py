@@ -8,7 +8,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.kernels.search import moves as single
-from partita.partitions.labels import canonical
+from partita.labels import canonical
 from partita.search import cluster_moves
 from partita.search.descent import Walker
 from partita.search.methods import polish

@@ -137,7 +137,7 @@ def test_a_file_cannot_ask_for_anything_but_parts_of_a_summary(pair, tmp_path, p
 
 def test_a_part_that_is_no_summary(pair, tmp_path):
     def change(tree):
-        tree["summary"] = {"part": "partita.losses.vi:VI", "fields": {"a": 1.0}}
+        tree["summary"] = {"part": "partita.losses.builtin:VI", "fields": {"a": 1.0}}
 
     path = rewritten(pair[2], tmp_path / "loss", change)
     with pytest.raises(FileFormatError, match="holds a VI, not a summary"):

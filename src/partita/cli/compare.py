@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._vocabulary import Words, words
-from partita._wording import counted
+from partita._text import Words, counted, words
 from partita.cli.options import (
     LossName,
     debug_option,
@@ -28,8 +27,8 @@ from partita.cli.outputs import (
 from partita.losses.names import LOSSES
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
-    from partita.partitions.labels import Labels
+    from partita.draws import Draws
+    from partita.labels import Labels
 
 
 _UNLIMITED = 1_000_000
@@ -146,10 +145,10 @@ def _test(draws: Draws, source: str, path: str, losses: tuple[str, ...], *, as_j
 def _compared(
     a: Labels, b: Labels, losses: tuple[str, ...], names: tuple[str, ...] | None
 ) -> dict[str, Any]:
+    from partita.labels import cross_table
+    from partita.lattice import join, meet, refines
     from partita.losses.evaluate import distance
     from partita.losses.explain import explain
-    from partita.partitions.labels import cross_table
-    from partita.partitions.lattice import join, meet, refines
 
     def described(labels: Labels) -> dict[str, Any]:
         return {"n_clusters": int(labels.max()) + 1, "labels": labels.tolist()}
@@ -168,7 +167,7 @@ def _compared(
 
 
 def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
-    from partita.losses.registry import as_loss
+    from partita.losses.evaluate import as_loss
 
     k_a, k_b = found["n_clusters"]
     measures = {as_loss(name): value for name, value in found["distances"].items()}
@@ -223,7 +222,7 @@ def _sizes(partition: dict[str, Any]) -> str:
 def _labels_for(draws: Draws, source: str, path: str) -> Labels:
     """Labels of a file in the order of the draws' items, by name where both have names."""
     from partita.cli.reading import Partition, aligned, read_partition
-    from partita.partitions.labels import as_labels
+    from partita.labels import as_labels
 
     given = read_partition(path)
     items = Partition(source, as_labels(draws[0]), draws.item_names)
@@ -233,8 +232,8 @@ def _labels_for(draws: Draws, source: str, path: str) -> Labels:
 def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, Any]:
     """p-value, credible level, and what turns the estimate into the hypothesis."""
     from partita.credible.ball import credible_ball
+    from partita.losses.evaluate import as_loss
     from partita.losses.explain import explain
-    from partita.losses.registry import as_loss
     from partita.rivals.conformal import p_value
     from partita.search.estimate import estimate
 

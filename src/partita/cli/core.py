@@ -10,7 +10,7 @@ from partita.cli.options import value_option, whole_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
 
 _FIELDS = (
     *("items", "labels", "probability", "probability_mcse", "probability_low"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._wording import counted
+from partita._text import counted
 from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
     cluster_of,
@@ -49,7 +49,7 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.partitions.labels import Labels
+    from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.samplers.fit import Fit
     from partita.samplers.priors import F, Gamma, PartitionPrior
@@ -254,7 +254,7 @@ def _kernel(
 
 def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any) -> Fit:
     """A fit whose draws carry the names; says what was chosen for the user."""
-    from partita.partitions.convert import as_draws
+    from partita.draws import as_draws
     from partita.samplers.sample import sample
 
     fit = sample(table, **options)

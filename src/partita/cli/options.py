@@ -61,7 +61,7 @@ class LossName(click.Choice):  # type: ignore[type-arg]
         if "(" not in str(value):
             return super().convert(value, param, ctx)
         from partita.errors import PartitaError
-        from partita.losses.registry import as_loss
+        from partita.losses.evaluate import as_loss
 
         try:
             as_loss(value)

@@ -36,8 +36,8 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.partitions.draws import Draws
-    from partita.partitions.profile_table import Profiles
+    from partita.credible.profile_table import Profiles
+    from partita.draws import Draws
     from partita.samplers.fit import Fit
     from partita.summary.result import Summary
 
@@ -287,14 +287,14 @@ def write_fit(fit: Fit, directory: Path) -> None:
 
 def item_names(draws: Draws, one_based: bool = False) -> Sequence[str | int]:
     """Names of the items, or their positions."""
-    from partita.partitions.numbering import items_from_one
+    from partita.labels import items_from_one
 
     return items_from_one(draws.item_names, draws.n_items, one_based)
 
 
 def numbered(labels: NDArray[Any], one_based: bool) -> list[Any]:
     """Labels for a table."""
-    from partita.partitions.numbering import from_one
+    from partita.labels import from_one
 
     found: list[Any] = from_one(labels, one_based).tolist()
     return found
@@ -335,7 +335,7 @@ def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
 
 
 def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
-    from partita.partitions.profile_table import NUMBERS
+    from partita.credible.profile_table import NUMBERS
 
     names = ("cluster", "column", "parameter", *NUMBERS)
     columns = [list(getattr(table, name)) for name in names]
@@ -346,7 +346,7 @@ def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
 def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> None:
     import numpy as np
 
-    from partita.partitions.similarity import similarity
+    from partita.similarity_matrix import similarity
 
     matrix = similarity(draws)
     if path.suffix == ".npy":

@@ -10,7 +10,7 @@ from partita.cli.options import LossName, value_option
 from partita.cli.questions import Answer, question
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
 
 _FIELDS = (
     *("low", "high", "breakpoints", "n_clusters", "splitting", "merging"),

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from partita.draws import Draws
     from partita.io.table import Cell
     from partita.kernels.arrays import Floats
-    from partita.partitions.draws import Draws
-    from partita.partitions.labels import Labels
+    from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.samplers.table import Table, TextOptions
     from partita.summary.observations import Observations
@@ -39,8 +39,8 @@ ITEM_COLUMNS = ("item", "")
 
 def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
     """Draws from one or several files, with weights, less burn-in and thinning."""
+    from partita.draws import as_draws
     from partita.io.read import read_draws
-    from partita.partitions.convert import as_draws
 
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
     choices["format"] = choices.pop("file_format")
@@ -119,7 +119,7 @@ class Partition:
 
 def read_partition(source: str) -> Partition:
     """One clustering from ``FILE`` or ``FILE:COLUMN``."""
-    from partita.partitions.labels import as_labels
+    from partita.labels import as_labels
 
     path, column = _split_source(source)
     headings, columns = _columns(path)
@@ -254,7 +254,7 @@ def aligned(a: Partition, b: Partition) -> tuple[Labels, Labels, tuple[str, ...]
     """Labels of both in the order of a, the names, and whether b had to be put in order."""
     import numpy as np
 
-    from partita.partitions.labels import canonical
+    from partita.labels import canonical
 
     if a.names is None or b.names is None or a.names == b.names:
         if a.labels.size != b.labels.size:

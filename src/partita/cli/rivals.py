@@ -11,7 +11,7 @@ from partita.cli.questions import Answer, question
 from partita.losses.names import LOSSES
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
 
 METRICS = tuple(name for name, home in LOSSES.items() if home.metric)
 _FIELDS = ("n", "labels", "weights", "distance", "lower_bound", "gap", "expected_loss", "radius")

@@ -179,7 +179,7 @@ def summarize_matrix(
         )
     check_directory(out, ("labels.csv",), force=force, inputs=(path,))
     from partita.cli.reading import read_similarity
-    from partita.partitions.numbering import from_one, items_from_one
+    from partita.labels import from_one, items_from_one
     from partita.search.estimate import estimate
     from partita.summary.plain import fields_of
 
@@ -212,7 +212,7 @@ def _loss(params: dict[str, Any]) -> str:
     if source is not None and source.name == "DEFAULT":
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
-    from partita.losses.registry import as_loss, named
+    from partita.losses.evaluate import as_loss, named
 
     if not as_loss(params["loss"]).uses_similarity:
         raise click.UsageError(

@@ -6,12 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from partita.draws import as_draws
 from partita.kernels.arrays import Int32s
-from partita.partitions.convert import as_draws
-from partita.partitions.labels import Labels
-from partita.partitions.numbering import as_numbered
-from partita.partitions.passes import Block, map_blocks
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.labels import DrawsLike, Labels, LabelsLike, as_numbered
+from partita.scan import Block, map_blocks
 
 
 def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None) -> Labels:

@@ -11,24 +11,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _html as html
+from partita import _result as html
 from partita._result import Result
+from partita._text import counted, counts, percent, words
 from partita._validate import choice, probability
-from partita._vocabulary import words
-from partita._wording import counted, counts, percent
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
+from partita.labels import (
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    as_labels,
+    by_size,
+    data_frame,
+    shared_items,
+)
 from partita.losses.base import Loss
-from partita.losses.posterior import as_posterior
-from partita.losses.registry import as_loss, named
-from partita.losses.vi import VI
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import FEW_DRAWS, error_of
-from partita.partitions.labels import Labels, as_labels, by_size, shared_items
-from partita.partitions.mcmc import mcse_quantile
-from partita.partitions.numbering import data_frame
-from partita.partitions.quantiles import beta_quantile
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.losses.builtin import VI
+from partita.losses.evaluate import as_loss, named
+from partita.mcmc import beta_quantile, mcse_quantile
+from partita.posterior import as_posterior
+from partita.scan import FEW_DRAWS, error_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,25 +18,28 @@ from numpy.typing import NDArray
 from partita._parallel import run, run_interruptible
 from partita._progress import Status
 from partita._result import Result
+from partita._text import counted, words
 from partita._validate import Rng, choice_or_none, flag, generator, seconds, whole
-from partita._vocabulary import words
-from partita._wording import counted
 from partita.credible.ball import clean_prob
+from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Bools, Floats, Ints
+from partita.labels import (
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    as_labels,
+    as_numbered,
+    data_frame,
+    from_one,
+    items_from_one,
+)
+from partita.lattice import PartialPartition
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior, as_posterior
-from partita.losses.registry import as_loss
-from partita.partitions.draws import Draws
-from partita.partitions.fetching import fetched
-from partita.partitions.functionals import FEW_DRAWS, by_chain, chains_of
-from partita.partitions.labels import Labels, as_labels
-from partita.partitions.mcmc import ess_bulk, rank_normalised
-from partita.partitions.numbering import as_numbered, data_frame, from_one, items_from_one
-from partita.partitions.partial import PartialPartition
-from partita.partitions.passes import Block, map_blocks
-from partita.partitions.quantiles import beta_quantile
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.losses.evaluate import as_loss
+from partita.mcmc import beta_quantile, ess_bulk, rank_normalised
+from partita.posterior import Posterior, as_posterior
+from partita.scan import FEW_DRAWS, Block, by_chain, chains_of, fetched, map_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -831,7 +834,7 @@ def grow_from_seeds(
 
 def _distinct_columns(rows: Labels) -> Ints:
     """One of each group of items that are together in every draw."""
-    from partita.kernels.partitions.labels import hash_rows
+    from partita.kernels.labels import hash_rows
 
     # Labels are canonical, so items are together in every draw when their columns are equal.
     hashes = hash_rows(np.ascontiguousarray(rows.T))
@@ -1202,7 +1205,7 @@ def bound_size(
     if n <= _COLOURED and float(n) * n * table.rows.shape[0] <= min(
         _READ, _READ_PER_SECOND * seconds_left
     ):
-        from partita.partitions.similarity import similarity
+        from partita.similarity_matrix import similarity
 
         pairs = similarity(draws)
         joined = np.maximum(pairs, 1.0 - pairs) >= prob - 1e-9

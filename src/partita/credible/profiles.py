@@ -9,13 +9,11 @@ import numpy as np
 
 from partita._validate import texts, whole
 from partita.credible.ball import clean_prob
+from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced
+from partita.draws import as_draws
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Bools, Floats
-from partita.partitions.convert import as_draws
-from partita.partitions.data_profiles import data_profiles
-from partita.partitions.labels import as_labels, by_size
-from partita.partitions.profile_table import Profiles, evenly_spaced
-from partita.partitions.types import DataLike, DrawsLike, LabelsLike
+from partita.labels import DataLike, DrawsLike, LabelsLike, as_labels, by_size
 
 
 def profiles(

@@ -12,19 +12,24 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._progress import Status
 from partita._result import Result
+from partita._storage import store_rows
+from partita._text import Kind, counted, words
 from partita._validate import probability, whole
-from partita._vocabulary import Kind, words
-from partita._wording import counted
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
+from partita.draws import Draws, as_draws
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.losses.posterior import as_posterior
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.numbering import data_frame, from_one, items_from_one
-from partita.partitions.passes import Block, sum_blocks
-from partita.partitions.pieces import store_rows
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.labels import (
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    as_labels,
+    by_size,
+    data_frame,
+    from_one,
+    items_from_one,
+)
+from partita.posterior import as_posterior
+from partita.scan import Block, sum_blocks
 
 if TYPE_CHECKING:
     import pandas as pd

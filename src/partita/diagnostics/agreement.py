@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._validate import Rng, generator, whole
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.arrays import by_item
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain, chains_of, shapes_of
-from partita.partitions.mcmc import ess_within
-from partita.partitions.passes import Block, concatenated, map_blocks, sum_blocks
-from partita.partitions.types import DrawsLike
+from partita.labels import DrawsLike, by_item
+from partita.mcmc import ess_within
+from partita.scan import Block, by_chain, chains_of, concatenated, map_blocks, shapes_of, sum_blocks
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""

@@ -14,14 +14,13 @@ from partita.diagnostics.drift import Drift, drift, first_tenth
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.result import Diagnostics
 from partita.diagnostics.warnings import notes_for, warnings_for
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.losses.posterior import as_posterior
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain, chains_of, long_chains
-from partita.partitions.labels import as_labels
-from partita.partitions.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.labels import DrawsLike, LabelsLike, as_labels
+from partita.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
+from partita.posterior import as_posterior
+from partita.scan import by_chain, chains_of, long_chains
 
 _MIN_DRAWS = 8
 """Draws per chain below which nothing is estimated: a quarter of a chain needs two."""

@@ -21,10 +21,10 @@ from partita.diagnostics.agreement import (
     spread_out,
     times_mean,
 )
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import chains_of
-from partita.partitions.labels import canonical
+from partita.labels import canonical
+from partita.scan import chains_of
 
 SEEN = 16
 """Draws of each quarter whose clusters are matched."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.errors import InvalidInputError
-from partita.losses.posterior import Posterior
-from partita.losses.vi import VI
-from partita.partitions.labels import Labels
+from partita.labels import Labels
+from partita.losses.builtin import VI
+from partita.posterior import Posterior
 
 LEARNED = ("concentration", "weight", "n_components")
 """Traces of samplers that describe a draw beside its partition; "rate of …" do, too."""

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _html as html
+from partita import _result as html
 from partita._result import Result
-from partita._vocabulary import Kind
-from partita._wording import counted
+from partita._text import Kind, counted
 from partita.diagnostics.agreement import ChainAgreement
 from partita.diagnostics.warnings import disagree
-from partita.partitions.draws import Draws
-from partita.partitions.numbering import data_frame
+from partita.draws import Draws
+from partita.labels import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,8 @@ import numpy as np
 
 from partita.diagnostics.agreement import ChainAgreement
 from partita.diagnostics.drift import Drift, Start
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
-from partita.partitions.draws import Draws
 
 MAX_RHAT = 1.01
 MIN_ESS = 400.0

@@ -17,17 +17,15 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from partita._dask import current_client
 from partita._memory import require_memory
 from partita._optional import require
+from partita._storage import are_in_file, canonical_counts
+from partita._validate import plain_array
+from partita.dask import current_client
+from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import build, clean_ids, rows_per_block
 from partita.io.table import ReadOptions
-from partita.partitions.arrays import plain_array
-from partita.partitions.cleaning import canonical_counts
-from partita.partitions.convert import draws_from_array
-from partita.partitions.draws import Draws
-from partita.partitions.room import are_in_file
 
 # ------------------------------------------------------------------ npy, npz
 
@@ -337,7 +335,7 @@ def item_names(array: Any, item: str) -> list[str] | None:
 
 def _draws_of_partita(array: Any, stats: Any, check: Any) -> Draws:
     """What ``write_draws`` wrote: with weights, and with chains of any shape or none."""
-    from partita.partitions.convert import with_fields
+    from partita.draws import with_fields
 
     draws = _draws_from_array(array)
     source = array.attrs[CHAIN_FROM]

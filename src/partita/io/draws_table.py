@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._progress import Status
-from partita._vocabulary import Kind
+from partita._storage import room_for, smallest_unsigned
+from partita._text import Kind
+from partita._validate import stacked
+from partita.draws import Draws, draws_from_array
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -23,12 +26,7 @@ from partita.errors import (
 )
 from partita.io.table import ReadOptions
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.arrays import first_appearance, stacked
-from partita.partitions.cleaning import smallest_unsigned
-from partita.partitions.convert import draws_from_array
-from partita.partitions.draws import Draws
-from partita.partitions.noise import whole_labels
-from partita.partitions.room import room_for
+from partita.labels import first_appearance, whole_labels
 
 # ------------------------------------------------------------------ roles of columns
 

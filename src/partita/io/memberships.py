@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
-from partita._validate import Rng, flag, text_or_none, unexpected, whole
+from partita._validate import Rng, flag, plain_array, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
+from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.io.arrays import item_names, named_dims, posterior_of
 from partita.io.draws_table import clean_ids
 from partita.kernels.arrays import Floats
-from partita.partitions.arrays import plain_array
-from partita.partitions.draws import Draws
-from partita.partitions.types import Foreign
+from partita.labels import Foreign
 
 _CELLS = 1 << 23
 """Probabilities held at a time in a product."""

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._dask import as_client, explained, in_order, met
 from partita._optional import require
+from partita._storage import stores
+from partita._validate import plain_array, stacked
+from partita.dask import as_client, canonical_store, explained, finish, in_order, met, sent
+from partita.draws import Draws
 from partita.errors import InvalidLabelsError, NotSupportedError
 from partita.io.draws_table import (
     ParquetTable,
@@ -22,12 +25,7 @@ from partita.io.draws_table import (
 from partita.io.read import find_format, read_here
 from partita.io.table import ReadOptions, Source, check_file, is_stream, translate_errors
 from partita.kernels.arrays import Ints
-from partita.partitions.arrays import plain_array, stacked
-from partita.partitions.draws import Draws
-from partita.partitions.noise import NoiseRule, reading_noise, rule_in_force, whole_labels
-from partita.partitions.pieces import stores
-from partita.partitions.remote import finish, sent
-from partita.partitions.remote_tasks import canonical_store
+from partita.labels import NoiseRule, reading_noise, rule_in_force, whole_labels
 
 Counting = NDArray[np.int64]
 """Columns that rise by a step from draw to draw: number, value in the first of all draws, step."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from partita._memory import require_memory
 from partita._optional import require
+from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.draws_table import (
     NamedColumns,
@@ -22,8 +23,6 @@ from partita.io.draws_table import (
     warn_of_items_in_rows,
 )
 from partita.io.table import ReadOptions, unpacked
-from partita.partitions.convert import draws_from_array, with_fields
-from partita.partitions.draws import Draws
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLOCK = 1 << 24

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike
-from partita._validate import choice_or_none, flag, text_or_none, unexpected
+from partita._storage import labels_in_file
+from partita._text import KINDS, Kind
+from partita._validate import choice_or_none, flag, plain_array, text_or_none, unexpected
 from partita._validate import path as clean_path
-from partita._vocabulary import KINDS, Kind
+from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -31,12 +33,7 @@ from partita.io.table import (
     several,
     translate_errors,
 )
-from partita.partitions.arrays import plain_array
-from partita.partitions.convert import draws_from_array, with_fields
-from partita.partitions.draws import Draws
-from partita.partitions.noise import NoiseRule, reading_noise
-from partita.partitions.room import labels_in_file
-from partita.partitions.types import Engine
+from partita.labels import Engine, NoiseRule, reading_noise
 
 
 def read_draws(

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from partita._files import FileMissingError
 from partita._progress import Status
+from partita._text import Kind
 from partita._validate import unexpected
-from partita._vocabulary import Kind
+from partita.draws import Draws
 from partita.errors import (
     FileFormatError,
     FractionalLabelsError,
@@ -59,7 +60,6 @@ from partita.io.table import (
     split_line,
 )
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.draws import Draws
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAN = re.compile(

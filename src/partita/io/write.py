@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from partita._files import PathLike, atomic_path
 from partita._optional import require
 from partita._progress import Status
+from partita._storage import smallest_unsigned
 from partita._validate import flag
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums
 from partita.io.draws_table import (
@@ -33,10 +35,7 @@ from partita.io.draws_table import (
 )
 from partita.io.read import Format, find_format
 from partita.io.table import is_standard
-from partita.partitions.cleaning import smallest_unsigned
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.types import DrawsLike
+from partita.labels import DrawsLike
 
 
 def write_draws(

@@ -74,8 +74,13 @@ class DiskCache(FunctionCache):  # type: ignore[misc] # Numba ships no types
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for the next process."""
+        if not _is_own(sig):
+            return
         try:
-            if _is_own(sig):
+            try:
+                super().save_overload(sig, data)
+            except (ImportError, AttributeError):  # an index that names what has moved since
+                self.flush()
                 super().save_overload(sig, data)
         except OSError as error:  # a full disk or home must not stop what was compiled
             _tell_once(str(error))

@@ -14,7 +14,7 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
-from partita.kernels.bits import count_bits
+from partita.kernels.contingency import count_bits
 
 _FEW = 8
 """Clusters a table of agreeing weights begins with; it doubles as they appear."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import number, unexpected
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, concatenated, map_blocks
+from partita.labels import Labels
+from partita.scan import Block, concatenated, map_blocks
 
 Rows = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -131,7 +131,7 @@ class Loss(ABC):
         """The loss's term f(0), …, f(n_items), with f(0) = 0."""
         if self.term is None:
             raise NotSupportedError(f"{self!r} has no terms: it is measured by evaluation.")
-        from partita.kernels.losses.forms import entropy_terms, pair_terms
+        from partita.kernels.contingency import entropy_terms, pair_terms
 
         return entropy_terms(n_items) if self.term == "entropy" else pair_terms(n_items)
 
@@ -150,7 +150,7 @@ class Loss(ABC):
 
         So ``super().distances`` means what it says.
         """
-        from partita.kernels.losses.distances import distances
+        from partita.kernels.contingency import distances
 
         above = (cls.__dict__.get("form", Loss.form) for cls in type(self).__mro__)
         makes = next((form for form in above if form is not Loss.form), None)
@@ -179,7 +179,7 @@ class Loss(ABC):
     def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
         """Posterior expected loss from the similarity matrix alone, where that suffices."""
         del estimate, similarity
-        from partita.losses.registry import named
+        from partita.losses.evaluate import named
 
         raise NotSupportedError(
             f"the expected {self.title} cannot be computed from a similarity matrix; it needs the "
@@ -296,3 +296,73 @@ def pair_sums(estimate: Labels, similarity: Floats) -> tuple[float, float, float
     """Expected Σ n_te², Σ n_e² and Σ n_t², which are numbers of pairs."""
     own = float((np.bincount(estimate).astype(np.float64) ** 2).sum())
     return float(pairs_within(estimate, similarity).sum()), own, float(similarity.sum())
+
+
+class PricedForm(NamedTuple):
+    """[a·(truth − joint) + (2 − a)·(estimate − joint)] / scale."""
+
+    a: float
+    scale: float
+
+    def combine(self, joint: float, estimate: float, truth: float) -> float:
+        """Splitting costs what the truth's sum loses, merging what the estimate's loses."""
+        split, merged = truth - joint, estimate - joint
+        return max((self.a * split + (2.0 - self.a) * merged) / self.scale, 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PricedLoss(Loss):
+    """A loss [a·Σf(n_t) + (2 − a)·Σf(n_e) − 2·Σf(n_te)] / scale.
+
+    It is linear in the sums, so its expectation is its value at their means. A
+    subclass supplies f (``terms``) and the scale.
+    """
+
+    averages_sums: ClassVar[bool] = True
+    parameter: ClassVar[str | None] = "a"
+    prose: ClassVar[str]
+    """Its name in prose at the price 1."""
+
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", clean_price(self.a))
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Its name in prose, with the price where that is not 1."""
+        return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
+
+    def scale(self, n_items: int) -> float:
+        """What the sum is divided by."""
+        raise NotImplementedError
+
+    def form(self, n_items: int) -> PricedForm:
+        """The price and the scale."""
+        return PricedForm(self.a, self.scale(n_items))
+
+    @property
+    def has_price(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def price(self) -> float:
+        """The parameter a."""
+        return self.a
+
+    def with_price(self, a: float) -> Self:
+        """The same loss at another price of splitting."""
+        return replace(self, a=a)
+
+    def minorant(self) -> tuple[float, Loss] | None:
+        """a·A + (2 − a)·B is at least min(a, 2 − a) times the metric A + B."""
+        fair = self.with_price(1.0)
+        return (min(self.a, 2.0 - self.a), fair) if fair.is_metric else None
+
+    def expected_from_similarity(self, estimate: Labels, similarity: Floats) -> float:
+        """Where f(x) = x², the sums count pairs, whose expectations are similarities."""
+        if self.pair_scale(estimate.size) is None:
+            return super().expected_from_similarity(estimate, similarity)
+        form = PricedForm(self.a, self.scale(estimate.size))
+        return form.combine(*pair_sums(estimate, similarity))

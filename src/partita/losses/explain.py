@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._text import counted, in_list, share
 from partita._validate import texts, whole
-from partita._wording import counted, in_list, share
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
+from partita.labels import Labels, LabelsLike, as_labels, by_size, cross_table, data_frame
+from partita.lattice import join
 from partita.losses.base import Loss
-from partita.losses.registry import as_loss
-from partita.partitions.arrays import Labels
-from partita.partitions.draws import Draws
-from partita.partitions.labels import as_labels, by_size, cross_table
-from partita.partitions.lattice import join
-from partita.partitions.numbering import data_frame
-from partita.partitions.types import LabelsLike
+from partita.losses.evaluate import as_loss
 
 if TYPE_CHECKING:
     import pandas as pd

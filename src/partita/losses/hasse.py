@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._validate import whole
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.labels import Labels
+from partita.lattice import meet, partition_blocks
 from partita.losses.base import Loss
-from partita.losses.claims import EXACT, FEW_ITEMS
-from partita.losses.evaluate import pairwise_distances
-from partita.losses.registry import as_loss
-from partita.partitions.draws import Draws
-from partita.partitions.enumeration import partition_blocks
-from partita.partitions.labels import Labels
-from partita.partitions.lattice import meet
+from partita.losses.evaluate import as_loss, pairwise_distances
+from partita.losses.user import EXACT, FEW_ITEMS
 
 _MAX_DRAWN = 8
 

@@ -21,20 +21,20 @@ class Home(NamedTuple):
 
 
 LOSSES = {
-    "vi": Home("vi", "VI", metric=True),
-    "binder": Home("binder", "Binder", metric=True),
-    "vi_lb": Home("vi_lower_bound", "VILowerBound"),
-    "nvi": Home("nvi", "NVI", metric=True),
-    "id": Home("id", "ID", metric=True),
-    "nid": Home("nid", "NID", metric=True),
-    "omari": Home("omari", "OneMinusARI"),
-    "ompear": Home("ompear", "OneMinusPEAR"),
+    "vi": Home("builtin", "VI", metric=True),
+    "binder": Home("builtin", "Binder", metric=True),
+    "vi_lb": Home("builtin", "VILowerBound"),
+    "nvi": Home("builtin", "NVI", metric=True),
+    "id": Home("builtin", "ID", metric=True),
+    "nid": Home("builtin", "NID", metric=True),
+    "omari": Home("builtin", "OneMinusARI"),
+    "ompear": Home("builtin", "OneMinusPEAR"),
 }
 """Losses that a name alone makes. A new one is found everywhere once it stands here."""
 
 WITH_ARGUMENTS = {
-    "entropy": Home("entropy", "Entropy"),
-    "additive": Home("additive", "Additive"),
+    "entropy": Home("builtin", "Entropy"),
+    "additive": Home("user", "Additive"),
 }
 """Losses that have to be given something, in brackets or in Python."""
 

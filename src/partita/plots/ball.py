@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._wording import brief, counted, in_unit, percent
+from partita._text import brief, counted, in_unit, percent
 from partita.credible.ball import CredibleBall
-from partita.partitions.labels import Labels
-from partita.partitions.types import DataLike
+from partita.labels import DataLike, Labels
 from partita.plots.canvas import GREY, INK, NORMAL, SMALL, library, many_axes
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import ball_of, fit_for, observations_of

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import with_unit
+from partita._text import with_unit, words
 from partita.plots.canvas import headline, library, one_axes, plain, points_with_errors, whole_ticks
 from partita.plots.colours import OTHER
 from partita.plots.inputs import of_kind

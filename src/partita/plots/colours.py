@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita.kernels.arrays import Bools, Ints
-from partita.partitions.labels import Labels, shared_items
+from partita.labels import Labels, shared_items
 
 Shape = Literal["circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "plus"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import words
+from partita._text import words
 from partita.credible.core import CredibleCore, holding
 from partita.errors import InvalidInputError
-from partita.partitions.types import DataLike
+from partita.labels import DataLike
 from partita.plots.canvas import (
     GREY,
     INK,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import words
-from partita._wording import in_unit, percent, with_unit
+from partita._text import in_unit, percent, with_unit, words
 from partita.credible.ball import CredibleBall
 from partita.plots.canvas import GREY, INK, headline, library, one_axes, plain, remark
 from partita.plots.colours import OTHER, colour

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._wording import counted
+from partita._text import counted
 from partita.errors import InvalidInputError
-from partita.partitions.labels import as_labels, by_size
-from partita.partitions.types import DataLike, LabelsLike
+from partita.labels import DataLike, LabelsLike, as_labels, by_size
 from partita.plots.canvas import cluster_legend, headline, library, one_axes
 from partita.plots.colours import colour_indices
 from partita.plots.inputs import fit_for, observations_of

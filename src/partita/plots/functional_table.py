@@ -12,9 +12,9 @@ from partita._validate import texts
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
-from partita.partitions.functionals import by_chain
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.labels import DrawsLike, LabelsLike
 from partita.plots.inputs import estimate_for, posterior_of
+from partita.scan import by_chain
 
 TITLES = {
     "n_clusters": "number of clusters",

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted, percent, with_unit
+from partita._text import counted, percent, with_unit
 from partita.credible.ball import CredibleBall, tie_tolerance
+from partita.draws import Draws
 from partita.errors import InvalidInputError
+from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
+from partita.losses.evaluate import as_loss
 from partita.losses.hasse import HasseDiagram, hasse_diagram
-from partita.losses.registry import as_loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels
-from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
 from partita.plots.colours import is_dark, mixed_colours
 from partita.plots.inputs import ball_of

@@ -6,9 +6,8 @@ from typing import TypeVar
 
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidInputError
-from partita.losses.posterior import Posterior, as_posterior
-from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.types import DataLike, DrawsLike, LabelsLike
+from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size
+from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit
 from partita.summary.observations import Observations, as_observations
 from partita.summary.result import Summary

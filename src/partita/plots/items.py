@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._text import words
 from partita._validate import whole
-from partita._vocabulary import words
 from partita.credible.uncertainty import ItemUncertainty
 from partita.plots.canvas import SMALL, cluster_legend, headline, library, one_axes, plain, shorten
 from partita.plots.colours import colour, colour_indices

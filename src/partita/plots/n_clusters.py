@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import percent
+from partita._text import percent, words
 from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
-from partita.partitions.types import DrawsLike
+from partita.labels import DrawsLike
 from partita.plots.canvas import headline, library, one_axes, plain, whole_ticks
 from partita.plots.colours import OTHER, colour
 from partita.summary.result import Summary

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita._validate import flag, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.plots.mixed_view import mixed_axes, signs
 from partita.samplers.fit import Fit
 from partita.summary.observations import Observations

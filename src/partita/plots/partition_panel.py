@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.labels import Labels, cross_table
+from partita.labels import Labels, cross_table
 from partita.plots.canvas import INK, library, marker, plain, shorten, whole_ticks
 from partita.plots.colours import colour
 from partita.plots.on_data import ClusterShapes, Curve, View, packed_rows

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import counted
+from partita._text import counted, words
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
 from partita.plots.colours import colour
 from partita.plots.inputs import of_kind

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._text import percent, with_unit, words
 from partita._validate import whole
-from partita._vocabulary import words
-from partita._wording import percent, with_unit
 from partita.credible.ball import CredibleBall, tie_tolerance
+from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
+from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.evaluate import pairwise_distances
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels
-from partita.partitions.types import LabelsLike
 from partita.plots.canvas import INK, SMALL, headline, library, one_axes, plain, shorten
 from partita.plots.colours import colour
 from partita.plots.embedding import Embedding, embed

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted
+from partita._text import counted
 from partita.kernels.arrays import Int32s, Ints
-from partita.partitions.labels import as_labels
-from partita.partitions.types import LabelsLike
+from partita.labels import LabelsLike, as_labels
 from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
 from partita.plots.colours import OTHER, colour, colour_indices
 from partita.plots.inputs import of_kind

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import percent
+from partita._text import percent
+from partita.credible.profile_table import Profiles
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
-from partita.partitions.profile_table import Profiles
 from partita.plots.canvas import GREY, headline, library, many_axes, plain, shorten
 from partita.plots.colours import colour
 from partita.summary.result import Summary

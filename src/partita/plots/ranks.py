@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita._validate import whole
 from partita.kernels.arrays import Floats
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.labels import DrawsLike, LabelsLike
 from partita.plots.canvas import GREY, INK, NORMAL, library, many_axes, plain
 from partita.plots.colours import colour
 from partita.plots.functional_table import prepare_functionals

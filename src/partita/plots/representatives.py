@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._wording import counted, in_unit
+from partita._text import counted, in_unit
 from partita.kernels.arrays import Ints
-from partita.partitions.types import DataLike
+from partita.labels import DataLike
 from partita.plots.canvas import (
     GREY,
     INK,
@@ -146,7 +146,7 @@ def _ring(ax: Axes, items: Ints, view: View, curve: Curve | None) -> None:
 
 def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: list[Ints]) -> None:
     """Similarity of each region, items sorted by all representatives in turn."""
-    from partita.partitions.similarity import similarity
+    from partita.similarity_matrix import similarity
 
     order = np.lexsort(source.labels[::-1])
     rectangle = library("patches").Rectangle

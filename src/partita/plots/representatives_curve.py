@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partita._vocabulary import words
-from partita._wording import with_unit
+from partita._text import with_unit, words
 from partita.errors import InvalidInputError
 from partita.plots.canvas import (
     GREY,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partita._text import counted, words
 from partita._validate import whole
-from partita._vocabulary import words
-from partita._wording import counted
-from partita.partitions.draws import Draws
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.draws import Draws
+from partita.labels import DrawsLike, LabelsLike
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, shorten, similarity_scale
 from partita.plots.colours import colour, colour_indices, is_dark
 from partita.plots.inputs import estimate_for, posterior_of

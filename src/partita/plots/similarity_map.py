@@ -11,13 +11,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
-from partita.losses.posterior import as_posterior
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, sum_blocks
-from partita.partitions.similarity import similarity
-from partita.partitions.types import DrawsLike
+from partita.labels import DrawsLike, Labels
+from partita.posterior import as_posterior
+from partita.scan import Block, sum_blocks
+from partita.similarity_matrix import similarity
 
 Positions = NDArray[np.int64]
 

@@ -9,8 +9,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.partitions.labels import Labels
-from partita.partitions.types import DrawsLike
+from partita.labels import DrawsLike, Labels
 from partita.plots.colours import channels, similarity_colours
 from partita.plots.similarity_map import prepare_similarity
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita._text import counted
+from partita.labels import DrawsLike, LabelsLike
 from partita.plots.canvas import INK, NORMAL, library, many_axes, plain
 from partita.plots.colours import colour
 from partita.plots.functional_table import prepare_functionals

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
-from partita._vocabulary import Words
+from partita._text import Words
 from partita.plots.colours import COLOURS, OTHER, similarity_colours
 from partita.plots.similarity_map import SimilarityMap
 from partita.report.item_positions import ItemPositions

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import counted
+from partita._text import counted, words
 from partita.kernels.arrays import Ints
 from partita.plots.colours import colour
 from partita.plots.profiles import panels_of
 from partita.report.tables import ReportTable
 
 if TYPE_CHECKING:
-    from partita.partitions.profile_table import Profiles
+    from partita.credible.profile_table import Profiles
     from partita.summary.result import Summary
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import counted, of_sizes
+from partita._text import counted, of_sizes, words
 from partita.plots.colours import OTHER, colour
 from partita.plots.price_path import prepare_price_path
 from partita.report.partitions import Shown, wide_corners

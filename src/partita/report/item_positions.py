@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted, in_list
+from partita._text import counted, in_list
 from partita.kernels.arrays import Bools, Floats
 from partita.plots.mixed_view import mixed_axes
 from partita.plots.on_data import View, prepare_curve, prepare_view

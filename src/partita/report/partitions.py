@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted, percent
-from partita.partitions.labels import Labels
+from partita._text import counted, percent
+from partita.labels import Labels
 from partita.plots.colours import colour_indices
 from partita.report import wording
 

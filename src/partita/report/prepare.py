@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import Words, words
-from partita._wording import with_unit
+from partita._text import Words, with_unit, words
 from partita.diagnostics.functionals import functionals
 from partita.kernels.arrays import Floats
 from partita.plots.functional_table import TITLES

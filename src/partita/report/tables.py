@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partita._vocabulary import origin_in_words, words
-from partita._wording import counted, percent
+from partita._text import counted, origin_in_words, percent, words
 from partita.plots.functional_table import title_of
 from partita.rivals.wording import rivals_in_words
 

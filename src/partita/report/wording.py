@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import brief, counted, in_unit, of_sizes, percent, span
-from partita.partitions.labels import Labels
+from partita._text import brief, counted, in_unit, of_sizes, percent, span, words
+from partita.labels import Labels
 from partita.summary.text import weights_in_words
 
 if TYPE_CHECKING:

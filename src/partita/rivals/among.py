@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
-from partita.partitions.passes import Block
+from partita.scan import Block
 
 
 def apart(block: Block, loss: Loss) -> NDArray[np.float64]:
     """Distances among the draws of a block, for a symmetric loss, shape (n, n)."""
-    from partita.kernels.losses.among import distances_in_blocks
+    from partita.kernels.contingency import distances_in_blocks
 
     n_items = block.labels.shape[1]
     form = loss.form(n_items)

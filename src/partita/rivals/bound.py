@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
 from partita.rivals.group_bound import Grouping, group_bound
 from partita.rivals.spectral_bound import spectral_bound
 

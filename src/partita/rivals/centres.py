@@ -8,7 +8,7 @@ import numpy as np
 
 from partita._parallel import run
 from partita.kernels.arrays import Bools, Floats, Ints
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.rivals.parts import part_of
 from partita.rivals.pool import GAIN, Pool, Set
 from partita.search.descent import Walker

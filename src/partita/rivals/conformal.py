@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import choice, positive, whole
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
+from partita.labels import DrawsLike, LabelsLike, as_labels
 from partita.losses.base import Loss
-from partita.losses.evaluate import pairwise_distances
-from partita.losses.registry import as_metric
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.labels import as_labels
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.losses.evaluate import as_metric, pairwise_distances
 from partita.rivals.exchangeable import thinned
 from partita.rivals.p_values import ConformalSet, PValue
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._vocabulary import Kind, words
-from partita._wording import roughly
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import chains_of
+from partita._text import Kind, roughly, words
+from partita.draws import Draws
+from partita.scan import chains_of
 
 BLOCKS = 40
 """Blocks of neighbouring draws that take turns; even ones are fitted, odd ones held out."""

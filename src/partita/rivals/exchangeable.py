@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita._vocabulary import words
+from partita._text import words
 from partita.diagnostics.functionals import functionals
-from partita.losses.posterior import as_posterior
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import by_chain
-from partita.partitions.mcmc import ess_mean
-from partita.partitions.selection import systematic
+from partita.draws import Draws, systematic
+from partita.mcmc import ess_mean
+from partita.posterior import as_posterior
+from partita.scan import by_chain
 
 _MIN_DRAWS = 8
 """Draws per chain below which correlation cannot be estimated."""

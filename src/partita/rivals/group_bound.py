@@ -22,11 +22,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.passes import Block, map_blocks
 from partita.rivals.among import apart
 from partita.rivals.parts import atoms_of, part_of
+from partita.scan import Block, map_blocks
 
 _SAME_MASS = 0.1
 """Draws whose masses differ by at most this share of them may meet in a group."""

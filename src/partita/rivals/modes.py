@@ -5,20 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from partita._validate import whole
+from partita.draws import Draws, as_draws
 from partita.kernels.arrays import Bools, Floats, Ints
+from partita.labels import DrawsLike, by_size
 from partita.losses.base import Loss
-from partita.losses.evaluate import pairwise_distances
-from partita.losses.registry import as_metric
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import chains_of
-from partita.partitions.labels import by_size
-from partita.partitions.types import DrawsLike
+from partita.losses.evaluate import as_metric, pairwise_distances
 from partita.rivals.conformal import MAX_DRAWS
 from partita.rivals.exchangeable import thinned
 from partita.rivals.modes_result import Modes
 from partita.rivals.parts import chain_shares
 from partita.rivals.peaks import Peaks, find_peaks, neighbour_graph
+from partita.scan import chains_of
 
 RATES = np.geomspace(0.5, 32.0, 13)
 """Rates of the kernel, times one over the median distance of two draws."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import counted
+from partita._text import counted
+from partita.draws import Draws
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
 from partita.rivals.peaks import Peaks
 from partita.rivals.result import Rivals
 

@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result, as_html, frozen
-from partita._vocabulary import Kind, words
-from partita._wording import roughly
+from partita._text import Kind, roughly, words
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
+from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
-from partita.partitions.arrays import Labels
-from partita.partitions.draws import Draws
-from partita.partitions.labels import as_labels
-from partita.partitions.types import LabelsLike
 
 TIE = 1e-9
 """Scores whose difference is a smaller share of them than this are tied."""

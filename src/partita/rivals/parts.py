@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import chains_of
-from partita.partitions.passes import here
+from partita.draws import Draws
+from partita.scan import chains_of, here
 from partita.search.methods.walks import sample_draws
 
 _MOST_ATOMS = 4

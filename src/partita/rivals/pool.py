@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
 
 GAIN = 1e-12
 """A set of partitions that is better by less than this is not better."""

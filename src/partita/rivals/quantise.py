@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._parallel import run
-from partita._vocabulary import words
+from partita._text import words
+from partita.draws import Draws
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import block_of
 from partita.rivals.among import apart
 from partita.rivals.centres import Lloyd, Stop
 from partita.rivals.parts import sampled
 from partita.rivals.pool import GAIN, Pool, Set, greedy, spread
+from partita.scan import block_of
 
 _SAMPLE_LABELS = 80_000
 _MOST_DRAWS, _FEWEST_DRAWS = 400, 100

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.credible.ball import distance_levels, tie_tolerance
+from partita.draws import Draws
 from partita.kernels.arrays import Bools, Floats
+from partita.labels import by_size
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import by_size
 from partita.rivals.curve import HeldOutCurve
 from partita.rivals.parts import chain_shares, part_of
 from partita.rivals.quantise import Found

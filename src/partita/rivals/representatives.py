@@ -12,14 +12,12 @@ from partita._progress import Status
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.ball import clean_prob
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.labels import DrawsLike, canonical
 from partita.losses.base import Loss
-from partita.losses.registry import as_metric
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.labels import canonical
-from partita.partitions.types import DrawsLike
+from partita.losses.evaluate import as_metric
 from partita.rivals.bound import EFFORTS, lower_bound
 from partita.rivals.curve import HeldOutCurve, halves, is_flat, mean_and_error
 from partita.rivals.parts import part_of

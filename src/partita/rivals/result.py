@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
+from partita._text import above_minimum, counted, words
 from partita._validate import whole
-from partita._vocabulary import words
-from partita._wording import above_minimum, counted
+from partita.draws import Draws
+from partita.labels import data_frame
 from partita.losses.base import Loss
 from partita.losses.explain import Explanation, explain
-from partita.partitions.draws import Draws
-from partita.partitions.numbering import data_frame
 from partita.rivals.curve import HeldOutCurve
 from partita.rivals.parts import part_of
 from partita.search.result import PROVEN
@@ -159,7 +158,7 @@ class Representatives(Rivals):
 
     def similarity(self, number: int) -> NDArray[np.float64]:
         """Similarity matrix of one region, shape (n_items, n_items)."""
-        from partita.partitions.similarity import similarity
+        from partita.similarity_matrix import similarity
 
         return similarity(self.region(number))
 

@@ -24,11 +24,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.passes import Block, map_blocks
 from partita.rivals.among import apart
 from partita.rivals.parts import atoms_of, part_of
+from partita.scan import Block, map_blocks
 
 
 def spectral_bound(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita._wording import in_list
+from partita._text import in_list
 from partita.rivals.result import Representatives
 
 

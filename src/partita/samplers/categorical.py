@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._text import listed
 from partita._validate import positive
-from partita._wording import listed
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.partitions.types import DataSource
+from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
 from partita.samplers.cells import cell_sums, column_groups, group_sums
 from partita.samplers.table import Table, as_table, numbers

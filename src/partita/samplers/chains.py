@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._dask import as_client, held, in_order
 from partita._memory import require_memory
 from partita._parallel import run
 from partita._progress import NotebookLine, in_notebook, is_shown
+from partita._storage import smallest_unsigned
+from partita._text import counted
 from partita._validate import shown
-from partita._wording import counted
+from partita.dask import as_client, held, in_order
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Plan, Rates
-from partita.partitions.cleaning import smallest_unsigned
-from partita.partitions.labels import Labels
-from partita.partitions.mcmc import rhat
+from partita.labels import Labels
+from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
 from partita.samplers.priors import PartitionPrior, PriorTables
 

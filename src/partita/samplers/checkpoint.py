@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import FileOverwriteError, PathLike
+from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Floats
-from partita.partitions.draws import Draws
-from partita.partitions.labels import canonical
+from partita.labels import canonical
 from partita.samplers.base import Kernel
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.priors import PartitionPrior

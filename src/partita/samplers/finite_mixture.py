@@ -14,7 +14,7 @@ from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
-from partita.partitions.labels import cluster_sizes
+from partita.labels import cluster_sizes
 from partita.samplers.priors import F, Gamma, PartitionPrior, PriorTables, join_tables
 
 _CELLS = 1 << 20

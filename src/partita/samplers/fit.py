@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _html as html
+from partita import _result as html
 from partita._files import PathLike
 from partita._optional import require
 from partita._result import Result, clipped
+from partita._text import counted, span
 from partita._validate import Rng, between, generator, whole
 from partita._version import version_of
-from partita._wording import counted, span
+from partita.credible.profile_table import Profiles, evenly_spaced
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.partitions.draws import Draws
-from partita.partitions.profile_table import Profiles, evenly_spaced
-from partita.partitions.types import LabelsLike
+from partita.labels import LabelsLike
 from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
 from partita.samplers.chains import (
     Display,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partita.errors import InvalidDataError
 from partita.kernels.arrays import Floats
-from partita.partitions.types import DataSource
+from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.table import Table, as_table, numbers

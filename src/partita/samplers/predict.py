@@ -13,19 +13,17 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._result import Result
 from partita._validate import Rng, between, generator, whole
+from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced, weighted_interval
+from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.kernels.arrays import Floats
-from partita.partitions.data_profiles import data_profiles
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.passes import Block, concatenated, map_blocks
-from partita.partitions.profile_table import Profiles, evenly_spaced, weighted_interval
-from partita.partitions.types import DataLike, DataSource, LabelsLike
+from partita.labels import DataLike, DataSource, Labels, LabelsLike, as_labels, by_size
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.normal import rate_names
 from partita.samplers.priors import PartitionPrior, PriorTables
 from partita.samplers.table import Table, as_table
+from partita.scan import Block, concatenated, map_blocks
 
 
 class _FitBase:

@@ -15,7 +15,7 @@ from partita._validate import called_rightly, number, positive, unexpected, whol
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
-from partita.partitions.labels import cluster_sizes
+from partita.labels import cluster_sizes
 from partita.samplers.registered import Registered
 
 

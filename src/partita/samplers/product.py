@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._wording import listed
+from partita._text import listed
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.partitions.types import DataSource
+from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, merge_moments
 from partita.samplers.registered import described, restored
 from partita.samplers.table import Table, as_table

@@ -17,13 +17,12 @@ import numpy as np
 from partita._files import PathLike
 from partita._memory import require_memory
 from partita._parallel import count_jobs
+from partita._text import listed
 from partita._validate import Rng, generator, number, unexpected, whole
 from partita._validate import path as clean_path
-from partita._wording import listed
 from partita.errors import Interrupted, InvalidDataError, InvalidInputError, UnknownNameError
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.labels import Labels, as_label_rows, as_labels
-from partita.partitions.types import DataSource, Engine, LabelsLike
+from partita.labels import DataSource, Engine, Labels, LabelsLike, as_label_rows, as_labels
 from partita.samplers.base import Kernel
 from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
 from partita.samplers.chains import (

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
 from partita._validate import whole
+from partita.draws import Draws
 from partita.errors import FileFormatError
-from partita.partitions.draws import Draws
 from partita.samplers.base import Kernel
 from partita.samplers.chains import Progress, Settings
 from partita.samplers.checkpoint import Run, read_state, state_arrays

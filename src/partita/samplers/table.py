@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._optional import require
-from partita._wording import listed
+from partita._text import listed
+from partita._validate import plain_array
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
 from partita.io.table import (
     MISSING,
@@ -26,7 +27,6 @@ from partita.io.table import (
     read_cells,
     translate_errors,
 )
-from partita.partitions.arrays import plain_array
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 
 from partita._progress import Status
 from partita._validate import Rng, number, seconds, shown, whole
+from partita.draws import as_draws
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.labels import DrawsLike, Labels, canonical
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior, as_posterior
-from partita.losses.registry import as_loss
-from partita.partitions.convert import as_draws
-from partita.partitions.fetching import fetched
-from partita.partitions.labels import Labels, canonical
-from partita.partitions.passes import near
-from partita.partitions.types import DrawsLike
+from partita.losses.evaluate import as_loss
+from partita.posterior import Posterior, as_posterior
+from partita.scan import fetched, near
 from partita.search.curve_result import ClustersCurve
 from partita.search.curve_search import best_for_each, measured, plateau_around
 from partita.search.methods.registry import as_method

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
+from partita.labels import Labels, as_labels, by_size
+from partita.lattice import PartialPartition
 from partita.losses.base import Loss
-from partita.losses.registry import as_loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, as_labels, by_size
-from partita.partitions.partial import PartialPartition
-from partita.partitions.passes import map_blocks
-from partita.partitions.similarity import similarity
+from partita.losses.evaluate import as_loss
+from partita.scan import map_blocks
 from partita.search.descent import Walker
 from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
+from partita.similarity_matrix import similarity
 
 _STARTS = 8
 """Draws that agree with the partial partition from which the search begins."""

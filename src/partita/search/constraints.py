@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita._text import counted, roughly
 from partita._validate import whole
-from partita._wording import counted, roughly
+from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
+from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
 from partita.search.keeping import disturbed, kept
 from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
 from partita.search.methods.few_items import Listed, every_partition, minimisers

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._vocabulary import Kind, words
-from partita._wording import in_list, in_unit
+from partita._text import Kind, in_list, in_unit, words
+from partita.labels import Labels, data_frame
 from partita.losses.base import Loss
-from partita.partitions.labels import Labels
-from partita.partitions.numbering import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
+from partita.labels import Labels, by_size
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior
-from partita.partitions.draws import Draws
-from partita.partitions.functionals import FEW_DRAWS, error_of
-from partita.partitions.labels import Labels, by_size
+from partita.posterior import Posterior
+from partita.scan import FEW_DRAWS, error_of
 from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
 from partita.search.curve_result import NEAR, STANDARD_ERRORS, ClustersCurve
 from partita.search.ruled_walk import Rules

@@ -12,14 +12,11 @@ from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, seconds, whole
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
+from partita.labels import DrawsLike, LabelsLike, as_label_rows
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_similarity
-from partita.losses.posterior import Posterior, as_posterior
-from partita.losses.registry import as_loss, named
-from partita.partitions.fetching import fetched
-from partita.partitions.labels import as_label_rows
-from partita.partitions.passes import is_remote
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.losses.evaluate import as_loss, as_similarity, named
+from partita.posterior import Posterior, as_posterior
+from partita.scan import fetched, is_remote
 from partita.search.constraints import clean_rules, within
 from partita.search.methods.registry import as_method
 from partita.search.outcome import outcome

@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.kernels.arrays import Bools, Ints
 from partita.kernels.search.moves import merge_scores, move_losses, objective, together
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search.descent import Walker
 from partita.search.problem import Problem, new_scratch, new_state
 from partita.search.ruled_walk import Rules

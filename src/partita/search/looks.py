@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import words
+from partita._storage import store_rows
+from partita._text import words
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.search.block_moves import (
     Tables,
@@ -29,11 +31,9 @@ from partita.kernels.search.block_moves import (
 )
 from partita.kernels.search.single_moves import draws_at_once, moved_losses
 from partita.kernels.search.types import NUDGE, ROUNDING
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, sum_blocks
-from partita.partitions.pieces import store_rows
+from partita.scan import Block, sum_blocks
 from partita.search.problem import padded, terms_and_steps
 from partita.search.task import Task
 

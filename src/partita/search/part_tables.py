@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.kernels.search.count_scores import Averaged, PerDraw
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
 from partita.search.problem import row_tables, terms_and_steps
 
 

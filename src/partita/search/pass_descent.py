@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita._wording import counted
+from partita._text import counted
 from partita.kernels.arrays import Ints
 from partita.kernels.search.types import LANES
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search.looks import Items, Look, look
 from partita.search.task import Task
 

@@ -15,18 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from partita._parallel import count_jobs
 from partita._progress import Status
 from partita._result import Result
+from partita._text import roughly
 from partita._validate import Rng, choice_or_none, number, seconds, unexpected, whole
-from partita._wording import roughly
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
+from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
-from partita.losses.registry import as_loss, named
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.fetching import fetched
-from partita.partitions.labels import Labels, as_labels, by_size, canonical
-from partita.partitions.numbering import data_frame
-from partita.partitions.types import DrawsLike, LabelsLike
+from partita.losses.evaluate import as_loss, named
+from partita.scan import fetched
 from partita.search.lower_bounds.bound import lower_bound
 from partita.search.methods.few_items import every_partition, mean_sum_losses
 from partita.search.methods.linkage import priced_cuts

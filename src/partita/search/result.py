@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _html as html
+from partita import _result as html
 from partita._result import Result
-from partita._vocabulary import Kind, words
-from partita._wording import above_minimum, counted, in_list, of_sizes
+from partita._text import Kind, above_minimum, counted, in_list, of_sizes, words
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.partitions.labels import Labels
 
 PROVEN = 1e-9
 """A gap below this, relative to the loss, is rounding: the estimate is a proven minimiser."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.search.moves import assign, move_losses, together
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.search import cluster_moves
 from partita.search.descent import Walker
 from partita.search.problem import Problem

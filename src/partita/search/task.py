@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from partita._memory import available_memory, readable_size
 from partita._parallel import count_jobs, pool_of
 from partita._validate import Rng, generator
+from partita.draws import Draws
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.similarity import similarity as similarity_of
+from partita.posterior import Posterior
+from partita.similarity_matrix import similarity as similarity_of
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -16,7 +16,7 @@ from partita.kernels.search.moves import (
     sweep,
 )
 from partita.kernels.search.types import Scratch
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search.problem import (
     Problem,
     State,

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
 from partita.credible.ball import CredibleBall
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.summary.result import Summary
 
 _SEEDS = np.iinfo(np.int32).max

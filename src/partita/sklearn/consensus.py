@@ -8,14 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from partita._vocabulary import Kind
+from partita._text import Kind
+from partita._validate import refuse_annotated
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidLabelsError
+from partita.labels import DataLike, DrawsLike, NoiseRule, reading_noise
 from partita.losses.base import Loss
-from partita.partitions.arrays import refuse_annotated
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.noise import NoiseRule, reading_noise
-from partita.partitions.types import DataLike, DrawsLike
 from partita.samplers.fit import Fit
 from partita.sklearn.base import SummaryEstimator
 from partita.summary.summarize import summarize

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partita._validate import refuse_annotated
 from partita.errors import InvalidDataError
+from partita.labels import DataLike
 from partita.losses.base import Loss
-from partita.partitions.arrays import refuse_annotated
-from partita.partitions.types import DataLike
 from partita.samplers.base import Kernel
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit

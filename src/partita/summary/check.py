@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from partita._vocabulary import KINDS
+from partita._text import KINDS
+from partita.draws import Draws
 from partita.errors import PartitaError
-from partita.partitions.draws import Draws
 
 _LABELS = frozenset({"labels", "center", "ties", "estimate"})
 """Fields that hold one label per item, in the last dimension."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from partita._vocabulary import words
-from partita._wording import counted, percent, share
-from partita.losses.posterior import Posterior
+from partita._text import counted, percent, share, words
+from partita.posterior import Posterior
 from partita.search.clusters_curve import clusters_curve, plateau
 from partita.search.curve_result import ClustersCurve
 from partita.search.result import PointEstimate

@@ -5,9 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from partita import _html as html
-from partita._vocabulary import words
-from partita._wording import counted, counts, in_unit, of_sizes, percent
+from partita import _result as html
+from partita._text import counted, counts, in_unit, of_sizes, percent, words
 from partita.summary.paper import cluster_rows
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._validate import refuse_masked
 from partita.errors import InvalidDataError
-from partita.partitions.arrays import refuse_masked
-from partita.partitions.types import DataLike
+from partita.labels import DataLike
 from partita.samplers.table import as_table
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partita._vocabulary import words
-from partita._wording import counted, counts, in_list, in_unit, percent
+from partita._text import counted, counts, in_list, in_unit, percent, words
 from partita.search.result import STARTED, constraints_of, found_by, limit_in_words
 
 if TYPE_CHECKING:

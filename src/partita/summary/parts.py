@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from partita.credible.uncertainty import clusters_from, compare, items_from
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.losses.names import homes
-from partita.partitions.draws import Draws
 from partita.search.result import constraints_in_words
 from partita.summary.check import check_draws
 from partita.summary.result import Summary

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
 from partita._result import Result
+from partita._text import counted, words
 from partita._validate import flag
-from partita._vocabulary import words
-from partita._wording import counted
 from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
+from partita.credible.profile_table import Profiles
 from partita.credible.uncertainty import (
     ClusterCounts,
     ClusterSizes,
@@ -25,12 +25,11 @@ from partita.credible.uncertainty import (
     ItemUncertainty,
 )
 from partita.diagnostics.result import Diagnostics
+from partita.draws import Draws
 from partita.errors import InvalidInputError, UnknownNameError
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.losses.posterior import Posterior
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.profile_table import Profiles
+from partita.posterior import Posterior
 from partita.search.curve_result import ClustersCurve
 from partita.search.result import PointEstimate
 from partita.summary.loss_comparison import LossComparison

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, read_archive, write_archive
 from partita._files import PathLike
+from partita.draws import Draws
 from partita.errors import FileFormatError
-from partita.partitions.draws import Draws
 from partita.summary.check import check_parts, check_use
 from partita.summary.parts import completed, draws_from_parts, name_of, part_from
 from partita.summary.result import Summary

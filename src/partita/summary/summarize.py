@@ -13,6 +13,7 @@ import numpy as np
 from partita._validate import Rng, seconds, unexpected
 from partita._version import version_of
 from partita.credible.ball import clean_prob, credible_ball
+from partita.credible.profile_table import Profiles
 from partita.credible.profiles import profiles as profiles_of
 from partita.credible.uncertainty import (
     JACCARD,
@@ -26,18 +27,12 @@ from partita.credible.uncertainty import (
 from partita.diagnostics.convergence import diagnose_values
 from partita.diagnostics.functionals import functionals, trace_functionals
 from partita.diagnostics.result import Diagnostics, nothing_to_diagnose
+from partita.draws import Draws, as_draws
+from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
-from partita.losses.evaluate import distance
-from partita.losses.posterior import Posterior
-from partita.losses.registry import as_loss
-from partita.losses.vi import VI
-from partita.losses.vi_lower_bound import VILowerBound
-from partita.partitions.convert import as_draws
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.profile_table import Profiles
-from partita.partitions.types import DataLike, DrawsLike
+from partita.losses.builtin import VI, Binder, VILowerBound
+from partita.losses.evaluate import as_loss, distance
+from partita.posterior import Posterior
 from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from partita._vocabulary import words
-from partita._wording import brief, counted, counts, in_list, in_unit, of_sizes, percent, span
+from partita._text import brief, counted, counts, in_list, in_unit, of_sizes, percent, span, words
 from partita.summary.how_many import how_many_in_words
 from partita.summary.result import LATE
 
 if TYPE_CHECKING:
-    from partita.partitions.draws import Draws
+    from partita.draws import Draws
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 

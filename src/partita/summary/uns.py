@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from partita._optional import require
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.summary.plain import fields_of
 from partita.summary.result import Summary
 

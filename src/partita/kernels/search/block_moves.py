@@ -12,7 +12,7 @@ import numpy as np
 
 from partita.kernels._jit import fast_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.single_moves import add_steps
 
 

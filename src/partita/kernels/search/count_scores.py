@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search import counts
 from partita.kernels.search.counts import (
     CountState,

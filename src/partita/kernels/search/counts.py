@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.among import sum_by_table
+from partita.kernels.contingency import sum_by_table
 
 
 class CountState(NamedTuple):

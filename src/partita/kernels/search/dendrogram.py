@@ -20,7 +20,7 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, fast_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.pairs import inner
 from partita.kernels.search.types import Problem
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.among import distances_in_blocks
-from partita.kernels.losses.forms import Form
+from partita.kernels.contingency import Form, distances_in_blocks
 
 
 @part_of_kernel

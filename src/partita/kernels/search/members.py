@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from partita.kernels._jit import part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.counts import together
 from partita.kernels.search.sums import OfEachDraw, OfMeans
 from partita.kernels.search.types import Scratch

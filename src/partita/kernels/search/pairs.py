@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.kernels._jit import supplied_by_type
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.sums import nudge
 from partita.kernels.search.types import Scratch
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.kernels._jit import fast_kernel, part_of_kernel, supplied_by_type
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.counts import DRAWS, add_rows
 from partita.kernels.search.types import LANES
 

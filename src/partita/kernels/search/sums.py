@@ -10,7 +10,7 @@ from typing import Any
 
 from partita.kernels._jit import part_of_kernel
 from partita.kernels.arrays import Floats, Ints
-from partita.kernels.losses.forms import Form, combine
+from partita.kernels.contingency import Form, combine
 from partita.kernels.search.types import NUDGE, State, add_merge_gains
 
 

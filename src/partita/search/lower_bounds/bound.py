@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.search.lower_bounds.compositions import (
     composition_bound,
     table_bytes,

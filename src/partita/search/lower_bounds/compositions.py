@@ -32,10 +32,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import Block, sum_blocks
+from partita.labels import Labels
+from partita.scan import Block, sum_blocks
 from partita.search.lower_bounds.price_programme import PriceProgramme
 from partita.search.task import Clock
 

@@ -24,11 +24,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.passes import concatenated, map_sets
+from partita.scan import concatenated, map_sets
 
 R = TypeVar("R")
 
@@ -178,7 +178,7 @@ class _Matching:
 def _transport(
     rows: Labels, clusters: Ints, mass: Floats, to_estimate: Floats, *, loss: Loss
 ) -> float:
-    from partita.kernels.losses.distances import distances
+    from partita.kernels.contingency import distances
     from partita.kernels.search.matching import farthest_transport
 
     terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Floats, Ints
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 
 _SOLVER = 1e-6
 """Bits by which prices are lowered, for the solver's tolerance."""

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._vocabulary import words
+from partita._text import words
+from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.partitions.draws import Draws
 from partita.search import problem as problems
 from partita.search.methods.ruled_out import losses_of_best
 from partita.search.task import Candidate, Task, lowest, run_until

@@ -11,8 +11,8 @@ import numpy as np
 from partita.errors import NotSupportedError
 from partita.kernels.search.enumeration import Lowest, remove, search_below
 from partita.kernels.search.moves import put
-from partita.partitions.enumeration import MAX_ENUMERATED, bell_number, partition_blocks
-from partita.partitions.labels import Labels
+from partita.labels import Labels
+from partita.lattice import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.search.problem import Problem, new_scratch, new_state, problem_of
 from partita.search.task import TIE, Candidate, Task, run_until, window
 

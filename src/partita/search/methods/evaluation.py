@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita.labels import Labels, canonical
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
-from partita.losses.vi import VI
-from partita.partitions.labels import Labels, canonical
+from partita.losses.builtin import VI, Binder
 from partita.search.methods import linkage, many_labels
 from partita.search.task import Candidate, Task, distinct_candidates
 

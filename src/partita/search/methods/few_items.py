@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
+from partita.labels import Labels
+from partita.lattice import partition_blocks
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.enumeration import partition_blocks
-from partita.partitions.labels import Labels
 from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
 from partita.search.problem import problem_from_similarity
 from partita.search.task import Candidate, Task, window

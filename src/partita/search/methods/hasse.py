@@ -18,7 +18,7 @@ import numpy as np
 from partita.kernels.arrays import Floats
 from partita.kernels.search.hasse import Moves, columns_of, move_set, score_sets
 from partita.kernels.search.moves import objective, slack
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search import problem as problems
 from partita.search.methods.linkage import search_average, search_complete
 from partita.search.methods.neighbours import closest

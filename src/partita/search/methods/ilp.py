@@ -13,7 +13,7 @@ import numpy as np
 
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search.lower_bounds.pairs import (
     Relaxation,
     pair_programme,

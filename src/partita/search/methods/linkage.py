@@ -9,17 +9,17 @@ from typing import Literal
 
 import numpy as np
 
+from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
 from partita.kernels.search import dendrogram
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
 from partita.kernels.search.linkage import link
+from partita.labels import Labels, canonical
 from partita.losses.base import Loss
-from partita.losses.registry import named
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, canonical
-from partita.partitions.passes import Block, Sums, map_blocks, summed
+from partita.losses.evaluate import named
+from partita.scan import Block, Sums, map_blocks, summed
 from partita.search.problem import problem_from_similarity
 from partita.search.task import Candidate, Task, lowest, shielded
 

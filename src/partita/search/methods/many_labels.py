@@ -13,14 +13,14 @@ from functools import partial
 
 import numpy as np
 
-from partita._wording import counted
+from partita._text import counted
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.types import LANES
-from partita.losses.vi import VI
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, canonical
-from partita.partitions.passes import Block, here, is_small, map_blocks, near
+from partita.labels import Labels, canonical
+from partita.losses.builtin import VI
+from partita.scan import Block, here, is_small, map_blocks, near
 from partita.search.looks import Items, place
 from partita.search.methods import sweep
 from partita.search.methods.polish import NEAR, POLISHED

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._memory import available_memory
-from partita._vocabulary import words
+from partita._text import words
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.kernels.search.moves import move_losses
 from partita.kernels.search.single_moves import joint_steps, moved_losses
+from partita.labels import Labels, canonical
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels, canonical
-from partita.partitions.passes import Block, Sums, sum_blocks
+from partita.scan import Block, Sums, sum_blocks
 from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
 from partita.search.problem import (
     Problem,

@@ -17,11 +17,11 @@ from functools import partial
 
 import numpy as np
 
-from partita._vocabulary import words
+from partita._text import words
+from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
-from partita.partitions.draws import Draws
-from partita.partitions.passes import Block, concatenated, map_blocks
+from partita.scan import Block, concatenated, map_blocks
 from partita.search.methods.walks import sample_draws
 from partita.search.task import Task, window
 

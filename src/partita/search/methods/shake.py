@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from partita.partitions.labels import Labels, canonical
+from partita.labels import Labels, canonical
 from partita.search.methods.walks import IDLE, WANDER_CELLS, Beginning, Reached, walker_from
 from partita.search.problem import Problem
 from partita.search.task import Task

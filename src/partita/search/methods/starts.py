@@ -7,11 +7,10 @@ from itertools import count, cycle
 
 import numpy as np
 
+from partita.draws import Draws
+from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.losses.binder import Binder
-from partita.losses.vi import VI
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
+from partita.losses.builtin import VI, Binder
 from partita.search.methods.linkage import best_cuts
 from partita.search.methods.shake import disturbed
 from partita.search.methods.walks import Beginning, sample_draws

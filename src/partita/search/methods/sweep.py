@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
+from partita.draws import Draws
 from partita.kernels.search.types import LANES
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
+from partita.labels import Labels
 from partita.search.methods.polish import affordable, polish
 from partita.search.methods.shake import shaken
 from partita.search.methods.starts import FROM_BEST, SINGLETONS, Starts, places_items

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.partitions.draws import Draws
-from partita.partitions.labels import Labels
-from partita.partitions.selection import systematic
+from partita.draws import Draws, systematic
+from partita.labels import Labels
 from partita.search.descent import Walker
 from partita.search.problem import Problem, companion_cells, look_cells, of_each_draw
 from partita.search.task import Task

@@ -1,0 +1,379 @@
+"""Canonical labels in as few bytes as they need: cleaning, chunks, buffers in memory or a file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._memory import readable_size
+from partita._text import KINDS, Kind
+from partita._validate import choice, plain_array, texts
+from partita.errors import (
+    InvalidInputError,
+    InvalidLabelsError,
+    InvalidWeightsError,
+    MemoryLimitError,
+    about,
+)
+from partita.kernels.arrays import Ints
+from partita.labels import first_appearance, rule_in_force, whole_labels
+
+_MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
+"""Draws and labels of a usual piece: enough to be worth a task, small enough to convert."""
+
+_PIECES = 4
+"""Usual pieces of one store."""
+
+_GROUPS = 32
+"""Groups at the most: each sum that travels may be as large as the answer."""
+
+
+def usual_rows(n_items: int) -> int:
+    """Draws of a usual piece."""
+    return max(1, min(_MOST_DRAWS, _MOST_LABELS // n_items))
+
+
+def store_rows(n_items: int) -> int:
+    """Draws of a store."""
+    return _PIECES * usual_rows(n_items)
+
+
+def stores(n_draws: int, n_items: int) -> list[slice]:
+    """Draws that lie together."""
+    return _cut(0, n_draws, store_rows(n_items))
+
+
+def pieces(n_draws: int, n_items: int, rows: int | None = None) -> list[slice]:
+    """Draws that a pass sees at a time: ``rows`` of them, or the usual number, within a store."""
+    step = usual_rows(n_items) if rows is None else rows
+    return [
+        piece for store in stores(n_draws, n_items) for piece in _cut(store.start, store.stop, step)
+    ]
+
+
+def groups(n_draws: int, n_items: int, rows: int | None = None) -> list[list[slice]]:
+    """Pieces in the groups whose sums are made first; every group is one piece where few are."""
+    work = pieces(n_draws, n_items, rows)
+    if len(work) <= _GROUPS:
+        return [[piece] for piece in work]
+    where = stores(n_draws, n_items)
+    if len(where) >= _GROUPS:
+        together = -(-len(where) // _GROUPS)
+        ends = [s.stop for s in where[together - 1 : -1 : together]]
+    else:
+        ends = []
+        for store in where:
+            mine = [p.stop for p in work if store.start < p.stop <= store.stop]
+            step = -(-len(mine) // (_GROUPS // len(where)))
+            ends += [*mine[step - 1 : -1 : step], store.stop]
+        ends = ends[:-1]
+    found: list[list[slice]] = [[]]
+    for piece in work:
+        found[-1].append(piece)
+        if len(found) <= len(ends) and piece.stop == ends[len(found) - 1]:
+            found.append([])
+    return found
+
+
+def _cut(start: int, stop: int, step: int) -> list[slice]:
+    return [slice(at, min(at + step, stop)) for at in range(start, stop, step)]
+
+
+_log = logging.getLogger("partita")
+
+Small = NDArray[np.unsignedinteger[Any]]
+
+_IN_FILE: ContextVar[bool] = ContextVar("in_file", default=False)
+
+
+@contextmanager
+def labels_in_file(wanted: bool = True) -> Iterator[None]:
+    """Labels read in this block go to a temporary file."""
+    token = _IN_FILE.set(wanted)
+    try:
+        yield
+    finally:
+        _IN_FILE.reset(token)
+
+
+def are_in_file() -> bool:
+    """Whether labels go to a file."""
+    return _IN_FILE.get()
+
+
+class MemoryRoom:
+    """Labels growing in memory, in the smallest dtype that has sufficed so far."""
+
+    def __init__(self, n_items: int, expected: int) -> None:
+        self._labels: Small = np.empty((max(1, expected), n_items), np.uint8)
+        self._n_rows = 0
+
+    def add(self, rows: NDArray[np.int32], dtype: np.dtype[Any]) -> None:
+        """Append canonical rows that need this dtype."""
+        if dtype.itemsize > self._labels.dtype.itemsize:
+            self._labels = self._labels.astype(dtype)
+        needed = self._n_rows + len(rows)
+        if needed > self._labels.shape[0]:
+            self._resize(max(needed, self._labels.shape[0] * 3 // 2))
+        self._labels[self._n_rows : needed] = rows
+        self._n_rows = needed
+
+    def finish(self) -> Small:
+        """The labels; the room must not be used afterwards."""
+        self._resize(self._n_rows)
+        return self._labels
+
+    def _resize(self, rows: int) -> None:
+        # In place: a second array of the new size would double the memory for a moment.
+        if rows != self._labels.shape[0]:
+            self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
+
+
+class FileRoom:
+    """Labels growing in a file without a name, which is gone when nobody maps it any more."""
+
+    def __init__(self, n_items: int) -> None:
+        self._n_items = n_items
+        self._file = _new_file()
+        self._dtype: np.dtype[Any] = np.dtype(np.uint8)
+        self._n_rows = 0
+
+    def add(self, rows: NDArray[np.int32], dtype: np.dtype[Any]) -> None:
+        """Append canonical rows that need this dtype."""
+        if dtype.itemsize > self._dtype.itemsize:
+            self._widen(dtype)
+        self._write(rows)
+        self._n_rows += len(rows)
+
+    def finish(self) -> Small:
+        """The labels, mapped; the room must not be used afterwards."""
+        self._file.flush()
+        found = self._mapped()
+        self._file.close()  # the map keeps it
+        _log.warning(
+            "the labels are kept in a temporary file of %s in %s, for as long as the draws are "
+            "used; TMPDIR chooses another directory.",
+            readable_size(found.nbytes),
+            tempfile.gettempdir(),
+        )
+        return found
+
+    def __del__(self) -> None:
+        self._file.close()  # reading failed
+
+    def _mapped(self) -> Small:
+        shape = (self._n_rows, self._n_items)
+        return np.memmap(self._file, self._dtype, "r", 0, shape).view(np.ndarray)
+
+    def _widen(self, dtype: np.dtype[Any]) -> None:
+        if self._n_rows == 0:
+            self._dtype = dtype
+            return
+        self._file.flush()
+        narrow, old = self._mapped(), self._file
+        self._file, self._dtype = _new_file(), dtype
+        for where in stores(self._n_rows, self._n_items):
+            self._write(narrow[where])
+        old.close()
+
+    def _write(self, rows: NDArray[Any]) -> None:
+        try:
+            self._file.write(np.ascontiguousarray(rows, self._dtype).data)
+        except OSError as error:
+            raise MemoryLimitError(
+                f"the labels do not fit into {tempfile.gettempdir()} ({error}). Set TMPDIR to a "
+                "directory with more room."
+            ) from error
+
+
+def _new_file() -> IO[bytes]:
+    return tempfile.TemporaryFile(prefix="partita-")
+
+
+def room_for(n_items: int, expected: int) -> MemoryRoom | FileRoom:
+    """Room where labels go; in memory for as many draws as are expected."""
+    return FileRoom(n_items) if are_in_file() else MemoryRoom(n_items, expected)
+
+
+BLOCK_LABELS = 1 << 22
+"""Labels converted at a time, so that no temporary grows with the number of draws."""
+
+
+def smallest_unsigned(highest: int) -> np.dtype[np.unsignedinteger[Any]]:
+    """The smallest unsigned dtype that holds labels 0 … highest."""
+    return np.min_scalar_type(highest)
+
+
+def refuse_what_holds_draws(obj: object) -> None:
+    """An array has no weights, chains or names to lose; what may have some goes by as_draws."""
+    kind = type(obj)
+    if hasattr(kind, "__draws__") or isinstance(obj, (str, os.PathLike)):
+        raise InvalidLabelsError(
+            f"a {kind.__name__} was given; Draws are made of an array of labels, shape (n_draws, "
+            "n_items). as_draws takes files and whatever holds draws."
+        )
+    if hasattr(kind, "__labels__"):
+        raise InvalidLabelsError(
+            f"a {kind.__name__} was given, which is one partition; expected an array of labels, "
+            "shape (n_draws, n_items)."
+        )
+
+
+def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
+    """Labels of at least one draw and one item."""
+    if values.ndim == 1 and values.size:
+        raise InvalidLabelsError(
+            f"draws have shape {values.shape}; expected (n_draws, n_items). "
+            "For a single draw, pass labels[None, :]."
+        )
+    if values.ndim != 2:
+        raise InvalidLabelsError(
+            f"draws have shape {values.shape}; expected (n_draws, n_items). "
+            "Use as_draws for (chain, draw, item) arrays."
+        )
+    if values.shape[0] == 0:
+        raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    if values.shape[1] == 0:
+        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    return values
+
+
+def canonicalise(
+    values: NDArray[Any], columns: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
+    """Canonical labels in the smallest dtype, and each draw's number of clusters.
+
+    Of all items, or of some ``columns``, which are picked block by block.
+    """
+    n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
+    room = room_for(n_items, n_draws)
+    counts = np.empty(n_draws, np.int64)
+    step = max(1, BLOCK_LABELS // n_items)
+    for start in range(0, n_draws, step):
+        stop = min(start + step, n_draws)
+        block = np.empty((stop - start, n_items), np.int32)
+        counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
+            whole_labels(_picked(values[start:stop], columns), "draws", first_draw=start), block
+        )
+        room.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
+    return room.finish(), counts
+
+
+def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Each draw's number of clusters, if the labels are those that ``canonicalise`` would make.
+
+    None where they are not, or would be read by a rule for noise.
+    """
+    plain = values.ndim == 2 and values.dtype.kind == "u" and values.flags.c_contiguous
+    if not plain or not values.size or rule_in_force() is not None:
+        return None
+    n_draws, n_items = values.shape
+    counts = np.empty(n_draws, np.int64)
+    step = max(1, BLOCK_LABELS // n_items)
+    for start in range(0, n_draws, step):
+        rows = values[start : start + step]
+        block = np.empty(rows.shape, np.int32)
+        counts[start : start + step] = first_appearance(rows.astype(np.int64), block)
+        if not np.array_equal(rows, block):
+            return None
+    return counts if smallest_unsigned(int(counts.max()) - 1) == values.dtype else None
+
+
+def _picked(values: NDArray[Any], columns: Ints | None) -> NDArray[Any]:
+    return values if columns is None else values[:, columns]
+
+
+def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
+    """Positive weights that sum to 1."""
+    try:
+        values = np.array(plain_array(weights, "weights", InvalidWeightsError), np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidWeightsError):
+            raise
+        raise InvalidWeightsError("weights must be numbers, one per draw.") from None
+    if values.shape != (n_draws,):
+        raise InvalidWeightsError(
+            f"weights have shape {values.shape}; expected one per draw, shape ({n_draws},)."
+        )
+    if not np.isfinite(values).all():
+        where = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InvalidWeightsError(f"weights[{where}] is {values[where]}; weights must be finite.")
+    if not values.any():
+        raise InvalidWeightsError("all weights are zero; at least one draw must count.")
+    if (values <= 0).any():
+        where = int(np.flatnonzero(values <= 0)[0])
+        kind = "negative" if values[where] < 0 else "zero"
+        raise InvalidWeightsError(
+            f"weights[{where}] is {kind} ({values[where]}); weights must be positive. "
+            "Remove draws that should not count."
+        )
+    # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
+    if values.max() <= 1.0 and abs(values.sum() - 1.0) < 1e-12:
+        return values
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if not np.isfinite(total):  # the sum of large weights is beyond the largest float
+        values = values / values.max()
+        total = values.sum()
+    shares = np.asarray(values / total)
+    if not shares.all():
+        where = int(np.flatnonzero(shares == 0)[0])
+        raise InvalidWeightsError(
+            f"weights[{where}] is {values[where]}, too small beside the largest "
+            f"({values.max()}) to count at all. Remove draws that should not count."
+        )
+    return shares
+
+
+def clean_chain(chain: ArrayLike, n_draws: int) -> NDArray[Any]:
+    """One chain id per draw."""
+    with about("chain"):
+        values = np.array(plain_array(chain, "chain", InvalidInputError))
+        if values.dtype.kind == "O" and values.size:
+            values = np.array(values.tolist()) if values.ndim == 1 else values
+    if values.shape != (n_draws,):
+        raise InvalidInputError(
+            f"chain has shape {values.shape}; expected one id per draw, shape ({n_draws},).",
+            argument="chain",
+        )
+    if values.dtype.kind not in "iuU":
+        raise InvalidInputError(
+            f"chain ids have dtype {values.dtype}; expected integers or strings.", argument="chain"
+        )
+    return values
+
+
+def clean_kind(kind: Kind, chain: object) -> Kind:
+    """Draws of a posterior, or runs of an ensemble, which are in no chain."""
+    cleaned = choice(kind, "kind", KINDS)
+    if cleaned == "ensemble" and chain is not None:
+        raise InvalidInputError(
+            "chain=... was given with kind='ensemble': runs of an ensemble are in no chains. Leave "
+            "chain out, or declare draws of a posterior with kind='posterior'.",
+            argument="chain",
+        )
+    return cleaned
+
+
+def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
+    """One unique name per item."""
+    cleaned = texts(names, "item_names")
+    if len(cleaned) != n_items:
+        raise InvalidInputError(
+            f"{len(cleaned)} item names were given for {n_items} items; expected one per item.",
+            argument="item_names",
+        )
+    if len(set(cleaned)) != n_items:
+        twice = next(name for name in cleaned if cleaned.count(name) > 1)
+        raise InvalidInputError(
+            f"item name {twice!r} appears twice; names must be unique.", argument="item_names"
+        )
+    return cleaned

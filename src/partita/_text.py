@@ -1,0 +1,271 @@
+"""Numbers, nouns and the words for draws and ensembles, as every page and figure writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 item, 2,000 items.
+
+    Examples
+    --------
+    >>> from partita._text import counted
+    >>> counted(1, "cluster"), counted(2039, "cluster")
+    ('1 cluster', '2,039 clusters')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def counts(numbers: Sequence[int], noun: str) -> str:
+    """Several numbers before their noun: 2, 3 clusters; 1 cluster."""
+    listed = ", ".join(f"{number:,}" for number in numbers)
+    return f"{listed} {noun}{'' if len(numbers) == 1 and numbers[0] == 1 else 's'}"
+
+
+def span(low: int, high: int, noun: str) -> str:
+    """A range of numbers before its noun: 4 to 10 clusters, 1 cluster.
+
+    Examples
+    --------
+    >>> from partita._text import span
+    >>> span(4, 10, "cluster"), span(1, 1, "cluster")
+    ('4 to 10 clusters', '1 cluster')
+    """
+    return counted(low, noun) if low == high else f"{low:,} to {counted(high, noun)}"
+
+
+def percent(probability: float) -> str:
+    """A probability as it is said: 0.95 is 95%."""
+    return f"{100.0 * probability:.4g}%"
+
+
+def roughly(part: float) -> str:
+    """A share as a percentage of two digits, or whole from 100% on.
+
+    Examples
+    --------
+    >>> from partita._text import roughly
+    >>> roughly(0.0123), roughly(1.0), roughly(2.34)
+    ('1.2%', '100%', '234%')
+    """
+    return f"{100.0 * part:.2g}%" if part < 0.995 else f"{100.0 * part:.0f}%"
+
+
+def at_most(part: float) -> str:
+    """A share as a percentage of two digits that is never below it: a limit stays one.
+
+    Examples
+    --------
+    >>> from partita._text import at_most
+    >>> at_most(0.0603), at_most(4.79), at_most(0.05)
+    ('6.1%', '480%', '5%')
+    """
+    amount = 100.0 * part
+    unit = 10.0 ** (math.floor(math.log10(amount)) - 1) if amount > 0.0 else 1.0
+    # What rounding adds to a whole number of units is not worth the next one.
+    return f"{math.ceil(amount / unit - 1e-9) * unit:,.10g}%"
+
+
+def above_minimum(gap: float) -> str:
+    """How far a loss can be above the minimum when its gap to a lower bound is this share of it.
+
+    Examples
+    --------
+    >>> from partita._text import above_minimum
+    >>> above_minimum(0.5), above_minimum(0.057)
+    ('at most 100% above the minimum', 'at most 6.1% above the minimum')
+    """
+    if gap >= 1.0:
+        return "the lower bound is 0, which proves nothing"
+    return f"at most {at_most(gap / (1.0 - gap))} above the minimum"
+
+
+def share(part: float) -> str:
+    """A share as a percentage of at most two digits."""
+    return "under 1%" if 0.0 < part < 0.01 else f"{100 * part:.0f}%"
+
+
+def brief(value: float, decimals: int = 2) -> str:
+    """Two decimals where that says enough, else three digits."""
+    return f"{value:.{decimals}f}" if value >= 1.0 or value == 0.0 else f"{value:.3g}"
+
+
+def in_unit(amount: str, unit: str) -> str:
+    """An amount of something that may have no unit: 1.2 bits."""
+    return f"{amount} {unit}" if unit else amount
+
+
+def with_unit(name: str, unit: str) -> str:
+    """What is measured, and in what: variation of information (bits)."""
+    return f"{name} ({unit})" if unit else name
+
+
+def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
+    """Cluster sizes from the largest on: size 178; sizes 72, 7, 3.
+
+    Examples
+    --------
+    >>> from partita._text import of_sizes
+    >>> of_sizes([178]), of_sizes([7, 72, 3]), of_sizes([1200, 9, 9], most=1)
+    ('size 178', 'sizes 72, 7, 3', 'sizes 1,200 and 2 smaller')
+    """
+    ordered = sorted(sizes, reverse=True)
+    shown = ", ".join(f"{size:,}" for size in ordered[:most])
+    more = f" and {len(ordered) - most:,} smaller" if len(ordered) > most else ""
+    return f"size{'' if len(ordered) == 1 else 's'} {shown}{more}"
+
+
+def in_list(names: Sequence[str], last: str = "and") -> str:
+    """Names as one reads them: "a", "a and b", "a, b and c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def listed(values: Sequence[object], most: int = 5) -> str:
+    """The first few values for a message."""
+    shown = ", ".join(str(v) for v in values[:most])
+    return shown + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+Kind = Literal["posterior", "ensemble", "tilted"]
+
+
+class Words(NamedTuple):
+    """The words of one kind; where there are braces, a number or a name goes."""
+
+    draw: str
+    draws: str
+    of_all: str
+    """After a share: of what it is."""
+    source: str
+    """What the rows come from."""
+    expected: str
+    """Of a loss: averaged over the rows."""
+    mean_of: str
+    """A loss averaged over the rows, in a heading."""
+    ball: str
+    core: str
+    level: str
+    """What chooses the size of a ball."""
+    lies: str
+    """The sentence on the ball up to "within"."""
+    probability: str
+    """Of an event: the weight of the rows in which it occurs."""
+    posterior_probability: str
+    event: str
+    """The weight of an event, in a heading."""
+    together: str
+    """The weight of the rows in which two items are in one cluster."""
+    together_with: str
+    """What comes before that weight."""
+    holding: str
+    """In how much of the rows something holds."""
+    error: str
+    order_holds: str
+    """All differences exceed two standard errors."""
+    unsettled: str
+    """No number of clusters has nearly all rows."""
+    truth: str
+    """What is asked of the ball."""
+    could_be: str
+    fact: str
+    """What is asked of the core."""
+
+
+_WORDS: dict[str, Words] = {
+    "posterior": Words(
+        draw="draw",
+        draws="draws",
+        of_all="of the draws",
+        source="posterior",
+        expected="expected",
+        mean_of="E[{}]",
+        ball="credible ball",
+        core="credible core",
+        level="Credible probability",
+        lies="With {} posterior probability the clustering lies",
+        probability="probability",
+        posterior_probability="posterior probability",
+        event="P({})",
+        together="probability of being in one cluster",
+        together_with="together with probability",
+        holding="with probability {}",
+        error="standard error",
+        order_holds="More draws would hardly change this order.",
+        unsettled="The posterior does not settle the number of clusters.",
+        truth="Where could the truth be?",
+        could_be="what the clustering could still be",
+        fact="Items whose grouping is certain enough",
+    ),
+    "ensemble": Words(
+        draw="run",
+        draws="runs",
+        of_all="of the runs",
+        source="ensemble",
+        expected="mean",
+        mean_of="mean {}",
+        ball="ball",
+        core="core",
+        level="Share of the runs",
+        lies="{} of the runs lie",
+        probability="share of the runs",
+        posterior_probability="share of the runs",
+        event="Share {}",
+        together="share of the runs with both in one cluster",
+        together_with="together, share of the runs",
+        holding="in {} of the runs",
+        error="standard error over the runs",
+        order_holds="Each difference exceeds two standard errors over the runs.",
+        unsettled="The runs do not agree on the number of clusters.",
+        truth="How far apart are the runs?",
+        could_be="the extremes among the runs inside",
+        fact="What nearly all runs share",
+    ),
+    "tilted": Words(
+        draw="draw",
+        draws="draws",
+        of_all="of the tilted weight",
+        source="tilted draws",
+        expected="tilted mean",
+        mean_of="mean {}",
+        ball="ball",
+        core="core",
+        level="Share of the tilted weight",
+        lies="Draws with {} of the tilted weight lie",
+        probability="share of the tilted weight",
+        posterior_probability="share of the tilted weight",
+        event="Share {}",
+        together="share of the tilted weight with both in one cluster",
+        together_with="together, share of the tilted weight",
+        holding="in draws with {} of the tilted weight",
+        error="standard error",
+        order_holds="More draws would hardly change this order.",
+        unsettled="The tilted draws do not settle the number of clusters.",
+        truth="How far apart are the tilted draws?",
+        could_be="the extremes among the draws inside",
+        fact="What nearly all of the tilted weight shares",
+    ),
+}
+
+KINDS: tuple[Kind, ...] = ("posterior", "ensemble", "tilted")
+
+
+def words(kind: Kind) -> Words:
+    """The words for draws of that kind.
+
+    Examples
+    --------
+    >>> from partita._text import words
+    >>> words("ensemble").lies.format("95%")
+    '95% of the runs lie'
+    """
+    return _WORDS[kind]
+
+
+def origin_in_words(origin: str, kind: Kind) -> str:
+    """Where a search began, as it is called: at a draw, or at a run."""
+    return words(kind).draw if origin == "draw" else origin

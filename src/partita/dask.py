@@ -1,0 +1,565 @@
+"""Labels on the workers of a Dask cluster, in chunks of consecutive draws."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice, takewhile
+from pkgutil import resolve_name
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._memory import require_memory
+from partita._optional import require
+from partita._storage import smallest_unsigned, store_rows, stores
+from partita._validate import unexpected
+from partita._version import __version__
+from partita.errors import ClusterError, InvalidInputError, PartitaError
+from partita.kernels.arrays import Ints
+from partita.labels import first_appearance
+
+T = TypeVar("T")
+
+_log = logging.getLogger("partita")
+
+_WAITING = 8
+"""Small results fetched at a time, and tasks beyond two for each thread that wait to be run."""
+
+_BYTES = 1 << 26
+"""Results that are fetched together, unless one alone is larger."""
+
+_PATIENCE = 300.0
+"""Seconds that work waits for a worker where none is left: a queue may start new ones."""
+
+_LOOK = 2.0
+"""Seconds between two looks whether workers are left."""
+
+_met: WeakSet[Any] = WeakSet()
+"""Clients whose workers are known to have this partita."""
+
+
+def current_client() -> Any | None:
+    """The client that is in force, or None where there is none or no Dask."""
+    import sys
+
+    distributed = sys.modules.get("distributed")
+    if distributed is None:  # nobody can have made a client
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def as_client(engine: Any) -> Any:
+    """The client named by ``engine``: one itself, or "dask" for the one in force."""
+    distributed = require("distributed", extra="dask", purpose="running on a Dask cluster")
+    if isinstance(engine, distributed.Client):
+        client = engine
+    elif isinstance(engine, str) and engine == "dask":
+        client = current_client()
+    else:
+        raise unexpected(
+            engine, "engine", "a dask.distributed.Client, or 'dask' for the one in force"
+        )
+    if client is None:
+        raise InvalidInputError(
+            "engine='dask' was given, but there is no Dask client. Make one first: "
+            "from dask.distributed import Client; client = Client()",
+            argument="engine",
+        )
+    if client.asynchronous:
+        raise InvalidInputError(
+            "the Dask client is asynchronous; make one with Client(..., asynchronous=False).",
+            argument="engine",
+        )
+    return met(client)
+
+
+def met(client: Any) -> Any:
+    """The client, where its workers have this partita.
+
+    Asked first, because a worker that cannot unpickle a task leaves its cluster for good, and
+    with the last of them the work would wait.
+    """
+    if client in _met:
+        return client
+    with explained(client):
+        found = client.run(resolve_name, "partita._version:__version__", on_error="return")
+    missing = [error for error in found.values() if isinstance(error, ImportError)]
+    if missing:
+        raise ClusterError(
+            f"{len(missing)} of {len(found)} Dask workers cannot import partita ({missing[0]}). "
+            f"Install partita {__version__} where they run."
+        )
+    others = sorted({one for one in found.values() if isinstance(one, str)} - {__version__})
+    if others:
+        raise ClusterError(
+            f"Dask workers have partita {', '.join(others)}, and here it is {__version__}. Install "
+            "the same version where they run."
+        )
+    _spare_from_ctrl_c(client)
+    _met.add(client)
+    return client
+
+
+def _spare_from_ctrl_c(client: Any) -> None:
+    """Let the workers of a local cluster pass over Ctrl-C, which is meant for this process.
+
+    Terminals and notebooks send it to all processes that were started from them. These workers
+    would leave for good, and the best result so far could not be measured on draws they held.
+    """
+    from distributed import LocalCluster
+
+    if isinstance(client.cluster, LocalCluster):
+        # Workers that are threads of this process refuse, and need it not.
+        deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+        client.run(exec, deaf, on_error="return")
+
+
+@contextmanager
+def explained(client: Any) -> Iterator[None]:
+    """Errors of the cluster as one of ours; those of a task itself pass through."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(
+            f"the workers that ran a piece of the work died again and again ({error}). They may "
+            "have too little memory: give them more, or start fewer threads in each."
+        ) from error
+    except Exception as error:
+        # A client that has just lost its scheduler may still think that it runs.
+        lost = client.status != "running" or isinstance(error, (CancelledError, CommClosedError))
+        if not lost or isinstance(error, PartitaError):
+            raise
+        raise ClusterError(
+            f"the Dask scheduler at {client_address(client)} went away, dropped the work or was "
+            f"left ({type(error).__name__}). Draws that lived on its workers are lost; connect "
+            "again and read them anew."
+        ) from error
+
+
+def client_address(client: Any) -> str:
+    """Where the scheduler of a client is, or was."""
+    scheduler = getattr(client, "scheduler", None)
+    return str(getattr(scheduler, "address", None) or getattr(client, "_start_arg", "unknown"))
+
+
+def held(client: Any, value: object) -> Any:
+    """A future of a value that several tasks take.
+
+    It is a task that holds the value, not scattered data: the scheduler keeps what it is made
+    from, so that a worker that dies takes nothing with it, and each worker fetches it once.
+    """
+    import dask
+
+    # The scheduler warns of tasks beyond 10 MB; that of a million items' labels is such a one.
+    quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
+    with explained(client), quiet:
+        if not client.nthreads():
+            raise ClusterError(_no_workers(client))
+        return client.submit(_same, _Opaque(value), pure=False)
+
+
+def _no_workers(client: Any) -> str:
+    return (
+        f"the Dask scheduler at {client_address(client)} has no workers. Start some with: "
+        "dask worker ADDRESS."
+    )
+
+
+class _Opaque:
+    """Keeps Dask from looking for tasks inside a value."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def _same(opaque: _Opaque) -> object:
+    return opaque.value
+
+
+def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
+    """Results of ``submit(task)``, each a future, in the order of the work.
+
+    Only so many wait as keep all threads busy, and only so many come at a time as are small.
+    What is not done is cancelled when the caller stops early, on Ctrl-C as on an error.
+    """
+    from dask.sizeof import sizeof
+
+    waiting: deque[Any] = deque()
+    left = iter(work)
+    try:
+        with explained(client):
+            busy = 2 * sum(client.nthreads().values())
+            waiting.extend(submit(task) for task in islice(left, busy))
+        at_once = 1
+        while waiting:
+            with explained(client):
+                settle(client, waiting[0])  # and fetch no result yet
+                done = takewhile(lambda future: future.done(), islice(waiting, at_once))
+                results = _gathered(client, list(done))
+            at_once = min(_WAITING, _BYTES // max(1, sizeof(results[0])) or 1)
+            while results:
+                waiting.popleft()
+                yield results.pop(0)
+            with explained(client):
+                more = busy + at_once - 1 - len(waiting)
+                waiting.extend(submit(task) for task in islice(left, more))
+    finally:
+        cancel(client, list(waiting))
+
+
+def settle(client: Any, future: Any) -> None:
+    """Wait until a future is done or failed."""
+
+    def is_over(seconds: float) -> bool:
+        try:
+            future.exception(timeout=seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    _wait_until(is_over, client)
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    """The results of futures; one that was lost with its worker is waited for again."""
+    running = asyncio.run_coroutine_threadsafe(
+        client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+    )
+    try:
+        _wait_until(lambda seconds: bool(concurrent.futures.wait([running], seconds).done), client)
+        results: list[Any] = running.result()
+        return results
+    finally:
+        running.cancel()
+
+
+def _wait_until(is_over: Callable[[float], bool], client: Any) -> None:
+    """Wait until ``is_over(seconds)``; an error where no worker is left for long.
+
+    Dask itself waits forever: for workers that died and were not started again, that left
+    because of a task they could not unpickle, or whose time on their machine was over.
+    """
+    alone_since = None
+    while not is_over(_LOOK):
+        if client.status != "running" or client.nthreads():
+            alone_since = None
+            continue
+        if alone_since is None:
+            alone_since = time.monotonic()
+            _log.warning("%s Waiting %g s for one.", _no_workers(client), _PATIENCE)
+        if time.monotonic() - alone_since >= _PATIENCE:
+            raise ClusterError(
+                f"{_no_workers(client)} There were some, but none was left for {_PATIENCE:g} s; "
+                "their logs may say why."
+            )
+
+
+def cancel(client: Any, futures: Sequence[Any]) -> None:
+    """Tell the scheduler to forget tasks, where there still is one."""
+    if futures and client.status == "running":
+        client.cancel(list(futures))
+
+
+def only_result(client: Any, future: Any) -> Any:
+    """The result of one future; cancelled when the caller is interrupted."""
+    (result,) = in_order(client, lambda one: one, [future])
+    return result
+
+
+R = TypeVar("R")
+
+Small = NDArray[np.unsignedinteger[Any]]
+
+
+def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:
+    """A store from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
+    rows = np.empty(values.shape, np.int32)
+    counts = first_appearance(values, rows)
+    return rows.astype(smallest_unsigned(int(counts.max()) - 1)), counts
+
+
+def on_piece(
+    function: Callable[..., R],
+    labels: Small,
+    where: slice,
+    dtype: np.dtype[Any],
+    more: tuple[Any, ...],
+) -> R:
+    """A pass on a piece of a store."""
+    return function(labels[where].astype(dtype, copy=False), *more)
+
+
+def on_group(
+    function: Callable[..., tuple[NDArray[Any], ...]],
+    labels: Sequence[Small],
+    places: Sequence[tuple[int, slice]],
+    dtype: np.dtype[Any],
+    more: Sequence[tuple[Any, ...]],
+) -> tuple[NDArray[Any], ...]:
+    """Sums of a pass over pieces of some stores."""
+    from partita.scan import summed
+
+    return summed(
+        on_piece(function, labels[number], where, dtype, each)
+        for (number, where), each in zip(places, more, strict=True)
+    )
+
+
+def added(
+    sums: tuple[NDArray[Any], ...], more: tuple[NDArray[Any], ...]
+) -> tuple[NDArray[Any], ...]:
+    """Two sets of sums as one; neither is written to, for it may be asked for again."""
+    return tuple(a + b for a, b in zip(sums, more, strict=True))
+
+
+def rows_of(labels: Small, rows: NDArray[np.int64]) -> Small:
+    """Some draws of a store."""
+    return labels[rows]
+
+
+def on_set(
+    function: Callable[..., Any] | None,
+    parts: Sequence[Small],
+    order: NDArray[np.int64],
+    dtype: np.dtype[Any],
+    more: tuple[Any, ...],
+) -> Any:
+    """A function of draws that came from several stores, or these draws themselves."""
+    rows = np.empty((order.size, parts[0].shape[1]), dtype)
+    start = 0
+    for part in parts:
+        rows[order[start : start + len(part)]] = part
+        start += len(part)
+    return rows if function is None else function(rows, *more)
+
+
+def columns_of(
+    items: NDArray[np.int64], parts: Sequence[Small], order: NDArray[np.int64]
+) -> tuple[Small, NDArray[np.int64]]:
+    """Some items of draws that came from several stores, as a store."""
+    chosen = [part[:, items] for part in parts]
+    rows = on_set(None, chosen, order, np.result_type(*chosen), ())
+    return canonical_store(rows.astype(np.int64))
+
+
+class RemoteLabels:
+    """Canonical labels on workers.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    futures : tuple of Future
+        One for each store of :func:`partita._storage.stores`.
+    shape : (int, int)
+        Draws and items.
+    dtype : dtype
+        The smallest for all draws; a store's own may be smaller.
+    """
+
+    __slots__ = ("client", "dtype", "futures", "shape")
+
+    def __init__(
+        self, client: Any, futures: Sequence[Any], shape: tuple[int, int], dtype: np.dtype[Any]
+    ) -> None:
+        self.client = client
+        self.futures = tuple(futures)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the labels would take together."""
+        return self.size * self.dtype.itemsize
+
+    def inside(self, piece: slice) -> tuple[Any, slice]:
+        """The future of the store that holds a piece, and where the piece is in it."""
+        store, first = divmod(piece.start, store_rows(self.shape[1]))
+        return self.futures[store], slice(first, first + piece.stop - piece.start)
+
+    # ------------------------------------------------------------------ passes
+
+    def map(
+        self, function: Callable[..., R], work: Sequence[tuple[slice, tuple[Any, ...]]]
+    ) -> Iterator[R]:
+        """``function(labels of a piece, *more)`` for each piece of work, in order."""
+        shipped = held(self.client, function)
+
+        def submit(task: tuple[slice, tuple[Any, ...]]) -> Any:
+            store, where = self.inside(task[0])
+            return self._submit(on_piece, shipped, store, where, self.dtype, task[1])
+
+        yield from in_order(self.client, submit, work)
+
+    def total(
+        self,
+        function: Callable[..., tuple[NDArray[Any], ...]],
+        work: Sequence[Sequence[tuple[slice, tuple[Any, ...]]]],
+        say: Callable[[int], None],
+    ) -> tuple[NDArray[Any], ...]:
+        """Sums over groups of pieces, added up in order on the workers; one set of them comes."""
+        shipped = held(self.client, function)
+        chain: list[Any] = []
+        # No wish where a task should run: one for a worker that dies has been seen to wait forever.
+        for group in work:
+            places = [self.inside(piece) for piece, _ in group]
+            mine = list(dict.fromkeys(store for store, _ in places))
+            found = self._submit(
+                on_group,
+                shipped,
+                mine,
+                [(mine.index(store), where) for store, where in places],
+                self.dtype,
+                [more for _, more in group],
+            )
+            chain.append(self._submit(added, chain[-1], found) if chain else found)
+        last = chain[-1]
+        try:
+            for number in range(len(chain) - 1):
+                with explained(self.client):
+                    settle(self.client, chain[number])  # the last one tells of an error
+                chain[number] = None  # its sums need not be kept
+                say(number)
+            # What came over the wire may be read-only.
+            return tuple(np.require(part, None, "W") for part in only_result(self.client, last))
+        except BaseException:
+            cancel(self.client, [last, *filter(None, chain)])
+            raise
+
+    def map_sets(
+        self, function: Callable[..., R], sets: Iterable[tuple[NDArray[np.int64], tuple[Any, ...]]]
+    ) -> Iterator[R]:
+        """``function(labels of some draws, *more)`` for sets of draws from anywhere, in order."""
+        shipped = held(self.client, function)
+
+        def submit(task: tuple[Ints, tuple[Any, ...]]) -> Any:
+            parts, order = self._parts(task[0])
+            return self._submit(on_set, shipped, parts, order, self.dtype, task[1])
+
+        yield from in_order(self.client, submit, sets)
+
+    # ------------------------------------------------------------------ some of the labels
+
+    def rows(self, draws: NDArray[np.int64], say: Callable[[int], None] | None = None) -> Small:
+        """The labels of some draws, in the order given; ``say`` is told how many are here."""
+        require_memory(
+            draws.size * self.shape[1] * self.dtype.itemsize,
+            f"fetching {draws.size:,} draws of {self.shape[1]:,} items from the cluster",
+            "Take fewer draws, as in draws[::10].",
+        )
+        out = np.empty((draws.size, self.shape[1]), self.dtype)
+        work = list(_by_store(draws, store_rows(self.shape[1])))
+
+        def submit(task: tuple[int, Ints, Ints]) -> Any:
+            return self._submit(rows_of, self.futures[task[0]], task[1])
+
+        done = 0
+        for (_, _, to), found in zip(work, in_order(self.client, submit, work), strict=True):
+            out[to] = found
+            done += to.size
+            if say is not None:
+                say(done)
+        return out
+
+    def gathered(self) -> Small:
+        """All labels, at the driver."""
+        require_memory(
+            self.nbytes,
+            f"fetching {self.shape[0]:,} draws of {self.shape[1]:,} items from the cluster",
+            "They can stay there: partita's functions take the draws themselves. For some of the "
+            "labels take draws[0] or draws[::10].",
+        )
+        return self.rows(np.arange(self.shape[0]))
+
+    def select(self, draws: NDArray[np.int64]) -> RemoteLabels:
+        """Some draws, in the order given, where the workers are."""
+        shape = (draws.size, self.shape[1])
+        futures = [
+            self._submit(on_set, None, *self._parts(draws[store]), self.dtype, ())
+            for store in stores(*shape)
+        ]
+        return RemoteLabels(self.client, futures, shape, self.dtype)
+
+    def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
+        """These draws and those of others of the same items, one after the other."""
+        every = [self, *others]
+        ends = np.cumsum([one.shape[0] for one in every])
+        shape = (int(ends[-1]), self.shape[1])
+        dtype = np.result_type(*[one.dtype for one in every])
+        futures = []
+        for store in stores(*shape):
+            parts: list[Any] = []
+            for one, end in zip(every, ends.tolist(), strict=True):
+                first = end - one.shape[0]
+                mine = np.arange(max(store.start, first), min(store.stop, end)) - first
+                parts += one._parts(mine)[0] if mine.size else []
+            order = np.arange(store.stop - store.start)
+            futures.append(self._submit(on_set, None, parts, order, dtype, ()))
+        return RemoteLabels(self.client, futures, shape, dtype)
+
+    def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
+        """Some items, canonical again, and the numbers of clusters."""
+        rows = np.arange(self.shape[0])
+        shape = (rows.size, items.size)
+        shipped = held(self.client, items)
+        made = []
+        for store in stores(*shape):
+            parts, order = self._parts(rows[store])
+            made.append(self._submit(columns_of, shipped, parts, order))
+        return finish(self.client, made, shape)
+
+    def _parts(self, draws: Ints) -> tuple[list[Any], Ints]:
+        """Futures whose rows together are these draws, and where each of the rows belongs."""
+        work = list(_by_store(draws, store_rows(self.shape[1])))
+        parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
+        return parts, np.concatenate([to for _, _, to in work])
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
+
+
+def finish(
+    client: Any, made: Sequence[Any], shape: tuple[int, int]
+) -> tuple[RemoteLabels, NDArray[np.int64]]:
+    """Remote labels from futures of (labels, numbers of clusters), one for each store."""
+    from operator import itemgetter
+
+    labels = [client.submit(itemgetter(0), one, pure=False) for one in made]
+    counts = np.concatenate(
+        list(in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made))
+    )
+    dtype = smallest_unsigned(int(counts.max()) - 1)
+    return RemoteLabels(client, labels, shape, dtype), counts
+
+
+def sent(client: Any, labels: Small) -> RemoteLabels:
+    """Labels from here, on workers; the scheduler keeps what they are made from."""
+    shape = (int(labels.shape[0]), int(labels.shape[1]))
+    futures = [held(client, np.ascontiguousarray(labels[store])) for store in stores(*shape)]
+    return RemoteLabels(client, futures, shape, labels.dtype)
+
+
+def _by_store(draws: Ints, step: int) -> Iterator[tuple[int, Ints, Ints]]:
+    """For each store that holds some of the draws: its number, their rows in it, their places."""
+    store = draws // step
+    for number in np.unique(store).tolist():
+        to = np.flatnonzero(store == number)
+        yield number, draws[to] - number * step, to

@@ -1,0 +1,823 @@
+"""Draws: the container in which partitions flow through the library, and what becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita import _result as html
+from partita._result import frozen
+from partita._storage import (
+    BLOCK_LABELS,
+    canonicalise,
+    clean_chain,
+    clean_kind,
+    clean_names,
+    clean_weights,
+    refuse_what_holds_draws,
+    room_for,
+    stores,
+    table_of_draws,
+)
+from partita._text import Kind, counted, span, words
+from partita._validate import flag, plain_array, positions, text_or_none, unexpected, whole
+from partita.dask import RemoteLabels
+from partita.errors import InvalidInputError, InvalidLabelsError, about
+from partita.kernels.arrays import Bools, Ints
+from partita.labels import DrawsLike, Labels, LabelsLike, NoiseRule, as_label_rows, reading_noise
+
+
+def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.int64]:
+    """Number of each draw within its chain."""
+    if chain is None:
+        return np.arange(n_draws)
+    position = np.empty(n_draws, np.int64)
+    for name in np.unique(chain):
+        mine = np.flatnonzero(chain == name)
+        position[mine] = np.arange(mine.size)
+    return position
+
+
+def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Which draws belong to the named chains."""
+    if chain is None:
+        raise InvalidInputError(
+            "these draws carry no chain ids; give chain=... when making Draws to select chains.",
+            argument="chain",
+        )
+    wanted = positions(chains, "chains")
+    known = np.unique(chain)
+    if wanted.size == 0:
+        raise InvalidInputError(
+            f"no chains selected; give some of {known.tolist()}.", argument="chains"
+        )
+    unknown = [w for w in wanted.tolist() if w not in known.tolist()]
+    if unknown:
+        raise InvalidInputError(
+            f"no chain {unknown[0]!r}; the chains are {known.tolist()}.", argument="chains"
+        )
+    return np.isin(chain, wanted)
+
+
+def systematic(
+    probabilities: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Positions of a systematic sample, in order; a heavy draw may come several times."""
+    edges = np.cumsum(probabilities)
+    points = (np.arange(size) + rng.random()) / size * edges[-1]
+    index: NDArray[np.int64] = np.searchsorted(edges, points)
+    return np.minimum(index, probabilities.size - 1)
+
+
+def item_positions(
+    items: ArrayLike, n_items: int, names: tuple[str, ...] | None
+) -> NDArray[np.int64]:
+    """Positions of items given by position, mask or name; each may appear once."""
+    wanted = positions(items, "items")
+    if wanted.dtype.kind in "UO":
+        if names is None:
+            raise InvalidInputError(
+                "items were given by name, but these draws carry no item names.", argument="items"
+            )
+        position = {name: i for i, name in enumerate(names)}
+        unknown = [name for name in wanted.tolist() if name not in position]
+        if unknown:
+            raise InvalidInputError(
+                f"no item named {unknown[0]!r} in these draws.", argument="items"
+            )
+        columns = np.array([position[name] for name in wanted.tolist()], np.int64)
+    elif wanted.dtype.kind == "b":
+        if wanted.size != n_items:
+            raise InvalidInputError(
+                f"the mask of items has length {wanted.size}; expected {n_items}.", argument="items"
+            )
+        columns = np.flatnonzero(wanted).astype(np.int64)
+    elif wanted.size and wanted.dtype.kind not in "iu":
+        raise unexpected(items, "items", "positions, a mask or names")
+    else:
+        columns = wanted.astype(np.int64)
+        if columns.size and (columns.min() < -n_items or columns.max() >= n_items):
+            raise InvalidInputError(
+                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}.",
+                argument="items",
+            )
+        columns %= n_items
+    if columns.size == 0:
+        raise InvalidInputError("no items selected; at least one is needed.", argument="items")
+    if np.unique(columns).size != columns.size:
+        raise InvalidInputError(
+            "an item is selected twice; each item can appear once.", argument="items"
+        )
+    return columns
+
+
+Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
+"""Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
+
+
+class DrawsArrays:
+    """Canonical labels with weights, chains, names and kind: what ``Draws`` is made of."""
+
+    __slots__ = (
+        "_chain",
+        "_item_names",
+        "_kind",
+        "_labels",
+        "_n_clusters",
+        "_numbered",
+        "_weights",
+    )
+
+    _labels: Stored
+    _weights: NDArray[np.float64] | None
+    _chain: NDArray[Any] | None
+    _item_names: tuple[str, ...] | None
+    _n_clusters: NDArray[np.int64]
+    _kind: Kind
+    _numbered: tuple[NDArray[np.int64], NDArray[np.float64]] | None
+
+    def _set(
+        self,
+        labels: Stored,
+        counts: Ints,
+        weights: ArrayLike | None,
+        chain: ArrayLike | None,
+        item_names: Sequence[str] | None,
+        kind: Kind,
+    ) -> None:
+        n_draws, n_items = labels.shape
+        fields: dict[str, Any] = {
+            "_labels": frozen(labels),
+            "_n_clusters": frozen(counts),
+            "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
+            "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
+            "_item_names": None if item_names is None else clean_names(item_names, n_items),
+            "_kind": clean_kind(kind, chain),
+            "_numbered": None,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _from_canonical(
+        cls,
+        labels: Stored,
+        counts: Ints,
+        *,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
+    ) -> Self:
+        draws = object.__new__(cls)
+        draws._set(labels, counts, weights, chain, item_names, kind)
+        return draws
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Draws are immutable: {name!r} cannot be set; make new Draws instead")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
+        return _restored, (type(self), *fields, self._kind)
+
+    # ------------------------------------------------------------------ what is there
+
+    @property
+    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
+        """Canonical labels, shape (n_draws, n_items), read-only.
+
+        Those on the workers of a cluster are fetched, if memory can hold them.
+        """
+        if isinstance(self._labels, RemoteLabels):
+            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self._labels.gathered())
+            return fetched
+        return self._labels
+
+    @property
+    def stored(self) -> Stored:
+        """The labels where they are kept: for passes over them, which fetch nothing."""
+        return self._labels
+
+    def _with(self, **changed: Any) -> Self:
+        """The same draws but for what is given, by the names of ``_from_canonical``."""
+        fields: dict[str, Any] = {
+            "labels": self._labels,
+            "counts": self._n_clusters,
+            "weights": self._weights,
+            "chain": self._chain,
+            "item_names": self._item_names,
+            "kind": self._kind,
+        }
+        return self._from_canonical(**(fields | changed))
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Weights that sum to 1, or None when all draws weigh the same."""
+        return self._weights
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The weights, or 1/n_draws for each draw when there are none."""
+        if self._weights is not None:
+            return self._weights
+        equal: NDArray[np.float64] = frozen(np.full(self.n_draws, 1.0 / self.n_draws))
+        return equal
+
+    @property
+    def chain(self) -> NDArray[Any] | None:
+        """Chain of each draw, or None when unknown."""
+        return self._chain
+
+    @property
+    def item_names(self) -> tuple[str, ...] | None:
+        """Names of the items, or None."""
+        return self._item_names
+
+    @property
+    def kind(self) -> Kind:
+        """What the rows are: draws of a "posterior", runs of an "ensemble", or "tilted" draws."""
+        return self._kind
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return int(self._labels.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in each partition."""
+        return int(self._labels.shape[1])
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each draw."""
+        return self._n_clusters
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains; 1 when chains are unknown."""
+        return 1 if self._chain is None else len(np.unique(self._chain))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DrawsArrays):
+            return NotImplemented
+        return (
+            self._same_labels(other)
+            and _same(self._weights, other._weights)
+            and _same(self._chain, other._chain)
+            and self._item_names == other._item_names
+            and self._kind == other._kind
+        )
+
+    def _same_labels(self, other: DrawsArrays) -> bool:
+        if self._labels is other._labels:
+            return True
+        if self._labels.shape != other._labels.shape:
+            return False
+        where = stores(self.n_draws, self.n_items)
+        return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ how kernels see it
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.labels, dtype=dtype, copy=copy)
+
+    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+        for where in self.blocks():
+            yield from self.labels_at(where)
+
+    def rows_kept(self, index: slice | Ints | Bools) -> Stored:
+        """Some draws, kept where all of them are."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.select(np.arange(self.n_draws)[index])
+        return np.ascontiguousarray(self._labels[index])
+
+    def rows(self, start: int, stop: int) -> Labels:
+        """Draws start … stop − 1 in the dtype of the kernels (int32)."""
+        return self.labels_at(slice(start, stop)).astype(np.int32)
+
+    def rows_at(self, draws: ArrayLike) -> Labels:
+        """Some draws by number, in the order given, in the dtype of the kernels."""
+        return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
+
+    def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
+        """Labels of some draws, fetched where they live on a cluster."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.rows(np.arange(self.n_draws)[where])
+        return self._labels[where]
+
+    def blocks(self, rows: int | None = None) -> Iterator[slice]:
+        """Slices of draws that are small enough to convert for a kernel."""
+        usual = max(1, BLOCK_LABELS // self.n_items)
+        step = usual if rows is None else whole(rows, "rows", least=1)
+        for start in range(0, self.n_draws, step):
+            yield slice(start, min(start + step, self.n_draws))
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b)
+
+
+def _restored(cls: type[DrawsArrays], *fields: Any) -> DrawsArrays:
+    names = ("weights", "chain", "item_names", "kind")  # earlier versions pickled no kind
+    labels, counts, *rest = fields
+    return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))
+
+
+def joined(parts: Sequence[DrawsArrays]) -> dict[str, Any]:
+    """Labels, numbers of clusters, weights and chains of all parts; see ``_from_canonical``."""
+    if not isinstance(parts, (list, tuple)) or not parts:
+        raise unexpected(parts, "parts", "a list of at least one Draws")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.n_items != first.n_items or part.item_names != first.item_names:
+            raise InvalidLabelsError(
+                f"draws of different items cannot be concatenated: {first!r} and {part!r}.",
+                argument="parts",
+            )
+        if part.kind != first.kind:
+            raise InvalidInputError(
+                f"draws of kind {first.kind!r} and of kind {part.kind!r} cannot be concatenated: "
+                "say what they all are, as in as_draws(part, kind='ensemble').",
+                argument="parts",
+            )
+    total = sum(part.n_draws for part in parts)
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
+    return {
+        "labels": _labels(parts, total),
+        "counts": np.concatenate([part.n_clusters for part in parts]),
+        "weights": weights,
+        "chain": _chains(parts),
+    }
+
+
+def _labels(parts: Sequence[DrawsArrays], total: int) -> Stored:
+    """All labels, where those of the parts are; in memory where some are there."""
+    remote = [part.stored for part in parts if isinstance(part.stored, RemoteLabels)]
+    if len(remote) == len(parts):
+        return remote[0].followed_by(remote[1:])
+    dtype = np.result_type(*[part.stored.dtype for part in parts])
+    room = room_for(parts[0].n_items, total)
+    for part in parts:
+        for where in stores(part.n_draws, part.n_items):
+            room.add(part.rows(where.start, where.stop), dtype)
+    return room.finish()
+
+
+def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:
+    if len(parts) == 1 or parts[0].kind == "ensemble":
+        return parts[0].chain
+    known = [part.chain for part in parts if part.chain is not None]
+    if len(known) == len(parts):
+        ids = [set(chain.tolist()) for chain in known]
+        if len(set.union(*ids)) == sum(len(s) for s in ids):
+            return np.concatenate(known)
+    joined, offset = [], 0
+    for part in parts:
+        if part.chain is None:
+            joined.append(np.full(part.n_draws, offset))
+            offset += 1
+        else:
+            names, number = np.unique(part.chain, return_inverse=True)
+            joined.append(number + offset)
+            offset += names.size
+    return np.concatenate(joined)
+
+
+class Draws(DrawsArrays):
+    """Draws of a partition of N items: from a posterior, or the runs of an ensemble.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_draws, n_items)
+        One partition per row; integers, whole-valued floats, booleans or strings. Other Draws
+        keep what stands beside them, where nothing else is given.
+    weights : array_like, shape (n_draws,), optional
+        Positive weights of the draws; scaled to sum to 1. Equal when omitted.
+    chain : array_like, shape (n_draws,), optional
+        Which chain each draw came from; draws of a chain are in the order sampled.
+    item_names : sequence of str, optional
+        One unique name per item.
+    kind : "posterior", "ensemble" or "tilted"
+        What the rows are: draws from a posterior (the default), or runs of clustering
+        algorithms (Leiden, k-means, HDBSCAN with several seeds or settings). Estimates, balls
+        and shares are the same numbers, but every sentence differs: of an ensemble nothing is
+        said about probability or convergence, and its runs have no chains and no order. Draws
+        are "tilted" once :meth:`reweighted` has changed their weights.
+
+    Attributes
+    ----------
+    labels : ndarray, shape (n_draws, n_items), read-only
+        Canonical (0-based in order of first appearance), in the smallest unsigned dtype.
+    weights : ndarray of float, shape (n_draws,), or None
+    chain : ndarray, shape (n_draws,), or None
+    item_names : tuple of str, or None
+    kind : "posterior", "ensemble" or "tilted"
+    n_clusters : ndarray of int64, shape (n_draws,)
+
+    Notes
+    -----
+    About one byte per label while no draw has more than 256 clusters. Labels
+    are converted in blocks: no full-size copy in a larger dtype is made.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[3, 3, 1], [7, 7, 7], [3, 3, 1]])
+    >>> draws.labels
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [0, 0, 1]], dtype=uint8)
+    >>> draws.unique().weights
+    array([0.66666667, 0.33333333])
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind | None = None,
+    ) -> None:
+        if isinstance(labels, Draws):  # the same draws, with what is given beside them
+            weights = labels.weights if weights is None else weights
+            chain = labels.chain if chain is None else chain
+            item_names = labels.item_names if item_names is None else item_names
+            kind = labels.kind if kind is None else kind
+            labels = labels.labels
+        with about("labels"):
+            refuse_what_holds_draws(labels)
+            values = table_of_draws(plain_array(labels, "draws"))
+            canonical, counts = canonicalise(values)
+        self._set(
+            canonical, counts, weights, chain, item_names, "posterior" if kind is None else kind
+        )
+
+    def __draws__(self) -> Draws:
+        return self
+
+    def __len__(self) -> int:
+        return self.n_draws
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
+
+    @overload
+    def __getitem__(self, index: slice | ArrayLike) -> Draws: ...
+
+    def __getitem__(self, index: Any) -> NDArray[np.unsignedinteger[Any]] | Draws:
+        """``draws[3]`` is one label vector; a slice, mask or list of positions gives Draws."""
+        if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+            if not -self.n_draws <= index < self.n_draws:
+                raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
+            at = int(index) % self.n_draws
+            row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
+            return row
+        chosen = index if isinstance(index, slice) else plain_array(index, "positions of draws")
+        if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
+            raise InvalidInputError(
+                f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
+                "positions. For items see select_items.",
+                argument="index",
+            )
+        if np.arange(self.n_draws)[chosen].size == 0:
+            raise InvalidInputError("no draws selected; at least one is needed.", argument="index")
+        return self._take(chosen)
+
+    def __repr__(self) -> str:
+        low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
+        clusters = span(low, high, "cluster") + (" each" if low == high else "")
+        parts = [self._counted(), clusters]
+        if self._chain is not None:
+            parts.append(counted(self.n_chains, "chain"))
+        if self._weights is not None:
+            parts.append("weighted")
+        if self._item_names is not None:
+            parts.append("named items")
+        return f"<Draws: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
+        one = words(self._kind).draw
+        lines = [
+            ("clusters", f"{low:,} to {high:,} in a {one}"),
+            (f"first {one}", self._shown(0)),
+        ]
+        if self.n_draws > 1:
+            lines.append((f"last {one}", self._shown(self.n_draws - 1)))
+        if self._chain is not None:
+            lines.append(("chains", f"{self.n_chains:,}"))
+        if self._weights is not None:
+            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
+        if self._item_names is not None:
+            lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
+        return html.title(self._counted()) + html.facts(lines)
+
+    def _counted(self) -> str:
+        own = counted(self.n_draws, words(self._kind).draw)
+        return f"{own} of {counted(self.n_items, 'item')}"
+
+    def _shown(self, row: int) -> str:
+        return " ".join(map(str, self[row][:20].tolist())) + " …" * (self.n_items > 20)
+
+    # ------------------------------------------------------------------ selection
+
+    def _take(self, index: Any) -> Draws:
+        return self._with(
+            labels=self.rows_kept(index),
+            counts=self._n_clusters[index],
+            weights=None if self._weights is None else self._weights[index],
+            chain=None if self._chain is None else self._chain[index],
+        )
+
+    @property
+    def n_effective(self) -> float:
+        """Kish's effective number of draws, (Σw)²/Σw²: n_draws when unweighted."""
+        if self._weights is None:
+            return float(self.n_draws)
+        return 1.0 / float(np.square(self._weights).sum())
+
+    def reweighted(self, by: str, strength: float) -> Draws:
+        """The same draws with weights that favour clusters of even sizes.
+
+        Weights ∝ w·exp(strength · H/log k), H being the entropy of the draw's cluster sizes and
+        k their number: 1 for equal sizes, near 0 where one cluster has almost all items, and 0
+        by definition for one cluster. It answers a posterior that spawns tiny clusters.
+
+        Parameters
+        ----------
+        by : "entropy"
+        strength : float
+            λ; 0 leaves the draws as they are, negative values favour uneven sizes.
+
+        Notes
+        -----
+        ``n_effective`` of the result says how many draws are left. They are no longer draws of
+        the posterior: their ``kind`` is "tilted", and everything made of them speaks of shares of
+        the tilted weight, not of probability. Cost O(M·N).
+
+        References
+        ----------
+        Franzolini and Rebaudo (2024), Entropy regularization in probabilistic clustering.
+        Statistical Methods & Applications 33.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]])
+        >>> draws.reweighted("entropy", 2.0).weights.round(3)
+        array([0.549, 0.377, 0.074])
+        """
+        from partita.scan import entropy_weights
+
+        weights = entropy_weights(self, by, strength)
+        tilted = self._kind == "posterior" and strength != 0
+        return self._with(weights=weights, kind="tilted" if tilted else self._kind)
+
+    def drop(self, n: int) -> Draws:
+        """Without the first n draws of each chain (burn-in)."""
+        n = whole(n, "n", least=0)
+        keep = positions_in_chain(self._chain, self.n_draws) >= n
+        if not keep.any():
+            there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
+            said = f"dropping {n} draws of each chain leaves nothing: there are {there}."
+            raise InvalidInputError(said, argument="n")
+        return self._take(keep)
+
+    def thin(self, step: int) -> Draws:
+        """Every step-th draw of each chain, from its first."""
+        step = min(whole(step, "step", least=1), self.n_draws)
+        return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
+
+    def select_chains(self, chains: ArrayLike) -> Draws:
+        """Only the draws of the named chains."""
+        return self._take(in_chains(chains, self._chain))
+
+    def select_items(self, items: ArrayLike) -> Draws:
+        """The same draws restricted to some items, given by position, mask or name."""
+        columns = self.item_positions(items)
+        labels: Stored
+        if isinstance(self._labels, RemoteLabels):
+            labels, counts = self._labels.columns(columns)
+        else:
+            labels, counts = canonicalise(self._labels, columns)
+        names = self._item_names
+        chosen = None if names is None else [names[i] for i in columns.tolist()]
+        return self._with(labels=labels, counts=counts, item_names=chosen)
+
+    def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
+        """Positions of items given by position, mask or name; each may appear once."""
+        return item_positions(items, self.n_items, self._item_names)
+
+    @staticmethod
+    def concat(parts: Sequence[Draws]) -> Draws:
+        """One Draws from several of the same items, each keeping its share of the mass.
+
+        Chain ids are kept when every part has them and they do not clash;
+        otherwise each part becomes a chain (or chains) of its own. Weighted and
+        unweighted parts mix: a part's mass is its share of all draws. Parts are
+        of one kind; runs of an ensemble get no chains.
+        """
+        fields = joined(parts)
+        return parts[0]._with(**fields)
+
+    def unique(self) -> Draws:
+        """Each distinct partition once, in order of first appearance, with its mass as weight.
+
+        Chain ids are dropped: a merged draw may come from several chains.
+        """
+        return self.merged(*self.unique_index())
+
+    def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Draws:
+        """The distinct partitions from what ``unique_index`` returned."""
+        rows = np.arange(self.n_draws)
+        first = np.empty(mass.size, np.int64)
+        first[index[::-1]] = rows[::-1]  # of equal draws the last one written stays: the first
+        all_differ = mass.size == self.n_draws
+        labels = self._labels if all_differ else self.rows_kept(first)
+        return self._with(labels=labels, counts=self._n_clusters[first], weights=mass, chain=None)
+
+    def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Number of each draw's partition among the distinct ones, and their masses.
+
+        Found once: most questions about the same draws begin here.
+        """
+        if self._numbered is None:
+            from partita.scan import number_distinct
+
+            index = number_distinct(self)
+            mass = np.bincount(index, weights=self.probabilities)
+            object.__setattr__(self, "_numbered", (frozen(index), frozen(mass)))
+        assert self._numbered is not None
+        return self._numbered
+
+
+@about("draws", "labels")
+def as_draws(
+    obj: DrawsLike,
+    *,
+    var_name: str | None = None,
+    transpose: bool = False,
+    noise: NoiseRule | None = None,
+    weights: ArrayLike | None = None,
+    chain: ArrayLike | None = None,
+    item_names: Sequence[str] | None = None,
+    kind: Kind | None = None,
+) -> Draws:
+    """Draws of a partition from whatever holds them.
+
+    Parameters
+    ----------
+    obj : object
+        - ``Draws``: returned as they are; a Fit, Summary or CredibleBall, or anything else with
+          ``__draws__``: its draws.
+        - NumPy or dask array or nested lists, shape (draw, item) or (chain, draw, item).
+        - pandas or polars DataFrame or Arrow table, one row per draw. Columns are named items,
+          unless pandas only counts them; ``.chain`` and ``.weight`` are what they say, and in a
+          table of variables (a column ``lp__``, or columns such as ``z[1]``) those of one
+          indexed variable are taken.
+        - xarray DataArray, Dataset or DataTree, ArviZ InferenceData: by the dimension names
+          ``chain``, ``draw`` (or ``sample``), the remaining one being the item, in any order.
+          A coordinate of the item gives names, unless it only counts.
+        - a path: see :func:`read_draws`.
+    var_name : str, optional
+        The variable that holds the labels, where there are several. When omitted there must be
+        exactly one of the right dimensions that is whole in its first draw.
+    transpose : bool
+        Rows are items and columns draws. For plain arrays, tables and files of these.
+    noise : (label, "singletons") or (label, "cluster"), optional
+        A label that marks noise, as −1 of DBSCAN and HDBSCAN, and what it means: each
+        such item is alone, or they form one cluster. −1 beside non-negative labels is
+        refused without it.
+    weights, chain, item_names : optional
+        Of the draws and items, in place of any that ``obj`` carries; see :class:`Draws`.
+    kind : "posterior" or "ensemble", optional
+        Whether the rows are draws from a posterior or runs of clustering algorithms; when
+        omitted what ``obj`` says, and the posterior where it says nothing. Chains that ``obj``
+        has are left out of an ensemble.
+
+    Returns
+    -------
+    Draws
+
+    Notes
+    -----
+    Every function of partita that takes draws takes all of these. Labels may be integers,
+    whole-valued floats, booleans or strings; what they are called does not matter. Missing,
+    masked and fractional labels are refused. What kind of object came is told from its type,
+    never from its values: a 0/1 matrix is taken for draws, as any other.
+
+    Cost O(n_draws · n_items), in blocks; about one byte per label is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import partita as pt
+    >>> pt.as_draws(np.array([[[2, 2, 7], [2, 7, 7]], [[1, 1, 1], [4, 4, 1]]]))
+    <Draws: 4 draws of 3 items, 1 to 2 clusters, 2 chains>
+    >>> pt.as_draws([["a", "b", "a"], ["x", "x", "x"]]).labels
+    array([[0, 1, 0],
+           [0, 0, 0]], dtype=uint8)
+    >>> pt.as_draws([[0, 0, -1, -1]], noise=(-1, "singletons")).labels
+    array([[0, 0, 1, 2]], dtype=uint8)
+    >>> pt.as_draws([[0, 0, 1], [0, 1, 1]], kind="ensemble")
+    <Draws: 2 runs of 3 items, 2 clusters each>
+    """
+    fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
+    fields["kind"] = kind
+    flag(transpose, "transpose")
+    text_or_none(var_name, "var_name")
+    if noise is not None:
+        if hasattr(type(obj), "__draws__"):
+            raise InvalidInputError(
+                f"noise={noise!r} was given for a {type(obj).__name__}, whose labels are "
+                "numbered already; give it where the labels are first read.",
+                argument="noise",
+            )
+        with reading_noise(noise):
+            return as_draws(obj, var_name=var_name, transpose=transpose, **fields)
+    if hasattr(type(obj), "__draws__"):
+        return with_fields(obj.__draws__(), **fields)  # type: ignore[union-attr]
+    if hasattr(type(obj), "__labels__"):
+        raise InvalidLabelsError(
+            f"a {type(obj).__name__} was given, which is one partition; expected draws. Pass what "
+            "it was made from."
+        )
+    if not isinstance(obj, (np.ndarray, list, tuple)):
+        # Files, tables and named arrays are read one floor up.
+        foreign = import_module("partita.io.read")
+        found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
+        return with_fields(found, **fields)
+    if var_name is not None:
+        raise InvalidInputError(
+            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
+            argument="var_name",
+        )
+    return draws_from_array(obj, transpose=transpose, **fields)
+
+
+def as_partitions(obj: LabelsLike, argument: str) -> Draws:
+    """Draws from whatever holds draws or a single partition, which becomes one draw."""
+    with about(argument, "draws", "labels"):
+        if isinstance(obj, (list, tuple)):
+            obj = plain_array(obj, argument)
+        vector = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
+        only_labels = hasattr(type(obj), "__labels__") and not hasattr(type(obj), "__draws__")
+        empty = isinstance(obj, np.ndarray) and 0 in obj.shape
+        if only_labels or empty or (vector and not hasattr(obj, "column_names")):
+            return Draws(as_label_rows(obj, argument=argument))
+        return as_draws(obj)  # type: ignore[arg-type]
+
+
+def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Draws:
+    """Draws from (draw, item) or (chain, draw, item) labels; see ``as_draws``."""
+    values = plain_array(obj, "draws")
+    if values.ndim not in (2, 3):
+        raise InvalidLabelsError(
+            f"draws have shape {values.shape}; expected (draw, item) or (chain, draw, item). "
+            "For a single draw, pass labels[None, :]."
+        )
+    if transpose:
+        values = values.swapaxes(-1, -2)
+    if fields.get("kind") is None:
+        fields["kind"] = "posterior"
+    if values.ndim == 2:
+        return Draws(values, **fields)
+    if fields.get("chain") is not None:
+        raise InvalidInputError(
+            f"chain=... was given for labels of shape {values.shape}, whose first axis is the "
+            "chain already.",
+            argument="chain",
+        )
+    n_chains, n_draws, n_items = values.shape
+    if fields["kind"] != "ensemble":
+        fields["chain"] = np.repeat(np.arange(n_chains), n_draws)
+    if fields.get("weights") is not None:
+        fields["weights"] = np.ravel(fields["weights"])
+    if values.flags.c_contiguous or not values.size:
+        return Draws(values.reshape(n_chains * n_draws, n_items), **fields)
+    # Chain by chain: flattening would copy the labels whole, in their own dtype.
+    joined = Draws.concat([Draws(one) for one in values])
+    return with_fields(joined, **fields)
+
+
+def with_fields(draws: Draws, **fields: Any) -> Draws:
+    """The same labels with those of weights, chain, item_names and kind replaced that are given."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if given.get("kind") == "ensemble":
+        given.setdefault("chain", None)
+    return draws._with(**given) if given else draws

@@ -1,1 +1,0 @@
-"""Kernels of labels, similarity and enumeration."""

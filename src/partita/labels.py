@@ -1,0 +1,538 @@
+"""Label vectors: what may stand for one, noise labels, the canonical form, and counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._memory import require_memory
+from partita._optional import require
+from partita._validate import flag, integers, plain_array, unexpected
+from partita.errors import InvalidInputError, InvalidLabelsError, about
+from partita.kernels.arrays import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from partita.draws import Draws
+
+
+class SupportsDraws(Protocol):
+    """What holds draws says so: Fit, Summary and CredibleBall do, and yours may."""
+
+    def __draws__(self) -> Draws:
+        """The draws."""
+
+
+class SupportsLabels(Protocol):
+    """What stands for one partition says so: PointEstimate, Summary and CredibleBall do."""
+
+    def __labels__(self) -> NDArray[np.integer[Any]]:
+        """One label per item."""
+
+
+class _Variables(Protocol):
+    """An xarray Dataset."""
+
+    @property
+    def data_vars(self) -> Any: ...
+
+
+class _Groups(Protocol):
+    """An xarray DataTree."""
+
+    @property
+    def children(self) -> Any: ...
+
+
+class _NamedGroups(Protocol):
+    """An ArviZ InferenceData."""
+
+    def groups(self) -> Any: ...
+
+
+class _Columns(Protocol):
+    """A DataFrame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+class _ColumnNames(Protocol):
+    """An Arrow table."""
+
+    @property
+    def column_names(self) -> Any: ...
+
+
+class _Client(Protocol):
+    """A client of Dask."""
+
+    @property
+    def submit(self) -> Any: ...
+
+    @property
+    def scheduler(self) -> Any: ...
+
+
+Engine: TypeAlias = Literal["dask"] | _Client
+"""Where work runs: on a Dask client, or on the one that is in force."""
+
+Path: TypeAlias = str | os.PathLike[str]
+
+Tree: TypeAlias = _Groups | _NamedGroups
+"""What ArviZ keeps a posterior in."""
+
+Foreign: TypeAlias = _Variables | Tree | _Columns | _ColumnNames
+
+DataLike: TypeAlias = ArrayLike | _Columns | _ColumnNames
+"""Observations in memory, one row per item: arrays and tables."""
+
+DataSource: TypeAlias = DataLike | Path
+"""Observations in memory or in a file."""
+
+DrawsLike: TypeAlias = ArrayLike | Path | Foreign | SupportsDraws
+"""Everything :func:`partita.as_draws` takes: arrays of shape (draw, item) or (chain, draw, item),
+tables, named arrays, paths, and what has ``__draws__``."""
+
+LabelsLike: TypeAlias = DrawsLike | SupportsLabels
+"""Everything that can stand for one partition or, where several are asked for, one per row."""
+
+
+Meaning = Literal["singletons", "cluster"]
+
+NoiseRule = tuple[Any, Meaning]
+"""A label value, and what it means: "singletons" (each item alone) or "cluster" (one cluster)."""
+
+
+@dataclass(frozen=True)
+class _Noise:
+    label: Any
+    meaning: str
+
+
+_RULE: ContextVar[_Noise | None] = ContextVar("noise", default=None)
+
+
+@contextmanager
+def reading_noise(noise: NoiseRule | None) -> Iterator[None]:
+    """Labels read in this block follow the rule; without one an outer rule stays in force."""
+    if noise is None:
+        yield
+        return
+    token = _RULE.set(_clean(noise))
+    try:
+        yield
+    finally:
+        _RULE.reset(token)
+
+
+def rule_in_force() -> NoiseRule | None:
+    """The rule, for a worker elsewhere to read by."""
+    rule = _RULE.get()
+    return None if rule is None else (rule.label, rule.meaning)  # type: ignore[return-value]
+
+
+def _clean(noise: Any) -> _Noise:
+    pair = isinstance(noise, (tuple, list)) and len(noise) == 2
+    if not pair or noise[1] not in ("singletons", "cluster"):
+        raise unexpected(
+            noise,
+            "noise",
+            "a label and what it means, as in (-1, 'singletons') "
+            "(each such item is alone) or (-1, 'cluster') (they form one cluster)",
+        )
+    label = noise[0]
+    number = isinstance(label, (int, float, np.integer, np.floating)) and label == label
+    if not isinstance(label, str) and not (number and label % 1 == 0 and abs(label) < 2**63):
+        raise unexpected(noise, "noise", "a whole number or text as the label of noise")
+    return _Noise(label if isinstance(label, str) else int(label), noise[1])
+
+
+def whole_labels(
+    values: NDArray[Any], what: str = "labels", *, first_draw: int = 0
+) -> NDArray[np.int64]:
+    """Labels of any accepted kind as int64, noise placed as the rule in force says.
+
+    Without a rule, −1 beside non-negative labels is refused.
+    """
+    if values.dtype == np.int64:
+        # The kernels would compile anew for another memory order or a read-only array.
+        numbers = np.require(values, np.int64, ["C", "W"])
+    else:
+        numbers = integers(values, what, first_draw=first_draw)
+    rule = _RULE.get()
+    if rule is None:
+        _refuse_unexplained(values, numbers, what, first_draw)
+        return numbers
+    _refuse_other_kind(values, rule)
+    if rule.meaning == "cluster":
+        return numbers
+    noisy = values == (rule.label.encode() if values.dtype.kind == "S" else rule.label)
+    if not np.any(noisy):
+        return numbers
+    # Labels beyond all others, a different one for each item.
+    beyond = int(numbers.max()) + 1 + np.arange(numbers.shape[-1])
+    return np.where(noisy, beyond, numbers)
+
+
+def _refuse_other_kind(values: NDArray[Any], rule: _Noise) -> None:
+    """Text never equals a number: a rule for the other kind would be ignored."""
+    kind = values.dtype.kind
+    text = kind in "UST" or (kind == "O" and isinstance(values.flat[0], str))
+    if values.size and text != isinstance(rule.label, str):
+        came, are = ("a number", "text") if text else ("text", "numbers")
+        example = (str(rule.label) if text else -1, rule.meaning)
+        raise InvalidInputError(
+            f"noise={(rule.label, rule.meaning)!r} names {came}, and the labels are {are}; "
+            f"expected a label of their kind, as in noise={example!r}.",
+            argument="noise",
+        )
+
+
+def _refuse_unexplained(values: NDArray[Any], numbers: Ints, what: str, first_draw: int) -> None:
+    if values.dtype.kind not in "ifO" or not values.size:
+        return
+    if values.dtype.kind == "O":  # numbered by now, so ask the objects themselves
+        noisy = np.array([type(v) is not str and v == -1 for v in values.flat]).reshape(
+            values.shape
+        )
+        beside = noisy.any() and any(type(v) is not str and v >= 0 for v in values.flat)
+    else:
+        if int(numbers.min()) >= 0:
+            return
+        noisy = numbers == -1
+        beside = noisy.any() and bool((numbers >= 0).any())
+    if not beside:
+        return
+    at = [int(i[0]) for i in np.nonzero(noisy)]
+    where = f"item {at[-1]}" if len(at) == 1 else f"draw {at[0] + first_draw}, item {at[-1]}"
+    raise InvalidLabelsError(
+        f"{what} hold −1 beside non-negative labels (first at {where}). DBSCAN and HDBSCAN mark "
+        "noise so, but a partition must place every item: say what it means with "
+        f"noise=(-1, 'singletons') (each such item is alone) or "
+        f"noise=(-1, 'cluster') (they form one cluster). If −1 stands for "
+        "items of which nothing is said, see PartialPartition."
+    )
+
+
+_WIDEST = 1 << 22
+"""Labels that spread over a wider range are numbered first, to be looked up in a table."""
+
+Labels = NDArray[np.int32]
+"""One partition: canonical labels, 0-based in order of first appearance."""
+
+_TILE = 512
+"""Draws that are turned together: their rows stay in cache."""
+
+
+def by_item(labels: NDArray[Any], dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """A copy with one row for each item."""
+    turned = np.empty(labels.shape[::-1], dtype)
+    for start in range(0, len(labels), _TILE):
+        turned[:, start : start + _TILE] = labels[start : start + _TILE].T
+    return turned
+
+
+def first_appearance(rows: NDArray[np.int64], out: Labels) -> NDArray[np.int64]:
+    """Write rows of integers as canonical labels; return each row's number of clusters."""
+    from partita.kernels.labels import canonicalise_rows
+
+    lowest, highest = int(rows.min()), int(rows.max())
+    if highest - lowest >= _WIDEST:
+        rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype(np.int64)
+        lowest, highest = 0, int(rows.max())
+    width = highest - lowest + 1
+    counts = np.empty(len(rows), np.int64)
+    canonicalise_rows(
+        rows, lowest, np.zeros(width, np.int64), np.empty(width, np.int32), out, counts
+    )
+    return counts
+
+
+def as_labels(
+    labels: LabelsLike,
+    *,
+    n_items: int | None = None,
+    argument: str = "labels",
+    what: str | None = None,
+) -> Labels:
+    """One partition from whatever holds it, canonical; checks the length when it is known.
+
+    Taken are label vectors, anything with ``__labels__`` (estimates,
+    summaries, balls), draws of a single partition, a column or a row of a
+    table, and files of these. An error is about the ``argument``, and says ``what`` came.
+    """
+    said = what or _said(argument)
+    with about(argument, "draws"):
+        values = plain_labels(labels, said, single=True)
+        if values.ndim != 1:
+            raise InvalidLabelsError(
+                f"{said} have shape {values.shape}; expected one label per item, shape (n_items,)."
+            )
+        vector: Labels = _canonical_rows(values[None, :], n_items, said)[0]
+    return vector
+
+
+def as_label_rows(
+    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
+) -> Labels:
+    """Several partitions as canonical rows, shape (n, n_items); a vector becomes one row."""
+    said = _said(argument)
+    with about(argument, "draws"):
+        values = plain_labels(labels, said, single=False, n_items=n_items)
+        # A vector of objects is one partition (a column of strings), or it holds rows of its own.
+        if values.ndim == 1 and not (values.dtype.kind == "O" and any(np.ndim(v) for v in values)):
+            values = values[None, :]
+        if values.ndim != 2:
+            raise InvalidLabelsError(
+                f"{said} have shape {values.shape}; expected (n_items,) or "
+                "(n_partitions, n_items), rows of equal length."
+            )
+        return _canonical_rows(values, n_items, said)
+
+
+def _said(argument: str) -> str:
+    """What came, in an error: an argument that is a noun is not itself the labels."""
+    nouns = ("estimate", "center", "reference")
+    return f"labels of the {argument}" if argument in nouns else argument
+
+
+def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = None) -> NDArray[Any]:
+    """Labels as they came, in one array: a vector, or one partition per row.
+
+    With the number of items known, a table or file of one column and as many rows is a vector.
+    """
+    if hasattr(type(obj), "__labels__"):
+        return plain_array(obj.__labels__(), what)
+    if isinstance(obj, (np.ndarray, list, tuple)):
+        return plain_array(obj, what)
+    if hasattr(type(obj), "__draws__"):
+        draws = obj.__draws__()
+        return _only(draws, what) if single else np.asarray(draws.labels)
+    # Files, tables and named arrays are read one floor up.
+    label_array = import_module("partita.io.read").label_array
+    found: NDArray[Any] = label_array(obj, what, single=single)
+    if not single and n_items not in (None, 1) and found.shape == (n_items, 1):
+        found = label_array(obj, what, single=True)
+    return found
+
+
+def _only(draws: Any, what: str) -> NDArray[Any]:
+    if draws.n_draws != 1:
+        raise InvalidLabelsError(
+            f"{what} are {draws.n_draws:,} draws; expected one partition. Pick one, as in "
+            "draws[0], or summarise them with estimate."
+        )
+    return np.asarray(draws[0])
+
+
+def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Labels:
+    if values.shape[1] == 0 or values.shape[0] == 0:
+        raise InvalidLabelsError(
+            f"{what} have shape {values.shape}: there must be at least one partition and one item."
+        )
+    if n_items is not None and values.shape[1] != n_items:
+        raise InvalidLabelsError(
+            f"{what} have {values.shape[1]} items, but {n_items} were expected. "
+            "Labels run over items: one per column of the draws."
+        )
+    out = np.empty(values.shape, np.int32)
+    first_appearance(whole_labels(values, what), out)
+    return out
+
+
+def canonical(labels: LabelsLike) -> Labels:
+    """Relabel a partition as 0, 1, … in order of first appearance.
+
+    Two label vectors describe the same partition exactly when their canonical
+    forms are equal.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,) or (n, n_items)
+        Integers, whole-valued floats, booleans or strings.
+
+    Returns
+    -------
+    ndarray of int32, same shape
+
+    Notes
+    -----
+    Cost O(N) per partition.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.canonical([5, 5, 2, 9])
+    array([0, 0, 1, 2], dtype=int32)
+    """
+    with about("labels", "draws"):
+        values = plain_labels(labels, "labels", single=False)
+    return as_labels(values) if values.ndim == 1 else as_label_rows(values)
+
+
+def by_size(labels: LabelsLike) -> Labels:
+    """Relabel a partition, or each row, as results report it: the largest cluster is 0.
+
+    Ties go by first item. Cost O(N + K log K) per partition.
+
+    Examples
+    --------
+    >>> from partita.labels import by_size
+    >>> by_size([7, 3, 3, 5])
+    array([1, 0, 0, 2], dtype=int32)
+    """
+    rows = canonical(labels)
+    if rows.ndim == 2:
+        return np.array([by_size(row) for row in rows], np.int32).reshape(rows.shape)
+    # Canonical labels count clusters by their first item, so a stable sort breaks ties by it.
+    order = np.argsort(-np.bincount(rows), kind="stable")
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return rank[rows]
+
+
+def n_clusters(labels: LabelsLike) -> int:
+    """Count the clusters of a partition, whatever its labels are.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,)
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    O(N).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.n_clusters([5, 5, 2, 9])
+    3
+    """
+    return int(as_labels(labels).max()) + 1
+
+
+def cluster_sizes(labels: LabelsLike) -> NDArray[np.int64]:
+    """Sizes of the clusters, in order of first appearance.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n_items,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n_clusters,)
+
+    Notes
+    -----
+    O(N).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.cluster_sizes(["b", "b", "a", "b"])
+    array([3, 1])
+    """
+    return np.bincount(as_labels(labels)).astype(np.int64)
+
+
+def cross_table(a: LabelsLike, b: LabelsLike) -> NDArray[np.int64]:
+    """Cross tabulation of two partitions: entry (i, j) counts items in cluster i of a and j of b.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n_items,)
+
+    Returns
+    -------
+    ndarray of int64, shape (n_clusters(a), n_clusters(b))
+        Rows and columns in order of first appearance.
+
+    Notes
+    -----
+    O(N + K_a K_b).
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.cross_table([0, 0, 1, 1], [0, 0, 0, 1])
+    array([[2, 0],
+           [1, 1]])
+    """
+    rows = as_labels(a, argument="a")
+    columns = as_labels(b, n_items=rows.size, argument="b")
+    return shared_items(rows, columns)
+
+
+def shared_items(rows: Labels, columns: Labels) -> NDArray[np.int64]:
+    """Cross tabulation of labels 0, 1, … in their own numbering."""
+    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+    require_memory(
+        8 * shape[0] * shape[1],
+        f"the cross table of {shape[0]:,} × {shape[1]:,} clusters",
+        "Coarser partitions have smaller tables; meet(a, b) has only the cells that occur.",
+    )
+    cells = rows.astype(np.int64) * shape[1] + columns
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)
+
+
+def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
+    """Labels as a table shows them: counted from 1 where asked, −1 for none as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.labels import from_one
+    >>> from_one(np.array([0, 1, -1]), True)
+    array([ 1,  2, -1])
+    """
+    return np.where(labels >= 0, labels + 1, labels) if flag(one_based, "one_based") else labels
+
+
+def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool) -> list[Any]:
+    """Items as a table calls them: by name, else counted from 0 or from 1."""
+    first = int(flag(one_based, "one_based"))
+    return list(names) if names is not None else list(range(first, n_items + first))
+
+
+def as_numbered(
+    labels: LabelsLike, *, n_items: int | None = None, argument: str = "labels"
+) -> Labels:
+    """One partition from whatever holds it, with its own numbers where they are 0 … K − 1.
+
+    Labels of an estimate keep their numbers, so that tables made from it speak
+    of the same clusters; all others are numbered by size, as results are.
+    """
+    canonical = as_labels(labels, n_items=n_items, argument=argument)
+    given: Any = labels
+    if hasattr(type(given), "__labels__"):
+        given = given.__labels__()
+    if isinstance(given, (np.ndarray, list, tuple)):
+        values = np.asarray(given)
+        whole = values.dtype.kind in "iu" and values.shape == canonical.shape
+        if whole and values.min() == 0 and values.max() == canonical.max():
+            return values.astype(np.int32)
+    return by_size(canonical)
+
+
+def data_frame(
+    columns: Any, *, of: str, index: Iterable[Any] | None = None, name: str | None = None
+) -> pd.DataFrame:
+    """A pandas table; an error says ``of`` what. ``name`` is that of the index."""
+    pandas = require("pandas", extra="pandas", purpose=f"a table of {of}")
+    rows = None if index is None else pandas.Index(index, name=name)
+    frame: pd.DataFrame = pandas.DataFrame(columns, index=rows)
+    return frame

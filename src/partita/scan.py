@@ -1,0 +1,438 @@
+"""Scans over draws: one function, run on every block of them, combined in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita import _storage
+from partita._memory import require_memory
+from partita._parallel import run, stream
+from partita._text import words
+from partita._validate import choice, number
+from partita.dask import RemoteLabels
+from partita.draws import Draws
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
+from partita.labels import Labels
+from partita.mcmc import mcse_mean
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive draws, as small as they are stored.
+
+    Attributes
+    ----------
+    labels : ndarray of unsigned int, shape (n, n_items)
+    start : int
+        Number of the first draw.
+    n_clusters : ndarray of int64, shape (n,)
+    probabilities : ndarray of float, shape (n,)
+        Their share of the whole mass.
+    is_weighted : bool
+        Whether draws differ in weight; where not, counts are exact and shares come last.
+    """
+
+    labels: NDArray[np.unsignedinteger[Any]]
+    start: int
+    n_clusters: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    is_weighted: bool
+
+    @property
+    def rows(self) -> Labels:
+        """The labels in the dtype of the kernels, a copy."""
+        return self.labels.astype(np.int32)
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """The weights, or 1 for each draw where they do not differ, so that sums are whole."""
+        return self.probabilities if self.is_weighted else np.ones(self.n_clusters.size)
+
+
+R = TypeVar("R")
+P = TypeVar("P")
+Sums = tuple[NDArray[Any], ...]
+
+GATHERED_LABELS = 1 << 26
+"""Labels up to which draws on workers are fetched for a search that needs them whole."""
+
+Say = Callable[[str], None]
+
+
+def block_of(draws: Draws, where: slice) -> Block:
+    """Some consecutive draws as a block, in memory."""
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        return Block(labels.rows(np.arange(where.start, where.stop)), *_facts(draws, where))
+    return Block(labels[where], *_facts(draws, where))
+
+
+def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
+    """What a block has besides its labels."""
+    shares = draws.probabilities[where]
+    return where.start, draws.n_clusters[where], shares, draws.weights is not None
+
+
+def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
+    """Where the blocks are; a pass that needs other blocks than usual says how many ``rows``.
+
+    Blocks of other sizes end where the draws that lie together end; see ``pieces``.
+    """
+    return _storage.pieces(draws.n_draws, draws.n_items, rows)
+
+
+def map_blocks(
+    function: Callable[[Block], R],
+    draws: Draws,
+    *,
+    rows: int | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[R]:
+    """``function(block)`` for every block of draws, in order.
+
+    The function is a pass: of a block alone, without side effects. ``rows`` are the draws of a
+    block, where the usual number does not suit. No result depends on ``n_jobs``, and workers of a
+    cluster have their own.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> from partita.scan import map_blocks
+    >>> draws = pt.Draws([[0, 0, 1], [0, 1, 2], [0, 0, 0]])
+    >>> list(map_blocks(lambda block: int(block.n_clusters.sum()), draws, rows=2))
+    [5, 1]
+    """
+    work = block_slices(draws, rows)
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        return labels.map(
+            partial(_seen, function), [(where, _facts(draws, where)) for where in work]
+        )
+    # Blocks are views; a process elsewhere is sent its block and no other draws.
+    return stream(function, (block_of(draws, where) for where in work), n_jobs)
+
+
+def sum_blocks(
+    function: Callable[[Block], Sums],
+    draws: Draws,
+    *,
+    rows: int | None = None,
+    n_jobs: int | None = None,
+    say: Say | None = None,
+) -> Sums:
+    """The arrays that ``function(block)`` returns, added up over all blocks.
+
+    Groups of consecutive blocks are added up where they lie, then the groups'
+    sums in order: on a cluster each of them stays on the workers, and one set
+    of arrays comes back. The parameters are those of :func:`map_blocks`; ``say`` is told how many
+    draws are done.
+    """
+    work = _storage.groups(draws.n_draws, draws.n_items, rows)
+
+    def done(number: int) -> None:
+        if say is not None:
+            say(f"{work[number][-1].stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
+
+    labels = draws.stored
+    if isinstance(labels, RemoteLabels):
+        groups = [[(where, _facts(draws, where)) for where in group] for group in work]
+        return labels.total(partial(_seen, function), groups, done)
+    blocks = ([block_of(draws, where) for where in group] for group in work)
+    results = stream(partial(_group_sum, function), blocks, n_jobs)
+    return summed(_told(results, done))
+
+
+def map_parts(
+    function: Callable[[Any, P], R],
+    draws: Draws,
+    parts: Sequence[P],
+    *,
+    prepare: Callable[[Block], Any],
+    rows: int | None = None,
+    n_jobs: int | None = None,
+    at_once: int | None = None,
+    say: Say | None = None,
+) -> Iterator[tuple[P, R]]:
+    """``function(prepare(block), part)`` for every block and part; the blocks of a part in order.
+
+    For a pass whose work on one block is itself divided, such as the rows of a
+    similarity matrix. ``at_once`` bounds the results that wait to be combined.
+    """
+    batches = list(_batches(parts, at_once or len(parts)))
+    if isinstance(draws.stored, RemoteLabels):
+        # All blocks for some parts, then for others: the workers are all busy.
+        for number, batch in enumerate(batches):
+            work = partial(_several, function=function, prepare=prepare, parts=batch)
+            for results in map_blocks(work, draws, rows=rows):
+                yield from zip(batch, results, strict=True)
+            if say is not None:
+                say(f"{number + 1:,} of {len(batches):,} parts")
+        return
+    for where in block_slices(draws, rows):
+        block = prepare(block_of(draws, where))
+        for batch in batches:
+            yield from zip(batch, run(partial(function, block), batch, n_jobs), strict=True)
+        if say is not None:
+            say(f"{where.stop:,} of {draws.n_draws:,} {words(draws.kind).draws}")
+
+
+def map_sets(
+    function: Callable[..., R],
+    draws: Draws,
+    sets: Sequence[tuple[NDArray[np.int64], tuple[Any, ...]]],
+    *,
+    n_jobs: int | None = None,
+    is_up: Callable[[], bool] = lambda: False,
+    instead: Callable[..., R] | None = None,
+) -> Iterator[R]:
+    """``function(labels, *more)`` for sets of draws that lie anywhere, in order.
+
+    Each set comes as the numbers of its draws, and what else the function
+    takes; ``labels`` are theirs, in the dtype of the kernels. From the moment
+    on that time ``is_up`` the remaining sets get ``instead(*more)``.
+    """
+    labels = draws.stored
+    left = iter(sets)
+    started = iter(lambda: None if is_up() else next(left, None), None)
+    if isinstance(labels, RemoteLabels):
+        yield from labels.map_sets(partial(_widened, function), started)
+    else:
+        rows = ((labels[numbers], more) for numbers, more in started)
+        yield from stream(partial(_on_set, function), rows, n_jobs)
+    if instead is not None:
+        yield from (instead(*more) for _, more in left)
+
+
+def here(draws: Draws) -> Draws:
+    """The draws with their labels in memory: fetched from workers, where they live there."""
+    return draws._with(labels=draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
+
+
+def near(draws: Draws) -> Draws:
+    """For a search that looks at draws again and again: few of them are fetched, many stay."""
+    return here(draws) if is_small(draws) else draws
+
+
+def is_remote(draws: Draws) -> bool:
+    """Whether the labels live on workers."""
+    return isinstance(draws.stored, RemoteLabels)
+
+
+def is_small(draws: Draws) -> bool:
+    """Whether there are so few labels that they may be fetched from workers for a search."""
+    return draws.n_draws * draws.n_items <= GATHERED_LABELS
+
+
+def concatenated(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+    """Arrays with one row per draw, from those of the blocks."""
+    return tuple(np.concatenate(parts) for parts in zip(*results, strict=True))
+
+
+def summed(results: Iterable[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+    """Arrays added up in the order of the blocks, holding one set of sums: the first ones."""
+    iterator = iter(results)
+    # Views of something else are not written to.
+    totals = tuple(
+        part if part.flags.owndata and part.flags.writeable else np.array(part)
+        for part in next(iterator)
+    )
+    for parts in iterator:
+        for total, part in zip(totals, parts, strict=True):
+            total += part
+    return totals
+
+
+def _batches(work: Sequence[P], size: int) -> Iterator[list[P]]:
+    iterator = iter(work)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _told(results: Iterable[R], done: Callable[[int], None]) -> Iterator[R]:
+    for n_done, result in enumerate(results):
+        done(n_done)
+        yield result
+
+
+# ------------------------------------------------------------------ what workers run, too
+
+
+def _seen(
+    function: Callable[[Block], R], labels: NDArray[np.unsignedinteger[Any]], *facts: Any
+) -> R:
+    return function(Block(labels, *facts))
+
+
+def _group_sum(function: Callable[[Block], Sums], blocks: Sequence[Block]) -> Sums:
+    return summed(map(function, blocks))
+
+
+def _several(
+    block: Block,
+    *,
+    function: Callable[[Any, P], R],
+    prepare: Callable[[Block], Any],
+    parts: Sequence[P],
+) -> list[R]:
+    ready = prepare(block)
+    return [function(ready, part) for part in parts]
+
+
+def _widened(function: Callable[..., R], labels: NDArray[Any], *more: Any) -> R:
+    return function(labels.astype(np.int32), *more)
+
+
+def _on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...]]) -> R:
+    return _widened(function, task[0], *task[1])
+
+
+def fetched(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
+    """The draws with their labels in memory, for a question about all labels at once.
+
+    However many live on workers are fetched, with a word; what memory would not hold is refused
+    before.
+    """
+    labels = draws.stored
+    if not isinstance(labels, RemoteLabels):
+        return draws
+    require_memory(
+        labels.nbytes,
+        f"{question} looks at all labels at once, not where they are; fetching {draws.n_draws:,} "
+        f"draws of {draws.n_items:,} items from the cluster",
+        "Ask it of fewer draws, as in draws[::10].",
+    )
+    of_all = f"of {draws.n_draws:,} {words(draws.kind).draws} fetched from the cluster"
+    every = np.arange(draws.n_draws)
+    return draws._with(labels=labels.rows(every, lambda done: say(f"{done:,} {of_all}")))
+
+
+def _hashes(block: Block) -> tuple[UInt64s]:
+    """The pass: a hash of each row."""
+    from partita.kernels.labels import hash_rows
+
+    return (hash_rows(block.rows),)
+
+
+def _digests(block: Block, *, doubtful: Bools) -> UInt64s:
+    """The pass over rows that share a hash: another, independent one; 0 for all other rows."""
+    found = np.zeros(len(block.labels), np.uint64)
+    for row in np.flatnonzero(doubtful[block.start : block.start + len(found)]):
+        content = blake2b(block.labels[row].tobytes(), digest_size=8).digest()
+        found[row] = int.from_bytes(content, "little")
+    return found
+
+
+def number_distinct(draws: Draws) -> NDArray[np.int64]:
+    """Number the distinct rows by first appearance, through 128 bits of each where they repeat.
+
+    No label has to travel, wherever the draws live.
+    """
+    (hashes,) = concatenated(map_blocks(_hashes, draws))
+    kept, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    if kept.size == hashes.size:
+        return np.arange(hashes.size)
+    doubtful = count[number] > 1
+    digests = np.concatenate(list(map_blocks(partial(_digests, doubtful=doubtful), draws)))
+    some = np.flatnonzero(doubtful)
+    kinds, other = np.unique(digests[some], return_inverse=True)
+    _, apart = np.unique(number[some] * kinds.size + other, return_inverse=True)
+    number[some] = kept.size + apart
+    return _by_first_appearance(number)
+
+
+def _by_first_appearance(number: Ints) -> Ints:
+    """The same groups, numbered in the order in which they appear; without sorting."""
+    rows = np.arange(number.size)
+    first = np.zeros(int(number.max()) + 1, np.int64)
+    first[number[::-1]] = rows[::-1]  # of several rows the last one written stays: the first
+    is_first = first[number] == rows
+    ranks: NDArray[np.int64] = (np.cumsum(is_first) - 1)[first[number]]
+    return ranks
+
+
+FEW_DRAWS = 4
+"""Draws per chain below which no effective number of draws can be estimated."""
+
+
+def shapes_of(
+    draws: Draws, n_ranks: int, n_jobs: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Entropy of each draw, and the sizes of its n_ranks largest clusters."""
+    entropy, ranked = concatenated(
+        map_blocks(partial(_shapes, n_ranks=n_ranks), draws, n_jobs=n_jobs)
+    )
+    return entropy, ranked
+
+
+def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
+    from partita.kernels.contingency import entropy_terms
+    from partita.kernels.uncertainty import shapes
+
+    rows = block.rows
+    entropy = np.empty(rows.shape[0])
+    ranked = np.empty((rows.shape[0], n_ranks), np.int32)
+    shapes(rows, block.n_clusters, entropy_terms(rows.shape[1]), entropy, ranked)
+    return entropy, ranked
+
+
+def chains_of(draws: Draws) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Names of the chains, and the number of each draw's; draws of unknown chain form one."""
+    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
+    return np.unique(chain, return_inverse=True)
+
+
+def long_chains(draws: Draws) -> NDArray[np.bool_]:
+    """Which chains are long enough to be compared with the longest.
+
+    Chains below a tenth of the longest are not, nor are those below eight draws beside one that
+    has eight or more: all chains are cut to the shortest that counts.
+    """
+    _, number = chains_of(draws)
+    lengths = np.bincount(number)
+    longest = int(lengths.max())
+    return np.asarray((10 * lengths >= longest) & ((lengths >= 8) | (longest < 8)))
+
+
+def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One row per chain, in the order sampled; draws of unknown chain form one chain.
+
+    Chains of different length are cut to the shortest by dropping their
+    earliest draws, those most likely to be burn-in. Chains that are too short beside the
+    others (:func:`long_chains`) are left out.
+    """
+    _, number = chains_of(draws)
+    rows = [values[number == chain] for chain in np.flatnonzero(long_chains(draws)).tolist()]
+    shortest = min(row.size for row in rows)
+    return np.stack([row[row.size - shortest :] for row in rows])
+
+
+def error_of(
+    draws: Draws,
+    values: NDArray[np.float64],
+    error: Callable[[NDArray[np.float64]], float] = mcse_mean,
+) -> float:
+    """Monte Carlo error of one value per draw: 0 for a constant, NaN for chains that are short."""
+    chains = by_chain(draws, values)
+    if chains.shape[1] < FEW_DRAWS:
+        return float("nan")
+    return 0.0 if np.ptp(chains) == 0.0 else error(chains)
+
+
+def entropy_weights(draws: Draws, by: str, strength: float) -> NDArray[np.float64]:
+    """w ∝ w·exp(λ·H/log k), with H/log k := 0 for one cluster; see ``Draws.reweighted``."""
+    choice(by, "by", ("entropy",))
+    strength = number(strength, "strength")
+    entropy, _ = shapes_of(draws, 1)
+    k = draws.n_clusters
+    balance = np.where(k > 1, entropy / np.log2(np.maximum(k, 2)), 0.0)
+    log_weights = np.log(draws.probabilities) + strength * balance
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,216 @@
+"""The posterior similarity matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from partita._memory import require_memory
+from partita._progress import Status
+from partita._validate import unexpected
+from partita.draws import Draws, as_draws
+from partita.errors import about
+from partita.kernels.arrays import Floats, Ints
+from partita.labels import DrawsLike, by_item
+from partita.scan import Block, map_parts
+
+_BLOCK_ROWS = 16
+"""Rows of one task: even, for the kernel takes rows in pairs, and small, to balance threads."""
+
+_CHUNK_LABELS = 1 << 23
+"""Labels handed to a kernel at a time: what a call needs beyond its result."""
+
+_BATCH_CELLS = 1 << 22
+"""Sums computed before they are added to the result."""
+
+_CODES = 1 << 16
+"""Different labels that the kernels can tell apart."""
+
+_LITTLE_WORK = 1 << 23
+"""Pairs of items times draws that are counted before other threads would have woken."""
+
+
+def similarity(
+    draws: DrawsLike,
+    *,
+    rows: slice | ArrayLike | None = None,
+    n_jobs: int | None = None,
+    dtype: DTypeLike = np.float64,
+) -> NDArray[np.float64]:
+    """Posterior similarity matrix: how probable it is that two items share a cluster.
+
+    p_ij = Σ_m w_m · 1(c_mi = c_mj), with w_m = 1/M for unweighted draws, where
+    each entry is then a count divided by M, exactly.
+
+    To look at and to order items by; Binder's loss, the lower bound of VI and
+    PEAR need no more than it. The exact expected VI cannot be computed from
+    it, and needs no N × N matrix: see ``expected_loss`` and ``estimate``.
+
+    Parameters
+    ----------
+    draws : Draws or anything as_draws accepts
+    rows : slice, positions, mask or names of items, optional
+        Only these rows, without the rest of the matrix in memory.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+    dtype : {float64, float32}
+        float32 halves the memory.
+
+    Returns
+    -------
+    ndarray, shape (n_items, n_items) or (n_rows, n_items)
+        Symmetric, with exact ones for each item with itself.
+
+    Raises
+    ------
+    MemoryLimitError
+        Before the matrix would exceed the available memory.
+
+    Notes
+    -----
+    O(M N²/2) comparisons, in vector registers and in threads; weights make it
+    three times slower. Beyond the result it needs some 50 MB, or 1 kB per item
+    where that is more.
+
+    References
+    ----------
+    Binder (1978), Bayesian cluster analysis, Biometrika 65.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.Draws([[0, 0, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1]])
+    >>> pt.similarity(draws)
+    array([[1.  , 0.75, 0.25],
+           [0.75, 1.  , 0.5 ],
+           [0.25, 0.5 , 1.  ]])
+    >>> pt.similarity(draws, rows=[2])
+    array([[0.25, 0.5 , 1.  ]])
+    """
+    posterior = as_draws(draws)
+    kind = _clean_kind(dtype)
+    n_items = posterior.n_items
+    wanted = np.arange(n_items) if rows is None else _positions(posterior, rows)
+    what, instead = f"the similarity matrix of {n_items:,} items", "rows=slice(0, 1000)"
+    if rows is not None:
+        what, instead = f"the block of {wanted.size:,} × {n_items:,} similarities", "fewer rows"
+    require_memory(
+        wanted.size * n_items * kind.itemsize,
+        what,
+        f"Ask for a part of it with {instead}"
+        + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
+    )
+    out = np.zeros((wanted.size, n_items), kind)
+    if n_jobs is None and posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
+        n_jobs = 1
+    with Status("similarity") as status:
+        for group in _groups(posterior, wanted):
+            _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
+    _finish(out, wanted, symmetric=rows is None)
+    return out
+
+
+def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, AttributeError):  # how NumPy says that this is no type
+        kind = np.dtype(object)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise unexpected(dtype, "dtype", "float64 or float32")
+    return kind
+
+
+def _positions(draws: Draws, rows: slice | ArrayLike) -> Ints:
+    if isinstance(rows, slice):
+        rows = np.arange(draws.n_items)[rows]
+    with about("rows", "items"):
+        return draws.item_positions(rows)
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(r, min(r + _BLOCK_ROWS, n_rows)) for r in range(0, n_rows, _BLOCK_ROWS)]
+
+
+def _groups(draws: Draws, wanted: Ints) -> Iterator[slice]:
+    """All rows at once, unless labels must be renamed to be told apart in 16 bits.
+
+    A group ends where a block of rows ends: rows of one block start at one column.
+    """
+    step = wanted.size if _fits(draws) else (_CODES - 1) // _BLOCK_ROWS * _BLOCK_ROWS
+    for start in range(0, wanted.size, step):
+        yield slice(start, min(start + step, wanted.size))
+
+
+def _fits(draws: Draws) -> bool:
+    return int(draws.n_clusters.max()) <= _CODES
+
+
+def _accumulate(
+    draws: Draws, rows: Ints, out: NDArray[Any], symmetric: bool, n_jobs: int | None, status: Status
+) -> None:
+    """Add up counts or weights, chunk of draws by chunk; from the first row's item if symmetric."""
+    fits = _fits(draws)
+    prepare = partial(_short_labels, rows=None if fits else rows)
+    work = partial(_together, rows=rows, symmetric=symmetric)
+    results = map_parts(
+        work,
+        draws,
+        _blocks(rows.size),
+        prepare=prepare,
+        # At least 512 draws, so that the inner loop over draws stays long for many items.
+        rows=max(512, _CHUNK_LABELS // draws.n_items),
+        n_jobs=n_jobs,
+        at_once=max(1, _BATCH_CELLS // (_BLOCK_ROWS * draws.n_items)),
+        say=status.say,
+    )
+    for block, part in results:
+        out[block, draws.n_items - part.shape[1] :] += part
+
+
+ShortLabels = tuple[NDArray[np.uint16], NDArray[np.float64] | None]
+
+
+def _short_labels(block: Block, *, rows: Ints | None) -> ShortLabels:
+    """Labels in 16 bits, in the order in which they are read, and the weights if they differ."""
+    labels = block.labels if rows is None else _renamed(block.labels, rows)
+    # Counting runs along the draws of one item, weighing along the items of one draw.
+    if block.is_weighted:
+        return labels.astype(np.uint16), block.probabilities
+    return by_item(labels, np.uint16), None
+
+
+def _together(short: ShortLabels, part: slice, *, rows: Ints, symmetric: bool) -> Floats:
+    """Counts or weights of some rows, from the first row's item on if symmetric."""
+    from partita.kernels.labels import count_together, weigh_together
+
+    labels, weights = short
+    first = int(rows[part.start]) if symmetric else 0
+    if weights is None:
+        return count_together(labels, rows[part], first)
+    sums = np.zeros((part.stop - part.start, labels.shape[1] - first))
+    weigh_together(labels, weights, rows[part], first, sums)
+    return sums
+
+
+def _renamed(labels: NDArray[Any], rows: Ints) -> NDArray[np.uint16]:
+    """Labels by which the given items are still told apart from all others: 0 is "none of them"."""
+    codes = np.empty(labels.shape, np.uint16)
+    for draw, renamed in zip(labels, codes, strict=True):
+        name = np.zeros(int(draw.max()) + 1, np.uint16)
+        name[draw[rows]] = np.arange(1, rows.size + 1)
+        renamed[:] = name[draw]
+    return codes
+
+
+def _finish(out: NDArray[Any], rows: Ints, *, symmetric: bool) -> None:
+    """Turn sums into shares, and mirror them if only the upper triangle was filled."""
+    for block in _blocks(rows.size):
+        part = out[block, block.start if symmetric else 0 :]
+        # An item is with itself in every draw: its own sum is the total, in the same rounding.
+        part /= out[np.arange(block.start, block.stop), rows[block]][:, None]
+        if symmetric:
+            out[block.stop :, block] = out[block, block.stop :].T
