@@ -42,7 +42,7 @@ def test_against_prints_both_numbers_and_what_they_mean(place, partita):
     p = pt.p_value(draws, moved)
     level = pt.credible_ball(draws, pt.estimate(draws)).credible_level(moved)
     assert f"p-value: {float(p):.3g} credible level: {100 * level:.3g}%" in text
-    assert "would be no more typical than it" in text
+    assert "more typical than this clustering (p = " in text
     assert "the credible ball around the estimate contains it from" in text
     assert "From the estimate: item g0 moves from cluster 0 to cluster 2" in text
     found = json.loads(partita("compare", "draws.csv", "--against", "truth.csv", "--json").stdout)

@@ -14,10 +14,10 @@ from partita.plots.canvas import (
     one_axes,
     plain,
     points_with_errors,
-    remark,
     whole_ticks,
 )
 from partita.plots.inputs import of_kind
+from partita.rivals.curve import MATTERS
 from partita.rivals.result import Representatives
 
 if TYPE_CHECKING:
@@ -57,13 +57,11 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
         )
     axes = one_axes(ax, width=4.6, height=3.4)
     own = words(source.draws.kind).draws
-    best = int(curve.held_out.argmin())
-    limit = curve.held_out[best] + curve.error[best]
-    axes.axhline(limit, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    across = {"xycoords": ("axes fraction", "data"), "ha": "right"}
-    remark(axes, "best + one standard error", (1.0, limit), (-2.0, 3.0), **across)
-    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
     chosen, shown = curve.chosen, [curve.chosen - 1]
+    wanted = curve.held_out[shown[0]] - MATTERS * curve.held_out[0] * (curve.n - chosen)
+    later = curve.n >= chosen
+    axes.plot(curve.n[later], wanted[later], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
     points_with_errors(axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}")
     axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
     axes.set_xlabel("representatives")
@@ -71,6 +69,6 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     axes.legend(fontsize=SMALL, frameon=False, loc="upper right")
     whole_ticks(axes, "x")
     plain(axes)
-    note = "ringed: the smallest number within one standard error of the best"
+    note = f"dashed: each further one takes off {100 * MATTERS:g}% of the distance to one"
     headline(axes, f"How many representatives? {chosen}", note)
     return axes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result, as_html, frozen
-from partita._text import Kind, roughly, words
+from partita._text import Kind, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.labels import Labels, LabelsLike, as_labels
@@ -85,9 +85,12 @@ class PValue(float):
     def in_words(self) -> str:
         """The number, what it means, and which choice was made."""
         said = words(self.kind)
+        above = round((1.0 - float(self)) * (self.n_draws + 1))
+        known = "approximately independent " if self.kind == "posterior" else ""
         text = (
-            f"p = {float(self):.3g}: if it were one more {said.draw}, {roughly(float(self))} of "
-            f"the {self.n_draws + 1:,} would be no more typical than it ({self.drawn})"
+            f"Of {self.n_draws:,} {known}{said.draws}, {f'{above:,}' if above else 'none'} "
+            f"{'is' if above < 2 else 'are'} more typical than this clustering (p = "
+            f"{float(self):.3g}; {self.drawn})"
         )
         if self.method == "ball":
             return f"{text}, by distance to the estimate."
@@ -167,7 +170,10 @@ class ConformalSet(Result):
         )
 
     def contains(self, labels: LabelsLike, *, prob: float = 0.95) -> bool:
-        """Whether a partition belongs to the conformal set of that probability."""
+        """Whether p > 1 − prob: a set whose probability is ``prob`` on average over draws.
+
+        For the set at hand it may be more or less, by the Monte Carlo error of the draws.
+        """
         from partita.credible.ball import clean_prob
 
         return float(self.p_value(labels)) > 1.0 - clean_prob(prob)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,15 +13,20 @@ from partita._progress import Status
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.ball import clean_prob
+from partita.diagnostics.agreement import inflation_of
+from partita.diagnostics.functionals import functionals
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DrawsLike, canonical
+from partita.lattice import all_partitions
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_metric
+from partita.posterior import as_posterior
 from partita.rivals.bound import EFFORTS, lower_bound
-from partita.rivals.curve import HeldOutCurve, halves, is_flat, mean_and_error
+from partita.rivals.curve import HeldOutCurve, halves, margins, mean_and_error
 from partita.rivals.parts import part_of
+from partita.rivals.pool import GAIN
 from partita.rivals.quantise import FULL, QUICK, Effort, Found, quantise
 from partita.rivals.regions import assembled, nearest_regions
 from partita.rivals.result import Representatives
@@ -29,6 +35,10 @@ from partita.search.task import Clock
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+
+LISTED_ITEMS, LISTED_NUMBER = 6, 3
+"""Items and representatives up to which every set of partitions is tried."""
 
 
 def representatives(
@@ -58,10 +68,12 @@ def representatives(
     draws : Draws, array_like or path
         Anything :func:`as_draws` accepts. Equal draws are merged first.
     n : int, optional
-        Number of representatives. When omitted it is chosen by a held-out
+        Number of representatives, a resolution. When omitted it is chosen by a held-out
         curve: representatives are found on one half of the draws (blocks of
-        neighbouring draws of each chain take turns) and judged on the other;
-        the smallest n within one standard error of the best is kept.
+        neighbouring draws of each chain take turns, with gaps of three autocorrelation times),
+        judged on the other, and the other way round; the smallest n is kept from which on each
+        further representative takes off less than 5% of the distance to one, beyond its 95%
+        interval.
     loss : str or Loss, default "vi"
         A metric, such as "vi" or "binder".
     n_max : int, default 8
@@ -85,7 +97,8 @@ def representatives(
 
     Notes
     -----
-    The search takes greedy medoids and random starts on samples of the draws,
+    Up to six items and three representatives, all sets are listed. Otherwise the search takes
+    greedy medoids and random starts on samples of the draws,
     moves them by hard and by softened Lloyd steps whose centres are walked
     downhill by the engine of :func:`estimate`, exchanges centres over a pool
     of all that were seen, and ends on all draws: O(n · pool · M) and a few
@@ -125,11 +138,11 @@ def representatives(
             number = curve.chosen
         else:
             number = _number(n, distinct.n_draws)
-        found = search.best(distinct, number, FULL)
+        found = search.listed(distinct, number) or search.best(distinct, number, FULL)
         nearest = nearest_regions(distinct, found.rows, measure, n_jobs)
         status.say("proving a lower bound")
         lower = found.lower_bound
-        if number > 1:
+        if lower is None and number > 1:
             lower = _proof(distinct, number, measure, nearest, bound, n_jobs)
         return assembled(posterior, index, found, nearest, lower, level, curve, measure, clock)
 
@@ -163,23 +176,55 @@ class _Search:
             say=self.status.say,
         )
 
+    def listed(self, draws: Draws, n: int) -> Found | None:
+        """The best of all sets of partitions, for few items and representatives; None for more."""
+        if not (draws.n_items <= LISTED_ITEMS and 1 < n <= LISTED_NUMBER):
+            return None
+        rows = np.array(list(all_partitions(draws.n_items)))
+        if n > len(rows):
+            return None
+        masses = np.array([self.loss.distances(r, draws, 1) for r in rows]) * draws.probabilities
+        best, chosen = np.inf, (0,) * n
+        for others in combinations(range(len(rows)), n - 1):
+            nearest = masses[list(others)].min(axis=0)
+            values = np.minimum(masses[others[-1] + 1 :], nearest).sum(axis=1)
+            if values.size and values.min() < best - GAIN:
+                best = float(values.min())
+                chosen = (*others, others[-1] + 1 + int(values.argmin()))
+        proven = None if self.bound is None else best
+        return Found(rows[list(chosen)].astype(np.int32), 1, 1, (), proven)
+
     def curve(self, draws: Draws, n_max: int) -> HeldOutCurve:
         """Distances on both halves for n = 1, 2, … while more representatives help."""
-        fit, held, block = halves(draws)
-        if held.size == 0:
-            return _curve([(1, 0.0, 0.0, 0.0)], ended=True)
-        seen, unseen = part_of(draws, fit).unique(), part_of(draws, held)
-        rows: list[tuple[int, float, float, float]] = []
-        most = min(n_max, seen.n_draws)
+        correlated = 1.0
+        if draws.weights is None and draws.kind == "posterior":
+            values = functionals(as_posterior(draws)).values()
+            correlated = inflation_of(draws, values, n_jobs=self.n_jobs)
+        ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
+        if not ways:
+            return _curve([(0.0, 0.0, 0.0)], ended=True)
+        parts = [(part_of(draws, fit).unique(), part_of(draws, held)) for fit, held, _ in ways]
+        block = np.concatenate([blocks for _, _, blocks in ways])
+        weights = draws.probabilities[np.concatenate([held for _, held, _ in ways])]
+        rows: list[tuple[float, float, float]] = []
+        distances: list[Floats] = []
+        most = min(n_max, *(seen.n_draws for seen, _ in parts))
         for n in range(1, most + 1):
-            found = self.best(seen, n, QUICK).rows
-            fitted = float((seen.probabilities * self._to_nearest(found, seen)).sum())
-            distances = self._to_nearest(found, unseen)
-            rows.append((n, fitted, *mean_and_error(distances, unseen.probabilities, block)))
-            if is_flat([r[2] for r in rows], [r[3] for r in rows]) or self.clock.is_up():
+            found = [self.best(seen, n, QUICK).rows for seen, _ in parts]
+            fitted = [
+                (seen.probabilities * self._to_nearest(r, seen)).sum()
+                for r, (seen, _) in zip(found, parts, strict=True)
+            ]
+            away = [self._to_nearest(r, held) for r, (_, held) in zip(found, parts, strict=True)]
+            distances.append(np.concatenate(away))
+            rows.append((float(np.mean(fitted)), *mean_and_error(distances[-1], weights, block)))
+            margin = margins(distances, weights, block)
+            curve = _curve(rows, ended=n == most < n_max, margin=margin)
+            if n >= curve.chosen + 2:
+                return replace(curve, ended=True)
+            if self.clock.is_up():
                 break
-        ended = is_flat([r[2] for r in rows], [r[3] for r in rows]) or len(rows) == seen.n_draws
-        return _curve(rows, ended=ended)
+        return curve
 
     def _to_nearest(self, rows: Int32s, draws: Draws) -> Floats:
         distances = [self.loss.distances(row, draws, self.n_jobs) for row in rows]
@@ -187,11 +232,12 @@ class _Search:
         return nearest
 
 
-def _curve(rows: list[tuple[int, float, float, float]], *, ended: bool) -> HeldOutCurve:
-    n, fitted, held_out, error = zip(*rows, strict=True)
-    return HeldOutCurve(
-        np.array(n, np.int64), np.array(fitted), np.array(held_out), np.array(error), ended
-    )
+def _curve(
+    rows: list[tuple[float, float, float]], *, ended: bool, margin: Floats | None = None
+) -> HeldOutCurve:
+    fitted, held_out, error = np.array(rows).T
+    n = np.arange(1, len(rows) + 1)
+    return HeldOutCurve(n, fitted, held_out, error, ended, margin)
 
 
 def _number(n: int, distinct: int) -> int:
