@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "partita"
 
 ORDER = (
     *("kernels", "losses", "io", "credible", "search", "samplers", "diagnostics"),
-    *("rivals", "representatives", "summary", "plots", "sklearn", "arviz", "anndata", "report"),
+    *("representative", "summary", "plots", "sklearn", "arviz", "anndata", "report"),
     "cli",
 )
 """From the bottom. Modules that are not listed are the ground, which imports none of these."""

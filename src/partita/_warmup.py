@@ -88,9 +88,9 @@ def _core() -> None:
 
 def _rivals() -> None:
     """Choose representatives and bound them, find modes, and rank a hypothesis."""
-    from partita.rivals.conformal import p_value
-    from partita.rivals.modes import modes
-    from partita.rivals.representatives import representatives
+    from partita.representative.conformal import p_value
+    from partita.representative.modes import modes
+    from partita.representative.representatives import representatives
 
     draws = _small_draws()
     representatives(draws)

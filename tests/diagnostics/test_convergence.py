@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
-from partita.diagnostics.drift import _mismatches, drift
+from partita.diagnostics.agreement import _mismatches, drift
 from partita.errors import InvalidInputError
 
 N_DRAWS, N_ITEMS = 600, 10

@@ -234,7 +234,7 @@ def _tested(draws: Draws, labels: Labels, losses: tuple[str, ...]) -> dict[str, 
     from partita.credible.ball import credible_ball
     from partita.losses.evaluate import as_loss
     from partita.losses.explain import explain
-    from partita.rivals.conformal import p_value
+    from partita.representative.conformal import p_value
     from partita.search.estimate import estimate
 
     name = next((name for name in losses if as_loss(name).is_metric), "vi")

@@ -47,8 +47,8 @@ def command(draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
     from partita.cli.outputs import item_names, numbered
-    from partita.rivals.modes import modes
-    from partita.rivals.representatives import representatives
+    from partita.representative.modes import modes
+    from partita.representative.representatives import representatives
     from partita.summary.plain import fields_of
 
     found = representatives(draws, loss=loss, **wishes)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import texts
-from partita.diagnostics.convergence import diagnose_values
-from partita.diagnostics.functionals import functionals, trace_functionals
+from partita.diagnostics.diagnose import diagnose_values, functionals, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots.inputs import estimate_for, posterior_of

@@ -10,8 +10,7 @@ from partita._text import counted, words
 from partita.plots.canvas import GREY, SMALL, headline, library, one_axes, plain
 from partita.plots.colours import colour
 from partita.plots.inputs import of_kind
-from partita.rivals.modes import STANDS_OUT
-from partita.rivals.modes_result import Modes
+from partita.representative.modes import STANDS_OUT, Modes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

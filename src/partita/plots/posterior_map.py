@@ -21,8 +21,8 @@ from partita.plots.canvas import INK, SMALL, headline, library, one_axes, plain,
 from partita.plots.colours import colour
 from partita.plots.embedding import Embedding, embed
 from partita.plots.inputs import ball_of
-from partita.rivals.modes_result import Modes
-from partita.rivals.result import Representatives
+from partita.representative.modes import Modes
+from partita.representative.representatives import Representatives
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

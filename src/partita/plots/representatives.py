@@ -26,8 +26,8 @@ from partita.plots.colours import colour, colour_indices
 from partita.plots.inputs import fit_for, observations_of, of_kind
 from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
 from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
-from partita.rivals.modes_result import Modes
-from partita.rivals.result import Representatives
+from partita.representative.modes import Modes
+from partita.representative.representatives import Representatives
 from partita.samplers.fit import Fit
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from partita.plots.canvas import (
     whole_ticks,
 )
 from partita.plots.inputs import of_kind
-from partita.rivals.curve import MATTERS
-from partita.rivals.result import Representatives
+from partita.representative.representatives import MATTERS, Representatives
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

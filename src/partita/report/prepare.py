@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import Words, with_unit, words
-from partita.diagnostics.functionals import functionals
+from partita.diagnostics.diagnose import functionals
 from partita.kernels.arrays import Floats
 from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from partita._text import counted, origin_in_words, percent, words
 from partita.plots.functional_table import title_of
-from partita.rivals.wording import rivals_in_words
+from partita.representative.representatives import representatives_in_words
 
 if TYPE_CHECKING:
-    from partita.rivals.result import Representatives
+    from partita.representative.representatives import Representatives
     from partita.summary.result import Summary
 
 _STARTS = 12
@@ -66,7 +66,7 @@ def rivals_table(rivals: Representatives) -> ReportTable:
     )
     ball = f"{percent(rivals.prob)} radius"
     columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
-    return ReportTable(rivals_in_words(rivals), columns, rows)
+    return ReportTable(representatives_in_words(rivals), columns, rows)
 
 
 def cluster_table(summary: Summary) -> ReportTable:

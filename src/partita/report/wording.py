@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.credible.uncertainty import ClusterCounts
     from partita.losses.base import Loss
-    from partita.rivals.result import Representatives
+    from partita.representative.representatives import Representatives
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
-    from partita.diagnostics.result import Diagnostics
+    from partita.diagnostics.diagnose import Diagnostics
     from partita.search.curve_result import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate

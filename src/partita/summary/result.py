@@ -24,7 +24,7 @@ from partita.credible.uncertainty import (
     ClusterUncertainty,
     ItemUncertainty,
 )
-from partita.diagnostics.result import Diagnostics
+from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
 from partita.errors import InvalidInputError, UnknownNameError
 from partita.labels import Labels
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from partita.rivals.result import Representatives
+    from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
     from partita.search.price_path import PricePath
 

@@ -24,9 +24,13 @@ from partita.credible.uncertainty import (
     items_from,
     n_clusters_posterior,
 )
-from partita.diagnostics.convergence import diagnose_values
-from partita.diagnostics.functionals import functionals, trace_functionals
-from partita.diagnostics.result import Diagnostics, nothing_to_diagnose
+from partita.diagnostics.diagnose import (
+    Diagnostics,
+    diagnose_values,
+    functionals,
+    nothing_to_diagnose,
+    trace_functionals,
+)
 from partita.draws import Draws, as_draws
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
@@ -43,7 +47,7 @@ from partita.summary.observations import Observations, as_observations
 from partita.summary.result import LATE, Summary
 
 if TYPE_CHECKING:
-    from partita.rivals.result import Representatives
+    from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
 
 T = TypeVar("T")
@@ -267,7 +271,7 @@ def _for_comparison(
 
 
 def _rivals(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
-    from partita.rivals.representatives import representatives
+    from partita.representative.representatives import representatives
 
     shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
     return representatives(draws, loss=loss, prob=prob, bound=None, **shared)

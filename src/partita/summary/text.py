@@ -251,9 +251,9 @@ def _convergence(summary: Summary, width: int) -> list[Line]:
     for warning in found.warnings:
         lines += _wrapped(_WARNS, warning, width)
     if summary.rivals is not None:
-        from partita.rivals.wording import rivals_in_words
+        from partita.representative.representatives import representatives_in_words
 
-        lines += _wrapped(_WARNS, rivals_in_words(summary.rivals), width)
+        lines += _wrapped(_WARNS, representatives_in_words(summary.rivals), width)
     for note in found.notes:
         lines += _wrapped("  ", note, width)
     return lines

@@ -7,8 +7,8 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.rivals.peaks import find_peaks, neighbour_graph
-from reference import rivals as twin
+from partita.representative.modes import find_peaks, neighbour_graph
+from reference import representatives as twin
 
 ONE = np.repeat([0, 1, 2], 8)
 FAR = np.tile([0, 1, 2], 8)

@@ -1,21 +1,208 @@
-"""Modes of the posterior: peaks of closeness that hold over a range of scales."""
+"""Modes of the posterior: peaks of closeness that persist over a range of scales."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._result import Result
+from partita._text import counted
 from partita._validate import whole
 from partita.draws import Draws, as_draws
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike, by_size
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_metric, pairwise_distances
-from partita.rivals.conformal import MAX_DRAWS
-from partita.rivals.exchangeable import thinned
-from partita.rivals.modes_result import Modes
-from partita.rivals.parts import chain_shares
-from partita.rivals.peaks import Peaks, find_peaks, neighbour_graph
+from partita.representative.conformal import MAX_DRAWS, thinned
+from partita.representative.representatives import PartitionSet, chain_shares
 from partita.scan import chains_of
+
+Neighbours = list[NDArray[np.int64]]
+
+
+def neighbour_graph(apart: NDArray[np.float64], k: int) -> Neighbours:
+    """Each node's k nearest nodes, both ways, and a spanning tree of shortest edges.
+
+    The tree connects what nearest neighbours leave apart, so that every two
+    peaks have a valley between them.
+    """
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    n = len(apart)
+    linked = np.zeros((n, n), bool)
+    nearest = np.argsort(apart, axis=1, kind="stable")[:, 1 : k + 1]
+    np.put_along_axis(linked, nearest, True, axis=1)
+    tree = minimum_spanning_tree(apart).tocoo()
+    linked[tree.row, tree.col] = True
+    linked |= linked.T
+    np.fill_diagonal(linked, False)
+    return [np.flatnonzero(row) for row in linked]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Peaks(Result):
+    """Every local maximum of a score, highest first.
+
+    Attributes
+    ----------
+    node : ndarray of int64
+        Where each peak is.
+    birth, death : ndarray of float
+        Score of the peak, and of the highest valley towards a higher peak (0 for the highest).
+    valley : ndarray of int64
+        Where that valley is; −1 for the highest peak.
+    """
+
+    node: NDArray[np.int64]
+    birth: NDArray[np.float64]
+    death: NDArray[np.float64]
+    valley: NDArray[np.int64]
+    _bridge: Mapping[int, int]
+    _above: NDArray[np.int64]
+
+    @property
+    def persistence(self) -> NDArray[np.float64]:
+        """(birth − death) / birth: the share of a peak that stands above its valley."""
+        return 1.0 - np.divide(
+            self.death, self.birth, out=np.ones_like(self.death), where=self.birth > 0.0
+        )
+
+    def regions(self, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Number of the kept peak that each node flows to, uphill and over low valleys."""
+        goal = {int(node): int(node) for node in self.node[kept]}
+        target = self._above.copy()
+        for peak in self.node[~kept].tolist():
+            target[peak] = self._bridge[peak]
+        number = {int(node): i for i, node in enumerate(self.node[kept])}
+        region = np.full(target.size, -1, np.int64)
+        for node in range(target.size):
+            path = [node]
+            while path[-1] not in goal and region[path[-1]] < 0:
+                path.append(int(target[path[-1]]))
+            end = path[-1]
+            region[path] = number[end] if end in goal else region[end]
+        return region
+
+
+def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
+    """Flood the graph from the highest node down; the lower of two peaks that meet dies there.
+
+    O(edges · log) and sequential. Equal scores go by the number of the node.
+    """
+    order = np.argsort(-score, kind="stable")
+    rank = np.argsort(order)
+    root = np.arange(order.size)
+    above = np.arange(order.size)
+    valley: dict[int, int] = {}
+    bridge: dict[int, int] = {}
+
+    def top(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = int(root[node])
+        return node
+
+    for node in order.tolist():
+        higher = graph[node][rank[graph[node]] < rank[node]]
+        higher = higher[np.argsort(rank[higher])]
+        if higher.size == 0:
+            continue
+        above[node] = higher[0]
+        root[node] = top(int(higher[0]))
+        for other in higher[1:].tolist():
+            mine, its = top(node), top(other)
+            if mine == its:
+                continue
+            lower, upper = (mine, its) if rank[mine] > rank[its] else (its, mine)
+            valley[lower] = node
+            # A peak that is not kept flows across its valley, to the side of the one that lives.
+            bridge[lower] = other if upper == its else int(above[node])
+            root[lower] = upper
+    peaks = np.flatnonzero(above == np.arange(order.size))
+    peaks = peaks[np.argsort(rank[peaks])]
+    lowest = np.array([valley.get(p, -1) for p in peaks.tolist()])
+    death = np.where(lowest >= 0, score[lowest], 0.0)
+    return Peaks(peaks, score[peaks], death, lowest, bridge, above)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes(PartitionSet):
+    """Modes of the posterior over partitions. Made by :func:`modes`.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n, n_items)
+        The draw at each peak, heaviest region first; clusters numbered by size.
+    weights : ndarray of float, shape (n,)
+        Share of the draws in the region of each mode.
+    persistence : ndarray of float, shape (n,)
+        Share of each peak that stands above the valley towards a higher one, at ``rate``.
+    rate : float
+        The smallest rate at which this number of modes shows.
+    rates : ndarray of float, shape (n_rates,)
+    counts : ndarray of int64, shape (n_rates,)
+        Number of modes at each rate; 0 where fewer than five draws make any peak.
+    peaks : tuple of Peaks
+        Every peak at each rate, with birth and death.
+    stands_out : tuple of ndarray of bool
+        Which of them are modes at that rate.
+    assignment : ndarray of int64, shape (n_draws,)
+        Region of each of the draws used.
+    chains : ndarray of float, shape (n_chains, n)
+        Share of each chain in each region; rows sum to 1.
+    chain_names : tuple
+    draws : Draws
+        The draws used, after thinning.
+    drawn : str
+        Which draws these are.
+    loss : Loss
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> found = pt.modes([[0, 0, 1, 1]] * 30)
+    >>> found.n, found.labels
+    (1, array([[0, 0, 1, 1]], dtype=int32))
+    """
+
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    persistence: NDArray[np.float64]
+    rate: float
+    rates: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    peaks: tuple[Peaks, ...]
+    stands_out: tuple[NDArray[np.bool_], ...]
+    assignment: NDArray[np.int64]
+    chains: NDArray[np.float64]
+    chain_names: tuple[Any, ...]
+    draws: Draws
+    drawn: str
+    loss: Loss
+
+    def __repr__(self) -> str:
+        return f"<Modes: {self.n}, masses {np.round(self.weights, 3).tolist()}>"
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
+        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of clusters")
+        for r in range(self.n):
+            sizes = np.bincount(self.labels[r])
+            shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
+            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
+        for r in range(1, self.n):
+            text = f"{r} differs from 0: {self.explain(r).in_words()}"
+            lines += wrap(text, 80, subsequent_indent="    ")
+        seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
+        lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
+        return "\n".join(lines)
+
 
 RATES = np.geomspace(0.5, 32.0, 13)
 """Rates of the kernel, times one over the median distance of two draws."""

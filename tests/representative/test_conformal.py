@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from reference import rivals as twin
+from reference import representatives as twin
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
 

@@ -7,13 +7,16 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.rivals.among import apart
-from partita.rivals.bound import EFFORTS
-from partita.rivals.curve import halves, mean_and_error
-from partita.rivals.group_bound import group_bound
-from partita.rivals.spectral_bound import spectral_bound, stratum_bound
+from partita.representative.bounds import (
+    EFFORTS,
+    distances_within,
+    group_bound,
+    spectral_bound,
+    stratum_bound,
+)
+from partita.representative.representatives import halves, mean_and_error
 from partita.scan import block_of
-from reference import rivals as twin
+from reference import representatives as twin
 from stored import PAPER_DRAWS, needs_paper_draws
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
@@ -86,7 +89,7 @@ def test_enumeration(seed, loss):
 
 
 def test_group_programme_agrees_with_listing():
-    from partita.kernels.rivals.groups import groups_value
+    from partita.kernels.group_bound import groups_value
 
     rng = np.random.default_rng(1)
     for m in (3, 5, 6):
@@ -114,25 +117,9 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
         assert alone == pytest.approx(twin.shared_cost(apart, mass, 1))
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 20])
-def test_lowest_negative_eigenvalues(m):
-    from partita.kernels.rivals.spectrum import negative_sum
-
-    rng = np.random.default_rng(m)
-    symmetric = rng.normal(size=(m, m))
-    symmetric += symmetric.T
-    for matrix in (symmetric, np.zeros((m, m)), np.ones((m, m)), np.diag(np.arange(m) - 1.5)):
-        values = np.linalg.eigvalsh(matrix)
-        for count in {0, 1, m - 1, m}:
-            # Householder's reflections and bisection round at about m units in the last place.
-            assert negative_sum(matrix.copy(), count) == pytest.approx(
-                np.minimum(values[:count], 0.0).sum(), abs=1e-13 * m * (1 + np.abs(values).max())
-            )
-
-
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
 def test_tables_of_a_part_are_those_of_the_part(loss):
-    from partita.rivals.parts import part_of
+    from partita.representative.bounds import part_of
     from partita.search.part_tables import PartTables
     from partita.search.problem import tables_from_draws
 
@@ -154,13 +141,13 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch)
     draws = pt.Draws(np.random.default_rng(0).integers(0, most, (9, n_items)))
     expected = pt.pairwise_distances(draws, loss=loss)
     block = block_of(draws, slice(0, 9))
-    np.testing.assert_array_equal(apart(block, loss), expected)
+    np.testing.assert_array_equal(distances_within(block, loss), expected)
     monkeypatch.setattr("partita.kernels.contingency.MASK_BYTES", 0)
-    np.testing.assert_array_equal(apart(block, loss), expected)
+    np.testing.assert_array_equal(distances_within(block, loss), expected)
 
 
 def test_exchange_raises_the_sum_within_groups():
-    from partita.kernels.rivals.groups import exchange
+    from partita.kernels.group_bound import exchange
 
     rng = np.random.default_rng(2)
     gain = rng.random((12, 12))

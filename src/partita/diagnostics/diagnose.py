@@ -1,0 +1,564 @@
+"""Convergence of chains of partitions: numbers, warnings and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita import _result as html
+from partita._parallel import count_jobs, run
+from partita._result import Result
+from partita._text import Kind, counted
+from partita._validate import Rng
+from partita.diagnostics.agreement import (
+    RARE,
+    ChainAgreement,
+    Drift,
+    Start,
+    agreement_of,
+    drift,
+    first_tenth,
+    inflation_of,
+    times_mean,
+)
+from partita.draws import Draws
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.kernels.arrays import Floats
+from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, data_frame
+from partita.losses.builtin import VI
+from partita.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
+from partita.posterior import Posterior, as_posterior
+from partita.scan import by_chain, chains_of, long_chains
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+LEARNED = ("concentration", "weight", "n_components")
+"""Traces of samplers that describe a draw beside its partition; "rate of …" do, too."""
+
+
+def functionals(
+    posterior: Posterior, *, estimate: Labels | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """One value per draw of each functional, by name.
+
+    Number of clusters, entropy in bits, size of the largest cluster, and with
+    an estimate the VI distance to it.
+    """
+    entropy, largest = posterior.shapes(1)
+    values = {
+        "n_clusters": posterior.draws.n_clusters.astype(np.float64),
+        "entropy": entropy,
+        "largest_cluster": largest[:, 0].astype(np.float64),
+    }
+    if estimate is not None:
+        values["vi_to_estimate"] = posterior.distances(VI(), estimate)
+    return values
+
+
+def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
+    """What sampler output has learned, and its log posterior; nothing for other draws."""
+    # Only what says it holds draws: NumPy arrays have a method of the name ``trace``.
+    trace = getattr(source, "trace", None) if hasattr(type(source), "__draws__") else None
+    values: dict[str, NDArray[np.float64]] = {}
+    if not isinstance(trace, Mapping):
+        return values
+    learned = [name for name in trace if name in LEARNED or name.startswith("rate of ")]
+    for name in (*learned, "log_posterior"):
+        if name not in trace:
+            continue
+        column = np.asarray(trace[name], np.float64).reshape(-1)
+        if column.size != n_draws:
+            raise InvalidInputError(
+                f"trace[{name!r}] has {column.size} values; expected one per draw ({n_draws})."
+            )
+        values[name] = column
+    return values
+
+
+MAX_RHAT = 1.01
+MIN_ESS = 400.0
+MAX_AVERAGE_SD = 0.05
+MAX_SD = 0.25
+MAX_MOVED = 0.1
+"""Limits beyond which a warning is given; R-hat and ESS after Vehtari et al. (2021)."""
+
+MAX_PAIR_EXCESS = 0.1
+"""Standard deviation of one pair's probability over chains, beyond Monte Carlo error."""
+
+PROSE = {
+    "n_clusters": "the number of clusters",
+    "entropy": "the entropy",
+    "largest_cluster": "the size of the largest cluster",
+    "vi_to_estimate": "the distance to the estimate",
+    "concentration": "the concentration",
+    "weight": "the Dirichlet weight",
+    "n_components": "the number of components",
+    "log_posterior": "the log posterior",
+}
+"""Functionals as they are called in sentences."""
+
+
+def warnings_for(
+    names: tuple[str, ...],
+    *,
+    ess: Floats,
+    rhat: Floats,
+    by_chance: Floats,
+    agreement: ChainAgreement | None,
+    drifted: Drift,
+    start: Start | None,
+    draws: Draws,
+) -> tuple[str, ...]:
+    """Sentences that say what is wrong and what to do."""
+    texts = []
+    if np.isnan(ess).all():
+        texts.append(
+            "There are too few draws per chain to check convergence. Draw at least a few hundred."
+        )
+    worst = _worst(rhat / np.maximum(by_chance, MAX_RHAT), largest=True)
+    if worst is not None and rhat[worst] > max(by_chance[worst], MAX_RHAT):
+        parts = "The chains have" if draws.n_chains > 1 else "The parts of the chain have"
+        texts.append(
+            f"{parts} not mixed: R-hat of {prose(names[worst])} is {rhat[worst]:.3f} (above "
+            f"{max(by_chance[worst], MAX_RHAT):.3g}, which chance does not explain). Run longer, "
+            "drop more burn-in, or start from other places; do not report these results yet."
+        )
+    worst = _worst(ess, largest=False)
+    if worst is not None and ess[worst] < MIN_ESS:
+        advice = (
+            "Use more draws or weights that vary less."
+            if draws.weights is not None
+            else "Run longer; thinning does not help."
+        )
+        texts.append(
+            f"The effective sample size of {prose(names[worst])} is only {ess[worst]:.0f} "
+            f"(below {MIN_ESS:.0f}), so its summaries are noisy. {advice}"
+        )
+    if agreement is not None and disagree(agreement):
+        texts.append(
+            "The chains disagree on which items belong together: the pair probabilities differ "
+            f"between chains by {agreement.average_sd:.3f} on average and up to "
+            f"{agreement.maximal_sd:.3f} (standard deviations), more than Monte Carlo error "
+            "explains. representatives(draws) shows which answers they hold and what differs; run "
+            "longer."
+        )
+    if start is not None:
+        texts.append(
+            f"The chains begin elsewhere: in the first {start.n_draws:,} draws of each, "
+            f"{prose(start.name)} differs from the rest by {start.shift:.1f} standard deviations. "
+            f"Drop more burn-in: draws.drop({draws.n_draws // draws.n_chains // 10:,})."
+        )
+    if changed_mind(drifted):
+        texts.append(
+            f"{'A' if draws.n_chains > 1 else 'The'} chain changed its mind on which items belong "
+            "together: the pair probabilities differ between its halves or quarters by "
+            f"{drifted.average_sd:.3f} on average and up to {drifted.maximal_sd:.3f} (standard "
+            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% more of the items are in "
+            "another cluster than within a part or from one draw to the next of those compared. It "
+            "moves between modes too rarely to say how probable each is. Run several longer chains "
+            "from different starts."
+        )
+    return tuple(texts)
+
+
+def prose(name: str) -> str:
+    """A functional as it is called in sentences; learned rates by the names they have."""
+    return PROSE.get(name, f"the {name}")
+
+
+def disagree(agreement: ChainAgreement) -> bool:
+    """Whether chains describe different posteriors, by the pairs of items they keep together."""
+    if np.isnan(agreement.average_excess):  # very short chains, and files of earlier versions
+        return agreement.average_sd > MAX_AVERAGE_SD or agreement.maximal_sd > MAX_SD
+    beyond = agreement.average_excess > MAX_AVERAGE_SD
+    return beyond or agreement.maximal_excess > MAX_PAIR_EXCESS
+
+
+def changed_mind(drifted: Drift) -> bool:
+    """Whether the parts of a chain describe different posteriors; not where none were compared."""
+    return (
+        drifted.average_sd > MAX_AVERAGE_SD
+        or drifted.maximal_sd > MAX_SD
+        or drifted.moved > MAX_MOVED
+    )
+
+
+def notes_for(draws: Draws, compared: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]:
+    """Sentences that say how numbers were made when it was not the usual way.
+
+    ``compared`` are the draws of the chains that are long enough.
+    """
+    texts = []
+    left_out = draws.n_chains - compared.n_chains
+    if left_out:
+        texts.append(
+            f"{left_out} of {draws.n_chains} chains {'has' if left_out == 1 else 'have'} fewer "
+            "than eight draws or a tenth of the longest: left out of R-hat, effective sizes and "
+            "the comparison of chains."
+        )
+    if draws.weights is not None:
+        texts.append(
+            "Draws are weighted: effective sizes are Kish's 1/Σw², and R-hat is not defined."
+        )
+    elif compared.n_chains == 1:
+        texts.append(
+            "One chain: R-hat compares its quarters, and cannot show a mode it never visited. "
+            "Run several chains."
+        )
+    if compared.chain is not None and draws.weights is None:
+        lengths = np.unique(compared.chain, return_counts=True)[1]
+        if lengths.min() != lengths.max():
+            texts.append(
+                f"Chains differ in length ({lengths.min():,} to {lengths.max():,} draws); the "
+                "longer ones were cut at their beginning."
+            )
+    if agreement is not None and not agreement.all_pairs:
+        texts.append(
+            f"Agreement between chains was measured on {agreement.n_pairs:,} random pairs of items."
+        )
+    return tuple(texts)
+
+
+def _worst(values: Floats, *, largest: bool) -> int | None:
+    if np.isnan(values).all():
+        return None
+    return int(np.nanargmax(values) if largest else np.nanargmin(values))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnostics(Result):
+    """Convergence of label-invariant quantities of the draws. Made by :func:`diagnose`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The quantities: n_clusters, entropy, largest_cluster, and where known
+        vi_to_estimate, concentration and what else was learned, log_posterior.
+    mean, sd, mcse : ndarray of float, shape (n_names,)
+        Posterior mean, standard deviation, and Monte Carlo standard error of the mean.
+    ess_bulk, ess_tail : ndarray of float, shape (n_names,)
+        Effective sample sizes for the mean and for the 5% and 95% quantiles.
+    rhat : ndarray of float, shape (n_names,)
+        Rank-normalised split R-hat; NaN where undefined.
+    n_chains, n_draws : int
+    agreement : ChainAgreement or None
+        Between chains; None when there is one chain or draws are weighted.
+    warnings : tuple of str
+        What is wrong and what to do; empty when nothing is.
+    notes : tuple of str
+        How numbers were made when it was not the usual way.
+    drift_average_sd, drift_maximal_sd : float
+        Between the halves and quarters of a chain: standard deviations of the
+        pair probabilities beyond chance, of the chain where they are largest.
+        NaN where not compared: weighted draws, very short chains.
+    drift_moved : float
+        Share of the items that change clusters between two such parts, clusters
+        matched one to one, beyond the share within them and beyond chance; or between
+        any two draws, beyond the share from one of 64 that are compared to the next.
+    kind : "posterior" or "ensemble"
+        Of the draws. Of an ensemble there are no quantities.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> labels = np.random.default_rng(0).integers(0, 3, size=(2_000, 12))
+    >>> checks = pt.diagnose(pt.Draws(labels, chain=np.repeat([0, 1, 2, 3], 500)))
+    >>> checks.names
+    ('n_clusters', 'entropy', 'largest_cluster')
+    >>> bool((checks.ess_bulk[1:] > 400).all()), checks.warnings
+    (True, ())
+    """
+
+    names: tuple[str, ...]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64]
+    mcse: NDArray[np.float64]
+    ess_bulk: NDArray[np.float64]
+    ess_tail: NDArray[np.float64]
+    rhat: NDArray[np.float64]
+    n_chains: int
+    n_draws: int
+    agreement: ChainAgreement | None
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    drift_average_sd: float = float("nan")
+    drift_maximal_sd: float = float("nan")
+    drift_moved: float = float("nan")
+    kind: Kind = "posterior"
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to warn about."""
+        return not self.warnings
+
+    @property
+    def chains_disagree(self) -> bool:
+        """Whether the chains disagree on which items belong together."""
+        return self.agreement is not None and disagree(self.agreement)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per quantity."""
+        names = ("mean", "sd", "mcse", "ess_bulk", "ess_tail", "rhat")
+        columns = {name: getattr(self, name) for name in names}
+        return data_frame(columns, of="diagnostics", index=list(self.names), name="quantity")
+
+    def __repr__(self) -> str:
+        if self.kind == "ensemble":
+            return f"<Diagnostics: {self._of_ensemble()}>"
+        state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
+        return (
+            f"<Diagnostics: {counted(self.n_chains, 'chain')}, {counted(self.n_draws, 'draw')}, "
+            f"{len(self.names)} quantities, {state}>"
+        )
+
+    def _of_ensemble(self) -> str:
+        return f"none for {counted(self.n_draws, 'run')} of an ensemble"
+
+    def __str__(self) -> str:
+        if self.kind == "ensemble":
+            return f"Diagnostics: {self._of_ensemble()}"
+        lines = [f"{'':<16}{'mean':>10}{'sd':>9}{'mcse':>9}{'ESS':>8}{'tail':>8}{'R-hat':>8}"]
+        for j, name in enumerate(self.names):
+            lines.append(
+                f"{name:<16}{self.mean[j]:>10.4g}{self.sd[j]:>9.3g}{self.mcse[j]:>9.2g}"
+                f"{self.ess_bulk[j]:>8.0f}{self.ess_tail[j]:>8.0f}{self.rhat[j]:>8.3f}"
+            )
+        for sign, texts in (("! ", self.warnings), ("  ", self.notes)):
+            for text in texts:
+                lines += wrap(text, 80, initial_indent=sign, subsequent_indent="  ")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        if self.kind == "ensemble":
+            return html.title(f"Diagnostics: {self._of_ensemble()}")
+        state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
+        columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
+        forms = (".4g", ".3g", ".2g", ",.0f", ",.0f", ".3f")
+        rows = [
+            [name, *(format(column[j], form) for column, form in zip(columns, forms, strict=True))]
+            for j, name in enumerate(self.names)
+        ]
+        return (
+            html.title(f"Diagnostics of {counted(self.n_draws, 'draw')}: {state}")
+            + "".join(map(html.warning, self.warnings))
+            + html.table(["", "mean", "sd", "mcse", "ESS", "tail ESS", "R-hat"], rows)
+            + "".join(map(html.note, self.notes))
+        )
+
+
+def nothing_to_diagnose(draws: Draws) -> Diagnostics:
+    """The diagnostics of an ensemble, whose runs are no chain."""
+    none = np.empty(0)
+    return Diagnostics(
+        names=(),
+        mean=none,
+        sd=none,
+        mcse=none,
+        ess_bulk=none,
+        ess_tail=none,
+        rhat=none,
+        n_chains=draws.n_chains,
+        n_draws=draws.n_draws,
+        agreement=None,
+        warnings=(),
+        notes=(),
+        kind=draws.kind,
+    )
+
+
+_MIN_DRAWS = 8
+"""Draws per chain below which nothing is estimated: a quarter of a chain needs two."""
+
+
+def diagnose(
+    draws: DrawsLike,
+    *,
+    estimate: LabelsLike | None = None,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
+) -> Diagnostics:
+    """Check whether the chains behind the draws converged.
+
+    Labels mean nothing across draws, so R-hat and effective sample sizes are
+    computed for quantities that do not depend on them: the number of clusters,
+    the entropy, the size of the largest cluster, the VI distance to an
+    estimate, and, for sampler output, the concentration and the log posterior.
+
+    Parameters
+    ----------
+    draws : Draws, the output of :func:`sample`, or anything as_draws accepts
+    estimate : array_like, shape (n_items,), or an estimate, optional
+        Adds the VI distance to it.
+    rng : int, SeedSequence or Generator, optional
+        Chooses the pairs of items compared between chains when there are many; the same ones by
+        default.
+    n_jobs : int, optional
+        Threads; every core by default. The result does not depend on it.
+
+    Returns
+    -------
+    Diagnostics
+        Numbers, and warnings in words.
+
+    Notes
+    -----
+    R-hat compares halves of each chain after rank normalisation; a single
+    chain is cut into quarters instead, and a note says so: one chain cannot
+    show a mode it never visited. A warning needs an R-hat above 1.01 that is also above what
+    chance gives to the largest of those looked at, once in a thousand times; and a disagreement
+    of pairs beyond Monte Carlo error (:func:`chain_agreement`). The beginnings of the chains,
+    up to a tenth, are compared with the rest, for burn-in. Chains of different length are cut to
+    the shortest at their beginning; those below eight draws or a tenth of the longest are left
+    out, and a note says so. Weighted draws have no order: they get Kish's
+    effective number and no R-hat. O(M·N), and O(M·5000) between chains.
+
+    References
+    ----------
+    Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C.
+    (2021), Rank-normalization, folding, and localization: An improved R-hat.
+    Bayesian Analysis 16.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> labels = np.random.default_rng(0).integers(0, 3, size=(2_000, 12))
+    >>> draws = pt.Draws(labels, chain=np.repeat([0, 1, 2, 3], 500))
+    >>> pt.diagnose(draws).ok
+    True
+    """
+    posterior = as_posterior(draws, n_jobs)
+    clean = posterior.draws
+    if clean.kind == "ensemble":
+        raise NotSupportedError(
+            "these are runs of an ensemble, which are no chain: nothing converges in them. If they "
+            "are draws of a posterior, say so: as_draws(draws, kind='posterior').",
+            argument="draws",
+        )
+    labels = None
+    if estimate is not None:
+        labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
+    values = functionals(posterior, estimate=labels)
+    values |= trace_functionals(draws, clean.n_draws)
+    return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
+
+
+def diagnose_values(
+    values: dict[str, NDArray[np.float64]],
+    draws: Draws,
+    *,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
+) -> Diagnostics:
+    """Diagnostics of functionals already computed."""
+    weighted = draws.weights is not None
+    compared, columns = draws, values
+    if not weighted and not (long := long_chains(draws)).all():
+        kept = np.flatnonzero(long[chains_of(draws)[1]])
+        compared = draws[kept]
+        columns = {name: column[kept] for name, column in values.items()}
+    measure = _weighted if weighted else _chained
+    # In threads, whatever backend is chosen: the draws would travel for little work.
+    table = np.array(run(partial(measure, compared), columns.values(), count_jobs(n_jobs))).T
+    mean, sd, mcse, ess_bulk, ess_tail, rhat = table
+    if compared is not draws:
+        mean = np.array([column.mean() for column in values.values()])
+        sd = np.array([column.std(ddof=1) for column in values.values()])
+    agreement, start = None, None
+    by_chance = np.ones(len(values))
+    drifted = Drift(*[float("nan")] * 3)
+    if not weighted:
+        chained = {name: by_chain(compared, column) for name, column in columns.items()}
+        inflation = inflation_of(compared, columns.values(), rng=rng, n_jobs=n_jobs)
+        if compared.n_chains > 1:
+            agreement = agreement_of(compared, inflation, rng=rng, n_jobs=n_jobs)
+        by_chance = np.array([_highest_rhat(c, 2 * len(chained)) for c in chained.values()])
+        start = first_tenth(chained)
+        if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
+            # Slow chains are warned about already: what they explain is no drift.
+            slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
+            drifted = drift(compared, inflation=slow, rng=rng, n_jobs=n_jobs)
+    names = tuple(values)
+    return Diagnostics(
+        names=names,
+        mean=mean,
+        sd=sd,
+        mcse=mcse,
+        ess_bulk=ess_bulk,
+        ess_tail=ess_tail,
+        rhat=rhat,
+        n_chains=draws.n_chains,
+        n_draws=draws.n_draws,
+        agreement=agreement,
+        warnings=warnings_for(
+            names,
+            ess=np.fmin(ess_bulk, ess_tail),
+            rhat=rhat,
+            by_chance=by_chance,
+            agreement=agreement,
+            drifted=drifted,
+            start=start,
+            draws=compared,
+        ),
+        notes=notes_for(draws, compared, agreement),
+        drift_average_sd=drifted.average_sd,
+        drift_maximal_sd=drifted.maximal_sd,
+        drift_moved=drifted.moved,
+    )
+
+
+def _pieces(chains: Floats) -> Floats:
+    """Chains as R-hat compares them: a single one is cut in half, and R-hat halves that again."""
+    if chains.shape[0] > 1:
+        return chains
+    half = chains.shape[1] // 2
+    return np.stack([chains[0, :half], chains[0, -half:]])
+
+
+def _highest_rhat(chains: Floats, n_looks: int) -> float:
+    """What R-hat of mixed chains exceeds once in a thousand times, the largest of several.
+
+    Of m halves of chains that are worth S draws, (R-hat² − 1)·S/m is χ²/(m − 1) with m − 1
+    degrees of freedom, about.
+    """
+    if chains.shape[1] < _MIN_DRAWS or np.ptp(chains) == 0.0:
+        return 1.0
+    pieces = _pieces(chains)
+    m = 2 * pieces.shape[0]
+    return float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / ess_within(pieces)))
+
+
+def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
+    """Mean, sd, mcse, bulk and tail ESS, R-hat, all over the same draws."""
+    chains = by_chain(draws, column)
+    mean = float(column.mean())
+    sd = float(column.std(ddof=1)) if column.size > 1 else float("nan")
+    nothing = float("nan")
+    if chains.shape[1] < _MIN_DRAWS:
+        return mean, sd, nothing, nothing, nothing, nothing
+    if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
+        return mean, 0.0, 0.0, float(column.size), float(column.size), nothing
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (
+            mean,
+            sd,
+            mcse_mean(chains),
+            ess_bulk(chains),
+            ess_tail(chains),
+            rhat(_pieces(chains)),
+        )
+
+
+def _weighted(draws: Draws, column: Floats) -> tuple[float, ...]:
+    """The same for weighted draws, as far as it has a meaning."""
+    weights, effective = draws.probabilities, draws.n_effective
+    mean = float(weights @ column)
+    sd = float(np.sqrt(weights @ np.square(column - mean)))
+    return mean, sd, sd / effective**0.5, effective, effective, float("nan")

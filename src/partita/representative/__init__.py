@@ -1,0 +1,1 @@
+"""Several answers where one is not enough: representatives, modes, p-values."""

@@ -1,0 +1,398 @@
+"""K-medians search: n partitions that together lie nearest to the draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita._text import words
+from partita.draws import Draws
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.labels import Labels
+from partita.losses.base import Loss
+from partita.representative.bounds import distances_within, part_of
+from partita.scan import block_of, here
+from partita.search.descent import Walker
+from partita.search.methods.walks import sample_draws
+from partita.search.part_tables import PartTables
+from partita.search.problem import Problem, lists_from_draws, needs_lists
+
+GAIN = 1e-12
+"""A set of partitions that is better by less than this is not better."""
+
+Set = tuple[int, ...]
+"""Numbers of the partitions of one set in its pool."""
+
+
+class Pool:
+    """Partitions, numbered as they come, and the distance of each to every draw.
+
+    Memory: 8 bytes per partition and draw.
+    """
+
+    def __init__(self, draws: Draws, loss: Loss, n_jobs: int | None = 1) -> None:
+        self.draws = draws
+        self.loss = loss
+        self.weights = np.array(draws.probabilities)
+        self.rows: list[Labels] = []
+        self._n_jobs = n_jobs
+        self._distances: list[NDArray[np.float64]] = []
+        self._number: dict[bytes, int] = {}
+
+    def add(self, labels: Labels) -> int:
+        """Number of a partition, which joins the pool when it is new."""
+        key = labels.tobytes()
+        if key not in self._number:
+            self._number[key] = len(self.rows)
+            self.rows.append(labels)
+            self._distances.append(self.loss.distances(labels, self.draws, self._n_jobs))
+        return self._number[key]
+
+    def add_all(self, rows: Iterable[Labels]) -> Set:
+        """Numbers of several partitions, each once, in increasing order."""
+        return tuple(sorted({self.add(row) for row in rows}))
+
+    def distances(self, members: Sequence[int]) -> NDArray[np.float64]:
+        """Distances of some partitions to the draws, shape (n, n_draws)."""
+        return np.array([self._distances[i] for i in members])
+
+    def value(self, members: Sequence[int]) -> float:
+        """Mean distance of the draws to the nearest of some partitions."""
+        return float((self.weights * self.distances(members).min(axis=0)).sum())
+
+    def swapped(self, members: Sequence[int]) -> tuple[Set, float]:
+        """Exchange one partition for another of the pool while that helps, the best one first.
+
+        The value of every exchange follows from each draw's nearest and second
+        nearest member: a draw whose nearest one leaves goes to the newcomer or
+        to the second. O(pool · draws) for all exchanges of a round.
+        """
+        current = list(members)
+        value = self.value(current)
+        # Times the weights once: sums then need no matrix product, whose threads would wait
+        # for cores that are busy with others' work.
+        masses = self.distances(range(len(self.rows))) * self.weights
+        while True:
+            mine = masses[current]
+            order = np.argsort(mine, axis=0, kind="stable")
+            nearest = mine.min(axis=0)
+            second = np.sort(mine, axis=0)[1] if len(current) > 1 else np.full(nearest.size, np.inf)
+            stay = np.minimum(masses, nearest)
+            values = np.empty((len(current), len(masses)))
+            for out in range(len(current)):
+                left = np.flatnonzero(order[0] == out)
+                gone = np.minimum(masses[:, left], second[left]) - stay[:, left]
+                values[out] = gone.sum(axis=1)
+            values += stay.sum(axis=1)
+            place, incoming = np.unravel_index(int(values.argmin()), values.shape)
+            if values[place, incoming] >= value - GAIN:
+                return tuple(sorted(current)), value
+            current[place], value = int(incoming), float(values[place, incoming])
+
+
+def greedy(distances: NDArray[np.float64], weights: NDArray[np.float64], n: int) -> list[int]:
+    """Rows that are chosen one by one, each to lower the mean distance to the nearest most."""
+    masses = distances * weights
+    nearest = np.full(distances.shape[1], np.inf)
+    chosen: list[int] = []
+    for _ in range(n):
+        values = np.minimum(masses, nearest).sum(axis=1)
+        values[chosen] = np.inf
+        chosen.append(int(values.argmin()))
+        nearest = np.minimum(nearest, masses[chosen[-1]])
+    return chosen
+
+
+def spread(
+    distances: NDArray[np.float64], weights: NDArray[np.float64], n: int, rng: np.random.Generator
+) -> list[int]:
+    """Rows that are drawn one by one, each in proportion to its mass and its distance so far."""
+    share = np.array(weights)
+    chosen: list[int] = []
+    nearest = np.full(weights.size, np.inf)
+    for _ in range(n):
+        chosen.append(int(rng.choice(weights.size, p=share / share.sum())))
+        nearest = np.minimum(nearest, distances[chosen[-1]])
+        share = weights * nearest
+        share[chosen] = 0.0
+        if share.sum() <= 0.0:
+            share = np.array(weights)
+            share[chosen] = 0.0
+    return chosen
+
+
+_COOLING = 0.6 ** np.arange(6)
+"""Temperatures of the soft steps, in units of the first."""
+
+_NEGLIGIBLE = 1e-3
+"""A draw of which a region holds a smaller share than this is left out of its centre."""
+
+_STEPS = 30
+"""Most Lloyd steps of one descent; two or three are usual."""
+
+Stop = Callable[[], bool]
+
+
+def centre(
+    problem: Problem, start: Labels, rng: np.random.Generator, kicks: int, stop: Stop
+) -> Labels:
+    """A partition of locally lowest expected loss, downhill from ``start``."""
+    walker = Walker(problem, start, rng, stop=stop)
+    walker.sweep()
+    if kicks:
+        walker.kick(kicks)
+    return walker.labels
+
+
+class Lloyd:
+    """Alternates regions and centres on the draws of a pool, to which every centre is added."""
+
+    def __init__(
+        self, pool: Pool, rng: np.random.Generator, stop: Stop, n_jobs: int | None = 1
+    ) -> None:
+        self.pool = pool
+        self._rng = rng
+        self._stop = stop
+        self._n_jobs = n_jobs
+        self._ends: dict[tuple[Set, int], tuple[Set, float]] = {}
+        self._tables = None if needs_lists(pool.draws) else PartTables(pool.draws, pool.loss)
+
+    def descend(self, members: Sequence[int], kicks: int = 0) -> tuple[Set, float]:
+        """Hard steps, until they help no more; draws as near to two go to the first.
+
+        A centre whose region has not changed since it was found stays, and a
+        walk that meets an earlier one ends where that ended.
+        """
+        current = tuple(sorted(members))
+        value = self.pool.value(current)
+        passed = [current]
+        before = np.full(self.pool.weights.size, -1)
+        for _ in range(_STEPS):
+            nearest = self.pool.distances(current).argmin(axis=0)
+            changed = nearest != before
+            stale = np.union1d(nearest[changed], before[changed])
+            before = nearest
+            shares = np.equal.outer(np.arange(len(current)), nearest).astype(np.float64)
+            moved = self._recentred(current, shares, kicks, np.isin(range(len(current)), stale))
+            if len(set(moved)) < len(moved):
+                break
+            new = self.pool.value(moved)
+            if new >= value - GAIN or self._stop():
+                break
+            current, value = moved, new
+            passed.append(tuple(sorted(current)))
+            if (passed[-1], kicks) in self._ends:
+                break
+        end = self._ends.get((passed[-1], kicks), (passed[-1], value))
+        self._ends.update(((place, kicks), end) for place in passed)
+        return end
+
+    def anneal(self, members: Sequence[int], temperature: float) -> Set:
+        """Soft steps: regions overlap by exp(−distance/temperature), less and less."""
+        current = tuple(members)
+        for t in temperature * _COOLING:
+            distances = self.pool.distances(current)
+            shares = np.exp((distances.min(axis=0) - distances) / t)
+            every = np.ones(len(current), np.bool_)
+            current = self._recentred(current, shares / shares.sum(axis=0), 0, every)
+            if self._stop():
+                break
+        return current
+
+    def _recentred(self, members: Set, shares: Floats, kicks: int, stale: Bools) -> Set:
+        """New centres of stale regions; one without draws goes to the draw farthest from all."""
+        draws, weights = self.pool.draws, self.pool.weights
+        distances = self.pool.distances(members)
+        generators = self._rng.spawn(len(members))
+
+        def moved(region: int) -> Labels:
+            mine = np.flatnonzero(shares[region] > _NEGLIGIBLE)
+            if mine.size == 0:
+                farthest = int(distances.min(axis=0).argmax())
+                row: Labels = draws.rows(farthest, farthest + 1)[0]
+                return row
+            mass = weights[mine] * shares[region, mine]
+            start = self.pool.rows[members[region]]
+            return centre(self._part(mine, mass), start, generators[region], kicks, self._stop)
+
+        current = list(members)
+        regions = np.flatnonzero(stale).tolist()
+        for region, row in zip(regions, run(moved, regions, self._n_jobs), strict=True):
+            current[region] = self.pool.add(row)
+        return tuple(current)
+
+    def _part(self, rows: Ints, mass: Floats) -> Problem:
+        if self._tables is not None:
+            return self._tables.part(rows, mass)
+        return lists_from_draws(part_of(self.pool.draws, rows, mass), self.pool.loss)
+
+
+def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
+    """A systematic sample, in memory."""
+    return here(sample_draws(draws, size, rng))
+
+
+_SAMPLE_LABELS = 80_000
+_MOST_DRAWS, _FEWEST_DRAWS = 400, 100
+"""A sample that is explored has about so many labels, within limits on its draws."""
+
+_POLISHED_LABELS = 10_000_000
+"""Labels of the draws on which the best sets are polished; a sample where there are more."""
+
+_RANDOM = 4
+"""Centres of random starts on a sample, about; at least one start. A smaller n affords more."""
+
+_SOFTNESS = 0.1
+"""First temperature of the soft steps, in units of the mean distance to the nearest centre."""
+
+_SWAPPED = 8
+"""Best sets of the samples that are improved by exchanges before some of them descend."""
+
+_SCREENED = 5
+"""Sets are compared and combined on so many times the draws of a sample."""
+
+_CHEAP_LABELS = 800_000
+_CHEAPER = 4
+"""Where all draws have fewer labels than this, more sets are polished: up to so many times."""
+
+_KICKED = 8
+"""Items forced out of their clusters in the last descents."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a search tries."""
+
+    samples: int
+    """Samples of the draws that are explored, each from greedy medoids and a random start."""
+    polished: int
+    """Centres of the different sets that are improved on all draws, about."""
+
+
+FULL = Effort(samples=6, polished=16)
+QUICK = Effort(samples=2, polished=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best set of a search, the starts that reached it, and the limits that were binding."""
+
+    rows: NDArray[np.int32]
+    agreed: int
+    n_starts: int
+    limits: tuple[str, ...]
+    lower_bound: float | None = None
+
+
+def k_medians_search(
+    draws: Draws,
+    n: int,
+    loss: Loss,
+    *,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Stop,
+    n_jobs: int | None,
+    say: Callable[[str], None],
+) -> Found:
+    """Explore samples of the distinct draws from several starts, and polish the best sets on all.
+
+    Every centre that ended a walk on a sample joins one pool; sets are
+    combined from it by exchanges, on a larger sample, before the best of them
+    descend on all draws.
+    """
+    say(f"{n} representatives: exploring")
+    seeds = rng.spawn(effort.samples + 1)
+    size = int(np.clip(_SAMPLE_LABELS // draws.n_items, _FEWEST_DRAWS, _MOST_DRAWS))
+    size = max(size, 4 * n)
+    whole = draws.n_draws <= size
+
+    def explored(number: int) -> list[list[Labels]]:
+        return _explored(
+            draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
+        )
+
+    walks = run(explored, range(effort.samples), n_jobs)
+    say(f"{n} representatives: polishing")
+    most = max(size, _POLISHED_LABELS // draws.n_items)
+    limits: tuple[str, ...] = ()
+    if draws.n_draws > most:
+        limits = (
+            f"the search saw {most:,} of {draws.n_draws:,} distinct {words(draws.kind).draws}",
+        )
+    everyone = sampled(draws, most, seeds[-1])
+    labels = everyone.n_draws * draws.n_items
+    most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
+    starts = [rows for ends in walks for rows in ends]
+    screen = Pool(sampled(everyone, _SCREENED * size, seeds[-1]), loss, n_jobs)
+    ranked = _ranked(screen, starts, n, max(1, most_sets))
+    pool = Pool(everyone, loss, n_jobs)
+    best, values = _polished(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
+    agreed = sum(v <= pool.value(best) + GAIN for v in values)
+    return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
+
+
+def _explored(
+    draws: Draws,
+    n: int,
+    loss: Loss,
+    size: int,
+    rng: np.random.Generator,
+    stop: Stop,
+    *,
+    greedily: bool,
+) -> list[list[Labels]]:
+    """Where walks on one sample end: hard and soft, from greedy medoids and from a random start."""
+    sample = sampled(draws, size, rng)
+    pool = Pool(sample, loss)
+    lloyd = Lloyd(pool, rng, stop)
+    rows = sample.rows(0, sample.n_draws)
+    far = distances_within(block_of(sample, slice(0, sample.n_draws)), loss)
+    chosen = [spread(far, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
+    if greedily:
+        chosen.insert(0, greedy(far, pool.weights, n))
+    ends: list[Set] = []
+    for start in chosen:
+        if stop() and ends:
+            break
+        members = [pool.add(rows[i]) for i in start]
+        hard, value = lloyd.descend(members)
+        soft, _ = lloyd.descend(lloyd.anneal(members, _SOFTNESS * max(value, GAIN)))
+        best = min((hard, soft), key=pool.value)
+        kicked, _ = lloyd.descend(pool.swapped(best)[0], _KICKED)
+        ends += [hard, soft, kicked]
+    return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
+
+
+def _ranked(pool: Pool, starts: list[list[Labels]], n: int, most: int) -> list[list[Labels]]:
+    """The most promising sets of all that the pool can combine, best first."""
+    sets = [s for s in map(pool.add_all, starts) if len(s) == n]
+    if len(pool.rows) >= n:
+        everything = pool.distances(range(len(pool.rows)))
+        sets.append(tuple(sorted(greedy(everything, pool.weights, n))))
+    sets = sorted(dict.fromkeys(sets), key=pool.value)
+    sets += [pool.swapped(s)[0] for s in sets[: max(_SWAPPED, most)]]
+    ranked = sorted(dict.fromkeys(sets), key=pool.value)
+    return [[pool.rows[i] for i in members] for members in ranked[:most]]
+
+
+def _polished(
+    pool: Pool, lloyd: Lloyd, starts: list[list[Labels]], stop: Stop
+) -> tuple[Set, list[float]]:
+    """The best set after descents on all draws, and the value that each descent reached."""
+    ends = []
+    for rows in starts:
+        ends.append(lloyd.descend(pool.add_all(rows)))
+        if stop():
+            break
+    best, value = min(ends, key=lambda end: end[1])
+    while not stop():
+        again, lower = lloyd.descend(pool.swapped(best)[0], _KICKED)
+        if lower >= value - GAIN:
+            break
+        best, value = again, lower
+    return best, [end[1] for end in ends]
