@@ -140,3 +140,63 @@ KINDS: tuple[Callable[[int, int, Rng], Labels], ...] = (
     ensemble,
     sampled,
 )
+
+
+def intervals(n: int, m: int, rng: Rng) -> Labels:
+    """Items on a line, cut into intervals: at random places, or near places that draws share."""
+    place = rng.permutation(n)
+    most = int(rng.integers(2, 10))
+    shared = rng.choice(n, most, replace=False)
+    rows = np.empty((m, n), np.int64)
+    loose = rng.random() < 0.5
+    width = rng.uniform(0.01, 0.1) * n
+    for row in rows:
+        count = int(rng.integers(1, most + 1))
+        cuts = rng.uniform(0, n, count)
+        if not loose:
+            cuts = rng.choice(shared, count, replace=False) + width * rng.normal(size=count)
+        row[:] = np.searchsorted(np.sort(cuts), place)
+    return rows
+
+
+def ring(n: int, m: int, rng: Rng) -> Labels:
+    """Items on a circle, cut into arcs of equal or random length, each draw turned at random."""
+    place = rng.permutation(n) / n
+    fewest, equal = int(rng.integers(2, 6)), rng.random() < 0.6
+    most = fewest if rng.random() < 0.5 else fewest + int(rng.integers(1, 4))
+    rows = np.empty((m, n), np.int64)
+    for row in rows:
+        count = int(rng.integers(fewest, most + 1))
+        cuts = np.arange(count) / count if equal else np.sort(rng.random(count))
+        row[:] = np.searchsorted(cuts, (place + rng.random()) % 1.0) % count
+    return rows
+
+
+def crossed(n: int, m: int, rng: Rng) -> Labels:
+    """Two partitions of many clusters that cross; each draw is one of them, or both, with noise."""
+    k = int(rng.integers(2, max(3, n // 10) + 1))
+    first, second = rng.integers(0, k, n), rng.integers(0, k + int(rng.integers(0, 3)), n)
+    share, both = rng.uniform(0.3, 0.7), rng.choice([0.0, 0.2])
+    noise = rng.choice([0.0, 0.05, 0.15])
+    modes = np.stack([first, second, first * (k + 3) + second])
+    chances = [share * (1 - both), (1 - share) * (1 - both), both]
+    rows = modes[rng.choice(3, m, p=chances)]
+    return np.where(rng.random((m, n)) < noise, rng.integers(0, k, (m, n)), rows)
+
+
+def two_modes(n: int, m: int, rng: Rng) -> Labels:
+    """Few and many clusters: two unrelated partitions of different coarseness, with noise."""
+    few = int(rng.integers(2, 6))
+    modes = np.stack([rng.integers(0, few, n), rng.integers(0, few * int(rng.integers(2, 4)), n)])
+    rows = modes[(rng.random(m) < rng.uniform(0.3, 0.7)).astype(np.int64)]
+    noise = rng.uniform(0.0, 0.25)
+    return np.where(rng.random((m, n)) < noise, rng.integers(0, 2 * few, (m, n)), rows)
+
+
+ORDERED_KINDS: tuple[Callable[[int, int, Rng], Labels], ...] = (
+    intervals,
+    ring,
+    crossed,
+    two_modes,
+)
+"""Ordered items and modes that cross: where local minima are many and far apart."""

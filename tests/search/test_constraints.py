@@ -8,9 +8,8 @@ import pytest
 import partita as pt
 from loss_instances import INSTANCES
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.search.keeping import kept
+from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.problem import problem_from_draws
-from partita.search.ruled_walk import RuledWalker, Rules
 from search.posteriors import all_losses, random_posterior
 
 LOSSES = [x for x in INSTANCES if x.price == 1.0 and x != pt.Binder()]
@@ -89,17 +88,17 @@ def test_walks_stay_within_the_rules_and_their_sums_are_right(seed):
     draws = random_posterior(24, 30, seed)
     problem = problem_from_draws(draws, pt.VI())
     for k, s in ((None, 3), (3, 1), (5, 4), (11, 2), (20, 1)):
-        rules = Rules(k, s)
-        start = kept(problem, pt.canonical(rng.integers(0, 9, 24)), rules, rng)
+        rules = Constraints(k, s)
+        start = repair(problem, pt.canonical(rng.integers(0, 9, 24)), rules, rng)
         assert rules.allow(start)
-        walker = RuledWalker(problem, start, rng, rules, stop=lambda: False)
-        before = walker.loss
-        walker.descend(4)
-        walker.polish(6)
-        assert rules.allow(walker.labels)
-        assert walker.loss <= before
-        fresh = pt.expected_loss(walker.labels, draws)[0]
-        assert walker.loss == pytest.approx(fresh, abs=1e-11)
+        search = LocalSearch(problem, start, rng, rules)
+        before = search.loss
+        search.descend(4)
+        search.refine(6)
+        assert rules.allow(search.labels)
+        assert search.loss <= before
+        fresh = pt.expected_loss(search.labels, draws)[0]
+        assert search.loss == pytest.approx(fresh, abs=1e-11)
 
 
 def test_much_dust_is_swept_up_where_it_fits():
@@ -108,7 +107,9 @@ def test_much_dust_is_swept_up_where_it_fits():
     noise = rng.integers(3, 60, (60, 120))
     draws = pt.Draws(np.where(rng.random((60, 120)) < 0.3, noise, truth))
     dusty = np.where(np.arange(120) % 5 == 0, 3 + np.arange(120), truth)
-    near = kept(problem_from_draws(draws, pt.VI()), pt.canonical(dusty), Rules(None, 5), rng)
+    near = repair(
+        problem_from_draws(draws, pt.VI()), pt.canonical(dusty), Constraints(None, 5), rng
+    )
     assert np.array_equal(pt.canonical(near), truth)
 
 

@@ -79,7 +79,7 @@ def test_many_groups_are_all_found():
     found = pt.estimate(draws)
     assert found.n_clusters == 20
     assert pt.distance(found.labels, truth) == 0.0
-    assert len(found.search.agreed_kinds) >= 3
+    assert len(found.search.agreed_kinds) >= 2
 
 
 def test_all_minimisers_found_are_ties():

@@ -11,7 +11,7 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.search import walker
+from partita.search import local_search
 from partita.search.methods import starts, sweep, walks
 from search.posteriors import random_posterior
 
@@ -38,10 +38,10 @@ def test_one_cluster_is_found_where_every_draw_leads_to_singletons():
     assert found.n_clusters == 1
     assert found.expected_loss == pytest.approx(2.950686, abs=1e-6)
     assert found.search.starts[1].origin == "one cluster"
-    assert len(found.search.agreed_kinds) >= 3
+    assert len(found.search.agreed_kinds) >= 2
 
 
-def test_agreement_is_of_different_kinds_and_says_of_which():
+def test_agreement_names_kinds_and_is_not_printed_as_evidence():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 60)
     labels = np.where(rng.random((200, 60)) < 0.2, rng.integers(0, 5, (200, 60)), truth)
@@ -52,6 +52,16 @@ def test_agreement_is_of_different_kinds_and_says_of_which():
     assert report.agreed == len(ended)
     assert report.agreed_kinds == tuple(dict.fromkeys(ended))
     assert {"average linkage", "draw", "minimiser of a=1.3"} <= set(report.agreed_kinds)
+    assert "agree" not in repr(found)  # kinds of starts may share a local minimum
+    assert f"{len(report.starts)} starts and {report.restarts} restarts" in repr(found)
+
+
+def test_more_starts_mean_more_work():
+    draws = random_posterior(20, 30, 1)
+    few, many = (pt.estimate(draws, bound=None, n_starts=n) for n in (16, 256))
+    assert few.search.restarts >= 16
+    assert many.search.restarts >= 256
+    assert many.expected_loss <= few.expected_loss
 
 
 def test_linkage_links_a_sample_of_many_items():
@@ -126,7 +136,7 @@ def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch):
 
 def test_work_without_end_is_ended(monkeypatch):
     """Walks of very many clusters end, and that is said; a user's time limit counts instead."""
-    monkeypatch.setattr(walker, "_CELLS_PER_CALL", 1.0)
+    monkeypatch.setattr(local_search, "_CELLS_PER_CALL", 1.0)
     rows = np.random.default_rng(3).integers(0, 6, (30, 25))
     free = pt.estimate(rows, bound=None)
     for name in ("WALK_CELLS", "WALK_SWEEPS"):

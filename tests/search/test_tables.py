@@ -9,8 +9,7 @@ import partita as pt
 from loss_instances import every_loss
 from partita.kernels.search import moves as single
 from partita.labels import canonical
-from partita.search import cluster_moves
-from partita.search.descent import Walker
+from partita.search.local_search import Constraints, LocalSearch
 from partita.search.methods import polish
 from partita.search.problem import (
     grown,
@@ -117,14 +116,14 @@ def test_cluster_moves_never_raise_the_loss_and_keep_the_tables_right(loss, seed
     draws = random_posterior(N_ITEMS, 15, seed)
     rng = np.random.default_rng(seed)
     for problem in problems(loss, draws):
-        walker = Walker(problem, canonical(rng.integers(0, 3, N_ITEMS)), rng)
-        steps = [*cluster_moves.ALL, Walker.sweep]
-        for step in [*steps, lambda w: w.kick(N_ITEMS), *steps]:
-            before = walker.loss
-            step(walker)
-            compact(walker.state)
-            assert walker.loss <= before + 1e-12
-            assert walker.loss == pytest.approx(expected(walker.state, draws, loss), abs=1e-11)
+        search = LocalSearch(problem, canonical(rng.integers(0, 3, N_ITEMS)), rng)
+        steps = [LocalSearch.merge, LocalSearch.split, LocalSearch.sweep]
+        for step in [*steps, lambda w: w.eject(N_ITEMS), *steps]:
+            before = search.loss
+            step(search)
+            compact(search.state)
+            assert search.loss <= before + 1e-12
+            assert search.loss == pytest.approx(expected(search.state, draws, loss), abs=1e-11)
 
 
 def test_an_allocation_puts_every_item_and_keeps_the_cap():
@@ -132,10 +131,12 @@ def test_an_allocation_puts_every_item_and_keeps_the_cap():
     for loss in (pt.VI(), pt.Binder(), pt.VILowerBound()):
         for problem in problems(loss, draws):
             for cap in (None, 2):
-                walker = Walker(problem, None, np.random.default_rng(0), max_clusters=cap)
-                compact(walker.state)
-                assert walker.n_clusters <= (cap or 30)
-                assert walker.loss == pytest.approx(expected(walker.state, draws, loss), abs=1e-11)
+                search = LocalSearch(
+                    problem, None, np.random.default_rng(0), Constraints(max_clusters=cap)
+                )
+                compact(search.state)
+                assert search.n_clusters <= (cap or 30)
+                assert search.loss == pytest.approx(expected(search.state, draws, loss), abs=1e-11)
 
 
 def test_tables_grow_without_changing_what_they_say():

@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from partita.kernels.search.moves import slack
-from partita.search.descent import Walker
+from partita.search.local_search import LocalSearch
 from partita.search.problem import lists_from_draws, new_state, problem_from_draws
 from partita.search.result import is_proven
 from partita.search.task import tied
@@ -42,7 +42,7 @@ def test_a_sweep_sees_one_pair_of_very_many_items():
     joined = alone.copy()
     joined[1] = 0
     draws = pt.Draws(np.stack([joined, alone]), weights=[51, 50])
-    walker = Walker(lists_from_draws(draws, pt.Binder()), alone, np.random.default_rng(0))
+    walker = LocalSearch(lists_from_draws(draws, pt.Binder()), alone, np.random.default_rng(0))
     walker.sweep_only(np.array([0, 1]))
     assert np.array_equal(walker.labels, pt.canonical(joined))
 

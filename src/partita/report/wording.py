@@ -138,9 +138,7 @@ def how_found(found: PointEstimate) -> str:
     """How an estimate was found, in two sentences."""
     search = found.search
     text = f"Found by the method “{found.method}” in {search.seconds:.2g} s"
-    if len(search.starts) > 1:
-        text += f"; {search.agreed:,} of {len(search.starts):,} starts reached the lowest loss"
-    return f"{text}. The proof took {search.bound_seconds:.2g} s."
+    return f"{text}{search.effort}. The proof took {search.bound_seconds:.2g} s."
 
 
 def rival_text(rivals: Representatives, number: int) -> str:

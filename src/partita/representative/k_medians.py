@@ -16,7 +16,7 @@ from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.representative.bounds import distances_within, part_of
 from partita.scan import block_of, here
-from partita.search.descent import Walker
+from partita.search.local_search import LocalSearch
 from partita.search.methods.walks import sample_draws
 from partita.search.part_tables import PartTables
 from partita.search.problem import Problem, lists_from_draws, needs_lists
@@ -141,11 +141,11 @@ def centre(
     problem: Problem, start: Labels, rng: np.random.Generator, kicks: int, stop: Stop
 ) -> Labels:
     """A partition of locally lowest expected loss, downhill from ``start``."""
-    walker = Walker(problem, start, rng, stop=stop)
-    walker.sweep()
+    search = LocalSearch(problem, start, rng, stop=stop)
+    search.sweep()
     if kicks:
-        walker.kick(kicks)
-    return walker.labels
+        search.eject(kicks)
+    return search.labels
 
 
 class Lloyd:

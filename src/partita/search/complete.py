@@ -11,7 +11,7 @@ from partita.lattice import PartialPartition
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.scan import map_blocks
-from partita.search.descent import Walker
+from partita.search.local_search import LocalSearch
 from partita.search.problem import Problem, problem_from_draws, problem_from_similarity
 from partita.similarity_matrix import similarity
 
@@ -72,9 +72,9 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
     rng = np.random.default_rng(0)
 
     def settled(start: Labels) -> tuple[float, Labels]:
-        walker = Walker(problem, start, rng)
-        walker.sweep_only(free)
-        labels = walker.labels
+        search = LocalSearch(problem, start, rng)
+        search.sweep_only(free)
+        labels = search.labels
         return measure.expected(labels, draws), labels
 
     starts = _agreeing_draws(draws, partial, measure)

@@ -13,26 +13,21 @@ from partita._validate import whole
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
-from partita.kernels.search.types import LANES
 from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
-from partita.search.keeping import disturbed, kept
+from partita.search.local_search import Constraints, LocalSearch, repair
 from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
 from partita.search.methods.few_items import Listed, every_partition, minimisers
 from partita.search.methods.linkage import cut_into, linked
-from partita.search.methods.sweep import LOOK, MUCH_WORK, explored
+from partita.search.methods.starts import PERTURBED
+from partita.search.methods.sweep import DEFAULT_STARTS, MUCH_WORK, explored
 from partita.search.methods.walks import Reached, distinct
-from partita.search.problem import Problem, by_similarity, problem_from_draws, reads_of
-from partita.search.ruled_walk import RuledWalker, Rules
+from partita.search.problem import Problem, by_similarity, problem_from_draws
 from partita.search.task import Candidate, Task, distinct_candidates, run_until, window
 
 ENUMERATED_ITEMS, EVALUATED_ITEMS = 10, 8
 """Up to so many items every partition that keeps the rules is compared; of losses that are measured
 by evaluation up to so many."""
-
-IDLE = 2
-"""After so many walks from the disturbed best without a gain the search ends, once it has read as
-many cells as make a search without rules end."""
 
 POLISHED = 4
 """Items, for each partition that goes on with moves of clusters, that are exchanged or forced out
@@ -47,10 +42,8 @@ class Effort(NamedTuple):
 
     walks: int
     """Different partitions that go on with moves of clusters."""
-    disturbed: int
-    """Starts, at most, from the disturbed best."""
     patience: int
-    """After so many of these without a gain the search ends."""
+    """Restarts in a row from the perturbed best without a gain, after which the search ends."""
     draws: int
     """Draws to start from."""
     rounds: int
@@ -59,13 +52,13 @@ class Effort(NamedTuple):
     """Whether a cut of average linkage is a start."""
 
 
-FULL = Effort(walks=3, disturbed=12, patience=6, draws=3, rounds=8, links=True)
-BRIEF = Effort(walks=1, disturbed=0, patience=0, draws=0, rounds=1, links=False)
+FULL = Effort(walks=3, patience=24, draws=3, rounds=8, links=True)
+BRIEF = Effort(walks=1, patience=0, draws=0, rounds=1, links=False)
 
 
 def clean_rules(
     n_items: int, n_clusters: int | None, min_size: int, max_clusters: int | None, method: str
-) -> Rules | None:
+) -> Constraints | None:
     """The rules an estimate must keep; None where it is free."""
     least = whole(min_size, "min_size", least=1)
     k = None if n_clusters is None else whole(n_clusters, "n_clusters", least=1)
@@ -88,15 +81,15 @@ def clean_rules(
             f"{rules}: {(k or 1) * least:,} items would be needed, but there are {n_items:,}.",
             argument=next(iter(asked)),
         )
-    return Rules(k, least)
+    return Constraints(k, least)
 
 
-def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
+def within(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candidate]:
     """What keeps the rules, and what that costs, in words."""
     best = min(free, key=lambda c: task.evaluate(c.labels))
     if rules.allow(best.labels):
         return [c for c in free if rules.allow(c.labels)]
-    found = RuledSearch(task).search(rules, free, FULL)
+    found = ConstrainedSearch(task).search(rules, free, FULL)
     sizes = np.bincount(best.labels)
     lowest = min(task.evaluate(c.labels) for c in found)
     cost = max(0.0, lowest - task.evaluate(best.labels))
@@ -113,7 +106,7 @@ def within(task: Task, rules: Rules, free: list[Candidate]) -> list[Candidate]:
     return found
 
 
-class RuledSearch:
+class ConstrainedSearch:
     """Searches within rules that share their tables."""
 
     def __init__(self, task: Task) -> None:
@@ -160,19 +153,21 @@ class RuledSearch:
         assert task.draws is not None
         return problem_from_draws(task.draws, task.loss)
 
-    def search(self, rules: Rules, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
+    def search(
+        self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
+    ) -> list[Candidate]:
         """Partitions that keep the rules, the best found first."""
         exact = self._enumerated(rules) if self.enumerates else None
         if exact is not None:
             return exact
         reached = self._walked(rules, self._begun(rules, starts, effort), effort)
-        if effort.disturbed:
-            reached = distinct([*reached, *self._again(rules, reached[0], effort)])
+        if effort.patience and not self.task.clock.is_up():
+            reached = distinct([*reached, self._iterated(rules, reached[0], effort)])
         if self._whole is not None and not self.task.clock.is_up():
             reached = [*self._polished(rules, reached, effort), *reached]
         return [Candidate(r.labels, r.origin) for r in reached]
 
-    def _enumerated(self, rules: Rules) -> list[Candidate] | None:
+    def _enumerated(self, rules: Constraints) -> list[Candidate] | None:
         """The best of all partitions that keep the rules; None where too many are in doubt."""
         task, every = self.task, self._listed.labels
         sizes = np.stack([(every == k).sum(axis=1) for k in range(task.n_items)])
@@ -191,7 +186,9 @@ class RuledSearch:
             return None
         return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
 
-    def _polished(self, rules: Rules, reached: list[Reached], effort: Effort) -> list[Reached]:
+    def _polished(
+        self, rules: Constraints, reached: list[Reached], effort: Effort
+    ) -> list[Reached]:
         """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
         assert self._whole is not None
         on_all = min(reached[: 4 * effort.walks], key=lambda r: self.task.evaluate(r.labels))
@@ -205,7 +202,7 @@ class RuledSearch:
         return self.task.rng.spawn(1)[0]
 
     def _begun(
-        self, rules: Rules, starts: Sequence[Candidate], effort: Effort
+        self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
     ) -> list[tuple[Labels, str, np.random.Generator]]:
         """Where walks begin: partitions that keep the rules, each once."""
         task = self.task
@@ -220,13 +217,13 @@ class RuledSearch:
         generators = task.rng.spawn(len(places))
         found: dict[bytes, tuple[Labels, str, np.random.Generator]] = {}
         for (labels, origin), rng in zip(places, generators, strict=True):
-            near = kept(self._problem, labels, rules, rng)
+            near = repair(self._problem, labels, rules, rng)
             found.setdefault(near.tobytes(), (near, origin, rng))
         return list(found.values())
 
     def _walked(
         self,
-        rules: Rules,
+        rules: Constraints,
         begun: list[tuple[Labels, str, np.random.Generator]],
         effort: Effort,
     ) -> list[Reached]:
@@ -240,41 +237,38 @@ class RuledSearch:
         self.task.looks += sum(r.looks for r in (*swept, *moved))
         return distinct([*moved, *swept])
 
-    def _again(self, rules: Rules, best: Reached, effort: Effort) -> list[Reached]:
-        """Walks from the disturbed best, until they have found nothing lower for a while."""
-        idle, looks = 0, 0
-        ends: list[Reached] = []
-        cells = (int(best.labels.max()) + 1 + LANES) * reads_of(self._problem) + LOOK
-        for rng in self.task.rng.spawn(effort.disturbed):
-            tired = IDLE if (self.task.looks + looks) * cells > MUCH_WORK else effort.patience
-            if self.task.clock.is_up() or idle >= tired:
-                break
-            start = kept(self._problem, disturbed(best.labels, rng), rules, rng)
-            end = self._walk(self._problem, rules, effort.rounds, (start, "disturbed best", rng))
-            idle = 0 if window(end.loss) < best.loss else idle + 1
-            best = min(best, end, key=lambda r: r.loss)
-            ends.append(end)
-            looks += end.looks
-        self.task.looks += looks
-        return ends
+    def _iterated(self, rules: Constraints, best: Reached, effort: Effort) -> Reached:
+        """Iterated local search from the best partition."""
+        search = self._at(self._problem, best.labels, self._rng(), rules)
+        share = self.task.options.n_starts / DEFAULT_STARTS
+        idle = max(1, round(share * effort.patience))
+        self.task.restarts += search.iterate(idle, share * MUCH_WORK)
+        search.descend(1)
+        self.task.looks += search.n_evaluated
+        return Reached(search.labels, search.loss, PERTURBED, search.n_evaluated)
+
+    def _at(
+        self, problem: Problem, labels: Labels, rng: np.random.Generator, rules: Constraints
+    ) -> LocalSearch:
+        return LocalSearch(problem, labels, rng, rules, stop=self.task.clock.is_up)
 
     def _walk(
         self,
         problem: Problem,
-        rules: Rules,
+        rules: Constraints,
         rounds: int,
         begin: tuple[Labels, str, np.random.Generator],
     ) -> Reached:
         labels, origin, rng = begin
-        walker = RuledWalker(problem, labels, rng, rules, stop=self.task.clock.is_up)
-        walker.descend(rounds, brief=rounds == 1)
-        return Reached(walker.labels, walker.loss, origin, walker.looks)
+        search = self._at(problem, labels, rng, rules)
+        search.descend(rounds, brief=rounds == 1)
+        return Reached(search.labels, search.loss, origin, search.n_evaluated)
 
     def _polish(
-        self, rules: Rules, effort: Effort, begin: tuple[Labels, str, np.random.Generator]
+        self, rules: Constraints, effort: Effort, begin: tuple[Labels, str, np.random.Generator]
     ) -> Reached:
         assert self._whole is not None
         labels, origin, rng = begin
-        walker = RuledWalker(self._whole, labels, rng, rules, stop=self.task.clock.is_up)
-        walker.polish(POLISHED * effort.walks)
-        return Reached(walker.labels, walker.loss, origin, walker.looks)
+        search = self._at(self._whole, labels, rng, rules)
+        search.refine(POLISHED * effort.walks)
+        return Reached(search.labels, search.loss, origin, search.n_evaluated)

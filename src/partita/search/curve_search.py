@@ -13,9 +13,9 @@ from partita.labels import Labels, by_size
 from partita.losses.base import Loss
 from partita.posterior import Posterior
 from partita.scan import FEW_DRAWS, error_of
-from partita.search.constraints import BRIEF, FULL, Effort, RuledSearch
+from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
 from partita.search.curve_result import NEAR, STANDARD_ERRORS, ClustersCurve
-from partita.search.ruled_walk import Rules
+from partita.search.local_search import Constraints
 from partita.search.task import Candidate, Task
 
 ABOVE, STRIDE = 4, 8
@@ -29,7 +29,7 @@ def best_for_each(
     task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate]
 ) -> Rows:
     """The best partition found for each number of clusters, ascending."""
-    search = RuledSearch(task)
+    search = ConstrainedSearch(task)
     own = int(best.max()) + 1
     rows: Rows = {own: best}
     below = sorted((k for k in numbers if k < own), reverse=True)
@@ -46,7 +46,7 @@ def best_for_each(
     return {k: rows[k] for k in sorted(numbers)}
 
 
-def _from_neighbours(search: RuledSearch, rows: Rows, own: int, order: list[int]) -> None:
+def _from_neighbours(search: ConstrainedSearch, rows: Rows, own: int, order: list[int]) -> None:
     """Once along the numbers: a better partition of one may lead to one of the next."""
     for last, k in pairwise(order):
         if k != own and not search.task.clock.is_up():
@@ -55,10 +55,12 @@ def _from_neighbours(search: RuledSearch, rows: Rows, own: int, order: list[int]
             rows[k] = min(rows[k], found, key=evaluate)
 
 
-def _lowest(search: RuledSearch, k: int, starts: Sequence[Candidate], effort: Effort) -> Labels:
-    rules = Rules(k, 1)
-    found = search.search(rules, starts, effort)
-    found += [c for c in starts if rules.allow(c.labels)]
+def _lowest(
+    search: ConstrainedSearch, k: int, starts: Sequence[Candidate], effort: Effort
+) -> Labels:
+    constraints = Constraints(k)
+    found = search.search(constraints, starts, effort)
+    found += [c for c in starts if constraints.allow(c.labels)]
     return min(found, key=lambda c: search.task.evaluate(c.labels)).labels
 
 
@@ -72,7 +74,7 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
     """
     own, given = int(best.max()) + 1, posterior.draws
     rows: Rows = {own: best}
-    search = RuledSearch(task)
+    search = ConstrainedSearch(task)
     lowest = posterior.distances(task.loss, best)
     allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
     for step, share in ((-1, allowed), (1, 0.0)):

@@ -48,6 +48,7 @@ def outcome(
         limits=tuple(task.limits),
         interrupted=cut_short,
         settled=task.settled,
+        restarts=task.restarts,
     )
     reported = by_size(best)
     reported.flags.writeable = False

@@ -84,9 +84,12 @@ class SearchReport(Result):
     starts : tuple of Start
         Where each start began and ended.
     agreed : int
-        How many starts reached the lowest loss.
+        How many starts reached the lowest loss. No evidence that it is the minimum: starts may
+        share a local minimum.
     agreed_kinds : tuple of str
         Which kinds of starts they were, each once.
+    restarts : int
+        Perturbations of the best partitions from which the search was taken up again.
     sweeps : float
         Item moves considered, in units of the number of items.
     seconds : float
@@ -98,8 +101,8 @@ class SearchReport(Result):
     interrupted : bool
         Whether Ctrl-C or the time limit ended the search; the best so far is reported.
     settled : bool or None
-        Whether a last look at every item found that no move of a single one, to another cluster
-        or to a new one, lowers the loss on all draws. None where no such look was made.
+        True if verified to be a local minimum under single-item moves on all draws. None where
+        that was not verified separately.
     """
 
     starts: tuple[Start, ...]
@@ -111,6 +114,15 @@ class SearchReport(Result):
     limits: tuple[str, ...]
     interrupted: bool
     settled: bool | None = None
+    restarts: int = 0
+
+    @property
+    def effort(self) -> str:
+        """From how many starts and restarts, in words; empty where there was one."""
+        if len(self.starts) <= 1:
+            return ""
+        again = f" and {counted(self.restarts, 'restart')}" if self.restarts else ""
+        return f" from {counted(len(self.starts), 'start')}{again}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,6 +285,5 @@ def constraints_of(found: PointEstimate) -> str:
 def found_by(found: PointEstimate) -> str:
     """How an estimate was searched for."""
     kind = _FOUND_BY.get(found.method, f"the method “{found.method}”")
-    n = len(found.search.starts)
-    started = f" from {n} starts" if found.method in STARTED and n > 1 else ""
+    started = found.search.effort if found.method in STARTED else ""
     return kind.format(words(found.kind).draws) + started

@@ -102,6 +102,7 @@ class Task:
     report: Callable[[str], None]
     posterior: Posterior | None = None
     looks: int = 0
+    restarts: int = 0
     proven: float = -math.inf
     settled: bool | None = None
     limits: list[str] = field(default_factory=list)

@@ -43,7 +43,7 @@ PARTS = {
 }
 
 _LATER: dict[str, dict[str, Any]] = {
-    "SearchReport": {"agreed_kinds": ()},
+    "SearchReport": {"agreed_kinds": (), "restarts": 0},
     "Summary": {"profiles": None},
 }
 """Fields that files of earlier versions lack, and what stands for them."""

@@ -62,7 +62,7 @@ def _estimate(found: PointEstimate) -> dict[str, Any]:
         "loss": repr(found.loss),
         **fields_of(found, *names),
         "n_starts": len(found.search.starts),
-        "starts_agreed": found.search.agreed,
+        "n_restarts": found.search.restarts,
         "limits": found.search.limits,
         "interrupted": found.search.interrupted,
     }

@@ -254,6 +254,11 @@ def assign(problem: Problem, state: State, items: Ints, slots: Int32s) -> None:
     _arrange(problem, state, items, slots, False, False)
 
 
+def assign_and_close(problem: Problem, state: State, items: Ints, slots: Int32s) -> None:
+    """Put items into given slots and close every slot that this has emptied."""
+    _arrange(problem, state, items, slots, False, True)
+
+
 def close_gaps(problem: Problem, state: State) -> None:
     """Close every slot that moves have emptied."""
     _arrange(problem, state, _NO_ITEMS, _NO_SLOTS, False, True)

@@ -18,7 +18,7 @@ from partita.kernels.search.single_moves import joint_steps, moved_losses
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.scan import Block, Sums, sum_blocks
-from partita.search.methods.walks import Beginning, Reached, distinct, sample_draws, walker_from
+from partita.search.methods.walks import Beginning, Reached, distinct, make_search, sample_draws
 from partita.search.problem import (
     Problem,
     lists_from_draws,
@@ -170,9 +170,9 @@ def affordable(task: Task, draws: Draws) -> Draws:
 
 
 def _sweep_and_kick(task: Task, problem: Problem, sure: bool, start: Beginning) -> Reached:
-    walker = walker_from(task, problem, start)
-    walker.sweep()
-    stayed = start.labels is not None and np.array_equal(walker.labels, start.labels)
+    search = make_search(task, problem, start)
+    search.sweep()
+    stayed = start.labels is not None and np.array_equal(search.labels, start.labels)
     if not (sure and stayed):
-        walker.kick(KICKED)
-    return Reached(walker.labels, walker.loss, start.origin, walker.looks)
+        search.eject(KICKED)
+    return Reached(search.labels, search.loss, start.origin, search.n_evaluated)

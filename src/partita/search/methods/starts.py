@@ -1,9 +1,9 @@
-"""Where walks begin: starts of different kinds, so that their agreement means something."""
+"""Starting partitions of different kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count, cycle
+from collections.abc import Iterator, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
 from partita.search.methods.linkage import best_cuts
-from partita.search.methods.shake import disturbed
 from partita.search.methods.walks import Beginning, sample_draws
 from partita.search.problem import (
     Problem,
     by_similarity,
     has_counts,
     has_lists,
-    of_each_draw,
     problem_from_draws,
     problem_from_similarity,
     reads_of,
@@ -35,12 +33,6 @@ JUDGES, JUDGED_LABELS = 200, 5e5
 SINGLETON_CELLS = 2e8
 """Table cells, at most, that one sweep from singletons may read."""
 
-FALL_CELLS_FROM_APART = 1e9
-"""The same while all items, one after the other, leave where they stand alone."""
-
-MOVED_SHARES = (0.05, 0.3)
-"""Share of the items that are moved at random in the best partition so far."""
-
 RATIOS = (1.7, 0.6, 2.9, 0.35)
 """Neighbouring prices: factors of a / (2 − a)."""
 
@@ -48,16 +40,13 @@ RATIOS = (1.7, 0.6, 2.9, 0.35)
 Place = tuple[Labels | None, str, Problem | None]
 
 SINGLETONS = "singletons"
-BEST_FIRST = "best item first"
-NEAR_BEST, DISTURBED, WANDERED = "near minimiser", "disturbed best", "wandering"
-WANDERING = (BEST_FIRST, WANDERED)
-"""Kinds of starts that go on where nothing gains."""
-FROM_BEST = (NEAR_BEST, DISTURBED, WANDERED)
-"""Kinds of starts that set out from where others have been: no witnesses of their quality."""
+NEAR_BEST, PERTURBED = "near minimiser", "perturbed best"
+FROM_BEST = (NEAR_BEST, PERTURBED)
+"""Start kinds derived from an earlier optimum; not counted as independent agreement."""
 
 
 class Starts:
-    """Batches of starts of different kinds; later ones set out from the best partition so far."""
+    """Batches of starting partitions."""
 
     def __init__(self, task: Task, problem: Problem, sample: Draws | None) -> None:
         self._task = task
@@ -67,63 +56,26 @@ class Starts:
         self._cuts = iter(_cuts(task, sample))
         self._nearby = _neighbours(task, problem, sample)
 
-    def batches(self, best: list[Labels]) -> Iterator[list[Beginning]]:
-        """Batches in turn; ``best`` holds the lowest partition once the first batch is done.
+    def first(self) -> list[Beginning]:
+        """What is always tried: the user's starts and one of each kind."""
+        user = [(row, "user", None) for row in self._task.options.starts]
+        cut, one = self._cut(), np.zeros(self._task.n_items, np.int32)
+        own = [cut, (one, "one cluster", None), self._draw(), self._allocation()]
+        return self._begin([*user, *own, self._cheaper(one if cut is None else cut[0])], 0)
 
-        The first holds what is always tried. No more than ``n_starts`` others follow.
-        """
-        left = self._task.options.n_starts
-        for number in count():
-            plan = [p for p in self._plan(number, best) if p is not None]
-            if number == 0:
-                plan = [(row, "user", None) for row in self._task.options.starts] + plan
-            elif left <= 0:
-                return
-            else:
-                plan = plan[:left]
-            left -= len(plan)
-            generators = self._task.rng.spawn(len(plan))
-            yield [
-                Beginning(
-                    *place,
-                    g,
-                    rounds_before=0 if number == 0 and self._task.loss.has_price else 1,
-                    best_first=place[1] == BEST_FIRST,
-                    wanders=place[1] in WANDERING,
-                )
-                for place, g in zip(plan, generators, strict=True)
-            ]
+    def more(self, best: Labels) -> list[Beginning]:
+        """What is tried where the first starts end apart."""
+        near = [self._neighbour(best), self._neighbour(best)]
+        return self._begin([*near, self._singletons(), self._draw() or self._allocation()], 1)
 
-    def _plan(self, number: int, best: list[Labels]) -> list[Place | None]:
-        n = self._task.n_items
-        if number == 0:
-            cut, one = self._cut(), np.zeros(n, np.int32)
-            always = [cut, (one, "one cluster", None), self._draw(), self._allocation()]
-            return [*always, self._cheaper(one if cut is None else cut[0])]
-        if number == 1:
-            near = [self._neighbour(best[0]), self._neighbour(best[0])]
-            return [*near, self._singletons(), self._draw() or self._allocation(), *self._falls()]
-        other = self._cut() or self._draw() or self._allocation()
-        first = other if number % 2 else self._neighbour(best[0])
-        if of_each_draw(self._problem):
-            return [first, self._disturbed(best[0]), *[(best[0], WANDERED, None)] * 2]
-        return [first, *(self._disturbed(best[0]) for _ in range(3))]
-
-    def _falls(self) -> list[Place]:
-        """Items leave one cluster, or join, those first that gain most; for losses of each draw's
-        sums.
-
-        Where draws agree on little, their entropy is best matched by one large cluster and items
-        that stand alone: what counts is which.
-        """
-        if not of_each_draw(self._problem):
-            return []
-        n, alone = self._task.n_items, self._singletons()
-        falls: list[Place] = [(np.zeros(n, np.int32), BEST_FIRST, None)]
-        # From singletons about n items move, past up to n clusters.
-        if alone is not None and float(n) ** 3 * reads_of(self._problem) <= FALL_CELLS_FROM_APART:
-            falls.append((alone[0], BEST_FIRST, None))
-        return falls
+    def _begin(self, places: Sequence[Place | None], batch: int) -> list[Beginning]:
+        plan = [p for p in places if p is not None]
+        rounds = 0 if batch == 0 and self._task.loss.has_price else 1
+        generators = self._task.rng.spawn(len(plan))
+        return [
+            Beginning(*place, rng, rounds_before=rounds)
+            for place, rng in zip(plan, generators, strict=True)
+        ]
 
     def _cut(self) -> Place | None:
         """A cut; of some of the items where these are many, the others placed by a neighbouring
@@ -167,10 +119,6 @@ class Starts:
     def _neighbour(self, best: Labels) -> Place | None:
         near = next(self._nearby, None)
         return None if near is None else (best, NEAR_BEST, near[1])
-
-    def _disturbed(self, best: Labels) -> Place:
-        """The best so far with some items, or some clusters, moved at random."""
-        return disturbed(best, self._task.rng, MOVED_SHARES), DISTURBED, None
 
 
 def places_items(loss: Loss, problem: Problem) -> bool:

@@ -14,19 +14,23 @@ from functools import partial
 import numpy as np
 
 from partita.draws import Draws
-from partita.kernels.search.types import LANES
-from partita.labels import Labels
 from partita.search.methods.polish import affordable, polish
-from partita.search.methods.shake import shaken
-from partita.search.methods.starts import FROM_BEST, SINGLETONS, Starts, places_items
-from partita.search.methods.walks import Beginning, Reached, descend_from, distinct, sample_draws
+from partita.search.methods.starts import FROM_BEST, PERTURBED, SINGLETONS, Starts
+from partita.search.methods.walks import (
+    Beginning,
+    Reached,
+    descend_from,
+    distinct,
+    iterate_from,
+    sample_draws,
+    tabu_from,
+)
 from partita.search.problem import (
     Problem,
     by_similarity,
     of_each_draw,
     problem_from_draws,
     problem_of,
-    reads_of,
     walk_bytes,
 )
 from partita.search.task import Candidate, Task, run_until, window
@@ -41,29 +45,24 @@ KINDS = 3
 MOVED = 2
 """How many different partitions of the first batch go on with cluster moves."""
 
-LITTLE_WORK, MUCH_WORK = 4e6, 1.5e8
-"""Table cells read, some hundredths and some tenths of a second, before a search ends because
-kinds of starts agree, or because the last two or three batches found nothing lower."""
+DEFAULT_STARTS = 64
+"""Restarts in a row without a gain after which a search ends, where they cost little."""
 
-SMALL = 40_000
-"""Labels up to which a loss that cannot judge an allocation is given much work, also when its
-starts agree: they do so at the wrong place more often, most of all where items and draws are
-few."""
+LITTLE_WORK, MUCH_WORK, NONLINEAR_WORK = 2e7, 5e7, 3e8
+"""Table cells read by such restarts after which it ends, where they cost more: if kinds of starts
+have met, if not, and for losses that are not linear, which have many more local minima."""
 
-TINY, TINY_TIMES = 12_000, 4.0
-"""Labels up to which it is given so many times that work."""
+NONLINEAR_TIMES = 4
+"""Times as many restarts for these."""
 
-LARGE, COARSE = 10, 1e-5
-"""After so many times that work one batch that finds nothing lower, by this share, is enough."""
+CHAINS = 2
+"""Partitions from which iterated local search begins."""
 
 TIRED = (
     "work: the search was ended while single items still moved, because partitions of so many "
     "clusters take long to improve; with time_limit=... it goes on until then"
 )
 """What is said of walks that did not end by themselves."""
-
-LOOK = 5_000
-"""Cells that could be read while an item is chosen and a move is set up."""
 
 ROUNDS = 8
 """Most alternations of cluster moves and sweeps in one walk."""
@@ -96,55 +95,56 @@ def _sample(task: Task) -> Draws:
 
 
 def explore(task: Task, problem: Problem, sample: Draws | None) -> list[Reached]:
-    """Walk from batches of starts until different kinds agree or nothing lower is found."""
-    reached: list[Reached] = []
-    best: list[Labels] = []
-    sizes = [0]
-    shaking, shaken_at = of_each_draw(problem), b""
-    n_draws, each = reads_of(problem), walk_bytes(problem)
-    little, much = _least_work(task, problem)
-    for batch in Starts(task, problem, sample).batches(best):
-        swept = run_until(task, partial(descend_from, task, problem, 0), batch, "sweeping", each)
-        reached.extend(_move_clusters(task, problem, swept, MOVED if not reached else len(batch)))
-        agree = len(kinds_at_best(reached)) >= KINDS
-        cut = any(r.tired for r in reached)
-        lead = distinct(reached)[0].labels
-        cells = (int(lead.max()) + 1 + LANES) * n_draws + LOOK
-        if shaking and not (agree or cut) and lead.tobytes() != shaken_at:
-            reached = _shaken(task, problem, reached)
-            lead = distinct(reached)[0].labels
-            shaken_at = lead.tobytes()
-        best[:] = [lead]
-        worked = task.looks * cells
-        met = agree and worked > little
-        patience = 1 if worked > LARGE * MUCH_WORK else 2 if little < much else 3
-        coarse = COARSE if worked > LARGE * MUCH_WORK else 0.0
-        tired = _seen(reached, sizes[max(0, len(sizes) - patience)], coarse) and worked > much
-        if cut:
-            task.limits.append(TIRED)
-        if task.clock.is_up() or met or tired or cut:
+    """Descend from starts of several kinds, then iterated local search from the best ends."""
+    starts = Starts(task, problem, sample)
+    ends = _descended(task, problem, starts.first(), MOVED)
+    if len(kinds_at_best(ends)) < KINDS and not _is_over(task, ends):
+        ends += _descended(task, problem, starts.more(distinct(ends)[0].labels), len(ends))
+    ends = _iterated(task, problem, ends)
+    if any(r.tired for r in ends):
+        task.limits.append(TIRED)
+    return [*ends, *_dissolved(task, sample, ends)]
+
+
+def _is_over(task: Task, ends: list[Reached]) -> bool:
+    return task.clock.is_up() or any(r.tired for r in ends)
+
+
+def _descended(task: Task, problem: Problem, batch: list[Beginning], most: int) -> list[Reached]:
+    walk = partial(descend_from, task, problem, 0)
+    swept = run_until(task, walk, batch, "sweeping", walk_bytes(problem))
+    return _move_clusters(task, problem, swept, most)
+
+
+def _iterated(task: Task, problem: Problem, ends: list[Reached]) -> list[Reached]:
+    """Iterated local search from the best ends; for losses of each draw's sums tabu search, too."""
+    each, nonlinear = walk_bytes(problem), of_each_draw(problem)
+    share = task.options.n_starts / DEFAULT_STARTS
+    agree = len(kinds_at_best(ends)) >= KINDS
+    work = NONLINEAR_WORK if nonlinear else LITTLE_WORK if agree else MUCH_WORK
+    patience = task.options.n_starts * (NONLINEAR_TIMES if nonlinear else 1), share * work
+    chains = 1 if agree and not nonlinear else CHAINS
+    walk = partial(iterate_from, task, problem, patience)
+    while not _is_over(task, ends):
+        lead = distinct(ends)[:chains]
+        rngs = task.rng.spawn(len(lead))
+        begin = [
+            Beginning(r.labels, PERTURBED, None, g, r.doubt)
+            for r, g in zip(lead, rngs, strict=True)
+        ]
+        found = run_until(task, walk, begin, "iterated local search", each)
+        ends = [*ends, *found]
+        if not nonlinear or _is_over(task, ends):
             break
-        sizes.append(len(reached))
-    return [*reached, *_dissolved(task, sample, reached)]
-
-
-def _shaken(task: Task, problem: Problem, reached: list[Reached]) -> list[Reached]:
-    """Where wandering leads from the best partition so far; all that reached it share the end."""
-    best = distinct(reached)[0]
-    shake = partial(shaken, task, problem)
-    (end,) = run_until(task, shake, [best], "wandering from the best", walk_bytes(problem))
-    task.looks += end.looks - best.looks
-    here = best.labels.tobytes()
-    return [replace(end, origin=r.origin) if r.labels.tobytes() == here else r for r in reached]
-
-
-def _least_work(task: Task, problem: Problem) -> tuple[float, float]:
-    """What is read before kinds of starts that agree are believed, and before a search tires."""
-    labels = task.n_items * reads_of(problem)
-    if places_items(task.loss, problem) or labels > SMALL:
-        return LITTLE_WORK, MUCH_WORK
-    much = MUCH_WORK * (TINY_TIMES if labels <= TINY else 1.0)
-    return much, much
+        best = distinct(ends)[0]
+        start = Beginning(best.labels, PERTURBED, None, task.rng.spawn(1)[0])
+        found = run_until(task, partial(tabu_from, task, problem), [start], "tabu search", each)
+        ends = [*ends, *found]
+        if window(found[0].loss) >= best.loss:
+            break
+    task.looks += sum(r.looks for r in ends if r.origin == PERTURBED)
+    task.restarts += sum(r.restarts for r in ends)
+    return ends
 
 
 def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list[Reached]:
@@ -160,12 +160,6 @@ def _dissolved(task: Task, sample: Draws | None, reached: list[Reached]) -> list
     if loss >= min(r.loss for r in reached):
         return []
     return [Reached(labels, loss, SINGLETONS, 0)]
-
-
-def _seen(reached: list[Reached], earlier: int, coarse: float) -> bool:
-    """Whether the lowest loss, or nearly, was reached among the starts before the last batches."""
-    lowest = window(min(r.loss for r in reached)) * (1.0 + coarse)
-    return any(r.loss <= lowest for r in reached[:earlier])
 
 
 def kinds_at_best(reached: list[Reached]) -> set[str]:

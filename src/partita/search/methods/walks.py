@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 
 from partita.draws import Draws, systematic
 from partita.labels import Labels
-from partita.search.descent import Walker
-from partita.search.problem import Problem, companion_cells, look_cells, of_each_draw
+from partita.search.local_search import Constraints, LocalSearch
+from partita.search.problem import Problem, companion_cells, look_cells
 from partita.search.task import Task
 
-FALL_CELLS = 3e8
-"""Table cells read, some tenths of a second, while the item that gains most is moved first."""
-
-IDLE, WANDER_CELLS = 200, 6e8
-"""Moves in a row that lead nowhere lower, and table cells read, after which wandering ends."""
+TABU_IDLE, TABU_CELLS = 200, 6e8
+"""Moves in a row without a gain, and table cells read, after which a tabu search ends."""
 
 WALK_CELLS, WALK_SWEEPS = 5e9, 50
 """Table cells read, a few seconds, and sweeps at the draws' own number of clusters, whichever
@@ -39,10 +36,6 @@ class Beginning(NamedTuple):
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
     rounds_before: int = 1
     """Rounds of cluster moves there."""
-    best_first: bool = False
-    """Whether the item that gains most is moved first, one after the other."""
-    wanders: bool = False
-    """Whether the walk goes on from there, uphill where it must."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +50,26 @@ class Reached:
     """Whether the walk was ended because it had done much work."""
     doubt: NDArray[np.float64] | None = None
     """What moving each item would have cost when it was last looked at."""
+    restarts: int = 0
+    """Perturbations from which the walk was taken up again."""
 
 
-def walker_from(task: Task, problem: Problem, start: Beginning) -> Walker:
-    """A walker at a beginning, who keeps to the user's limits."""
-    walker = Walker(
+def make_search(task: Task, problem: Problem, start: Beginning) -> LocalSearch:
+    """A local search at a beginning, within the user's limits."""
+    search = LocalSearch(
         problem,
         start.labels,
         start.rng,
-        max_clusters=task.options.max_clusters,
+        Constraints(max_clusters=task.options.max_clusters),
         stop=task.clock.is_up,
-        most_cells=_most_cells(task, problem),
+        work_limit=_work_limit(task, problem),
     )
     if start.doubt is not None:
-        walker.look_first(np.argsort(start.doubt, kind="stable"))
-    return walker
+        search.sweep_first(np.argsort(start.doubt, kind="stable"))
+    return search
 
 
-def _most_cells(task: Task, problem: Problem) -> float:
+def _work_limit(task: Task, problem: Problem) -> float:
     """Work after which a walk ends; without end where the user set a time instead."""
     if task.clock.deadline is not None:
         return np.inf
@@ -89,23 +84,44 @@ def descend_from(
     task: Task, problem: Problem, rounds: int, start: Beginning, *, brief: bool = False
 ) -> Reached:
     """Walk downhill from a beginning; ``rounds`` of cluster moves at most."""
-    looks = 0
+    evaluated = 0
     if start.before is not None:
-        walker = walker_from(task, start.before, start)
-        walker.descend(start.rounds_before)
-        looks = walker.looks
-        start = start._replace(labels=walker.labels)
-    walker = walker_from(task, problem, start)
-    if start.best_first:
-        walker.fall(FALL_CELLS / walker.look_cells)
-    if start.wanders:
-        walker.wander(IDLE, WANDER_CELLS / walker.look_cells)
-    walker.descend(rounds, brief=brief)
-    if rounds and not brief and of_each_draw(problem):
-        walker.trade(rounds)
-    looks += walker.looks
-    end = (walker.labels, walker.loss, start.origin, looks)
-    return Reached(*end, tired=walker.tired, doubt=walker.scratch.margin)
+        before = make_search(task, start.before, start)
+        before.descend(start.rounds_before)
+        evaluated = before.n_evaluated
+        start = start._replace(labels=before.labels)
+    search = make_search(task, problem, start)
+    search.descend(rounds, brief=brief)
+    return reached(search, start.origin, evaluated)
+
+
+def iterate_from(
+    task: Task, problem: Problem, patience: tuple[int, float], start: Beginning
+) -> Reached:
+    """Iterated local search from a local minimum, until nothing lower was found for a while."""
+    search = make_search(task, problem, start)
+    restarts = search.iterate(*patience)
+    return replace(reached(search, start.origin), restarts=restarts, tired=False)
+
+
+def tabu_from(task: Task, problem: Problem, start: Beginning) -> Reached:
+    """Tabu search from a local minimum."""
+    search = make_search(task, problem, start)
+    search.tabu_search(TABU_IDLE, TABU_CELLS / search.cost_per_item)
+    search.descend(1)
+    return replace(reached(search, start.origin), tired=False)
+
+
+def reached(search: LocalSearch, origin: str, evaluated: int = 0) -> Reached:
+    """Where a search has ended."""
+    return Reached(
+        search.labels,
+        search.loss,
+        origin,
+        evaluated + search.n_evaluated,
+        tired=search.budget_exhausted,
+        doubt=search.scratch.margin,
+    )
 
 
 def distinct(reached: list[Reached]) -> list[Reached]:

@@ -1,0 +1,726 @@
+"""Local search over partitions: single-item moves, moves of clusters, tabu and iterated search.
+
+One class for every loss and every constraint. A search holds a partition with the running sums of
+its problem; every method leaves a valid partition behind, also when time or work runs out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels.search.moves import (
+    assign,
+    assign_and_close,
+    close_gaps,
+    merge_scores,
+    move_losses,
+    objective,
+    sweep,
+    together,
+)
+from partita.kernels.search.types import Scratch
+from partita.labels import Labels, canonical
+from partita.search import problem as problems
+from partita.search.problem import (
+    Problem,
+    State,
+    companion_cells,
+    grown,
+    has_counts,
+    has_lists,
+    look_cells,
+    n_items_of,
+    new_scratch,
+    new_state,
+    of_each_draw,
+)
+
+_CELLS_PER_CALL = 2e8
+"""Table cells read between two looks at the clock, about a fifth of a second."""
+
+_OVERHEAD = 500
+"""Cells that could be read while one item is chosen and its move is set up."""
+
+_LEAST_CERTAIN, _FEW_LEAST_CERTAIN = 16, 4
+"""Items, at most, that a descent forces out of their clusters, and that may follow each other;
+the second where several kinds of starts have ended at the partition."""
+
+_MOVED_CLUSTERS = 400
+"""Clusters, at most, that one round of splits takes up."""
+
+_TABU_TENURE = (3, 10)
+"""Moves for which an item that has moved is tabu: at least this many, drawn for each search; at
+most twice as many."""
+
+_SWAPPED, _PARTNERS = 16, 256
+"""Items of clusters of the smallest size allowed, at most, that are exchanged in one round, and
+items that may come in exchange for one."""
+
+_TRANSFERS = 3
+"""Pairs of clusters, at most, that are merged in order to split another one."""
+
+_SMALL_SHARE = 0.25
+"""Share of the items, at most, in clusters that are too small, to be put elsewhere one by one."""
+
+_SPLITS = 4
+"""Clusters, at most, whose halves are evaluated when one must be split."""
+
+_DEEP_SHARE = 0.5
+"""For losses of each draw's sums: share of the work in restarts that move clusters, too."""
+
+_MOVED_SHARES = (0.05, 0.3)
+"""Share of the items that a perturbation moves at random."""
+
+_EVERY_CLUSTER = np.empty(0, np.bool_)
+
+Items = NDArray[np.int64]
+
+
+class Constraints(NamedTuple):
+    """What the partitions of a search must be like."""
+
+    n_clusters: int | None = None
+    min_size: int = 1
+    max_clusters: int | None = None
+
+    def allow(self, labels: Labels) -> bool:
+        """Whether a partition satisfies them."""
+        return self.allow_sizes(np.bincount(labels))
+
+    def allow_sizes(self, sizes: NDArray[np.int64]) -> bool:
+        """Whether clusters of these sizes, none of them empty, satisfy them."""
+        right = self.n_clusters is None or sizes.size == self.n_clusters
+        few = self.max_clusters is None or sizes.size <= self.max_clusters
+        return bool(right and few and sizes.min() >= self.min_size)
+
+    @property
+    def fix_clusters(self) -> bool:
+        """Whether single items must not open or empty clusters."""
+        return self.n_clusters is not None or self.min_size > 1
+
+
+FREE = Constraints()
+
+
+class LocalSearch:
+    """A partition that is improved; not thread-safe.
+
+    Parameters
+    ----------
+    start : labels or None
+        Items labelled −1, or all items, are put one by one where they fit best. Must satisfy
+        ``n_clusters`` and ``min_size``; too many clusters are merged.
+    stop : callable
+        Whether time is up.
+    work_limit : float
+        Table cells after which the search ends.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: Labels | None,
+        rng: np.random.Generator,
+        constraints: Constraints = FREE,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        work_limit: float = np.inf,
+    ) -> None:
+        self.problem = problem
+        self.n_items = n_items_of(problem)
+        self.constraints = constraints
+        self.max_clusters = constraints.max_clusters or self.n_items
+        self.smallest = constraints.min_size if constraints.fix_clusters else 0
+        self._time_is_up = stop
+        self._work_limit = work_limit
+        self.n_evaluated = 0
+        self.work = 0.0
+        self._co_members = companion_cells(problem)
+        self.rounding = 0.0
+        self.rng = rng
+        self._order = rng.permutation(self.n_items)
+        whole = start is not None and bool((start >= 0).all())
+        room = 0 if start is None or whole else int(start.max()) + 1
+        self.state: State = new_state(problem, start if whole else None, room)
+        self.scratch: Scratch = new_scratch(problem, self.state)
+        if not whole:
+            self._allocate(start)
+        while self.n_clusters > self.max_clusters:
+            self.merge_cheapest()
+
+    # ------------------------------------------------------------------ where it stands
+
+    def stop(self) -> bool:
+        """Whether time is up or the work budget is spent."""
+        return self.budget_exhausted or self._time_is_up()
+
+    @property
+    def budget_exhausted(self) -> bool:
+        """Whether the work that was allowed is done."""
+        return self.work > self._work_limit
+
+    @property
+    def cost_per_item(self) -> float:
+        """Work of scoring all moves of one item, in table cells."""
+        return look_cells(self.problem, self.n_clusters, self._co_members)
+
+    @property
+    def loss(self) -> float:
+        """Expected loss by the running sums."""
+        return float(objective(self.problem, self.state))
+
+    @property
+    def labels(self) -> Labels:
+        """The partition, canonical."""
+        return canonical(self.state.slot_of)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.state.k[0])
+
+    def improved(self, before: float) -> bool:
+        """Whether the loss is lower than before, by more than rounding."""
+        return self.loss < before - self.rounding
+
+    def members(self, cluster: int) -> Items:
+        """The items of a cluster."""
+        return np.flatnonzero(self.state.slot_of == cluster)
+
+    def _satisfies_constraints(self) -> bool:
+        sizes = self.state.sizes[: self.n_clusters]
+        return self.constraints.allow_sizes(sizes[sizes > 0])
+
+    def _go_to(self, state: State) -> None:
+        self.state = state
+        self.scratch = new_scratch(self.problem, state)
+
+    def make_room(self, clusters: int = 1) -> None:
+        """Have tables for at least so many new clusters, and an empty one."""
+        while self.n_clusters + clusters + 1 > self.state.sizes.size:
+            self._go_to(grown(self.problem, self.state))
+
+    # ------------------------------------------------------------------ single items
+
+    def _sweep(self, order: Items, allowed: Bools, most: int, settled: int = 0) -> int:
+        """Score items in turn; how many in a row have not moved."""
+        self.make_room()
+        fixed = self.constraints.fix_clusters
+        settled, evaluated = sweep(
+            self.problem,
+            self.state,
+            order,
+            allowed,
+            self.n_clusters if fixed else self.max_clusters,
+            self.smallest,
+            settled,
+            most,
+            self.scratch,
+        )
+        self.n_evaluated += evaluated
+        self.work += evaluated * (self.cost_per_item + _OVERHEAD)
+        self.rounding = float(self.scratch.slack[0])
+        return settled
+
+    def _allocate(self, placed: Labels | None) -> None:
+        """Put items one by one where they fit best, after those that are placed already."""
+        waiting = self._order
+        if placed is not None:
+            known = np.flatnonzero(placed >= 0)
+            assign(self.problem, self.state, known, placed[known])
+            waiting = waiting[placed[waiting] < 0]
+        while waiting.size:
+            self._sweep(waiting, _EVERY_CLUSTER, waiting.size)
+            waiting = waiting[self.state.slot_of[waiting] < 0]
+
+    def sweep_first(self, items: Items) -> None:
+        """Sweep in this order of all items: a sweep ends one round after its last move."""
+        self._order = items
+
+    def sweep(self) -> None:
+        """Move single items until none can move downhill."""
+        chunk = max(1, int(_CELLS_PER_CALL / self.cost_per_item))
+        settled = 0
+        while settled < self.n_items:
+            before = self.n_evaluated
+            settled = self._sweep(self._order, _EVERY_CLUSTER, chunk, settled)
+            # The next call goes on with the items that this one has not reached.
+            self._order = np.roll(self._order, -((self.n_evaluated - before) % self.n_items))
+            if self.stop():
+                return
+
+    def sweep_only(self, items: Items) -> None:
+        """Move only the given items until none of them can move downhill."""
+        settled = 0
+        while settled < items.size and not self.stop():
+            settled = self._sweep(items, _EVERY_CLUSTER, items.size, settled)
+
+    # ------------------------------------------------------------------ steepest descent and tabu
+
+    def tabu_search(self, max_idle: int, max_evaluated: float) -> None:
+        """Always make the best move that is not tabu, uphill too; end at the best partition seen.
+
+        An item that has moved is tabu for some moves, and so is the direction away from the best
+        partition's coarseness; a move below everything seen is always made. Ends after
+        ``max_idle`` moves without such a gain.
+        """
+        tabu_until = np.zeros(self.n_items, np.int64)
+        least = int(self.rng.integers(*_TABU_TENURE))
+        lowest, best, wanted = self.loss, self.labels, self._coarseness()
+        moves, gained, until = 0, 0, self.n_evaluated + max_evaluated
+        while moves - gained < max_idle and self.n_evaluated + self.n_items <= until:
+            if self.stop():
+                break
+            moves += 1
+            losses = self._losses_of_moves()
+            tabu = (tabu_until > moves)[:, None] | self._direction_filter(wanted, losses.shape[1])
+            losses[tabu & (losses >= lowest - self.rounding)] = np.inf
+            item, cluster = np.unravel_index(int(losses.argmin()), losses.shape)
+            if not np.isfinite(losses[item, cluster]):
+                break
+            self._put(int(item), int(cluster))
+            close_gaps(self.problem, self.state)
+            tabu_until[item] = moves + self.rng.integers(least, 2 * least + 2)
+            if self.improved(lowest):
+                lowest, best, wanted = self.loss, self.labels, self._coarseness()
+                gained = moves
+        self._go_to(new_state(self.problem, best))
+
+    def _coarseness(self) -> int:
+        """Pairs of items within clusters."""
+        sizes = self.state.sizes[: self.n_clusters].astype(np.int64)
+        return int(sizes @ sizes)
+
+    def _direction_filter(self, wanted: int, n_clusters: int) -> Bools:
+        """Single moves that make a partition coarser which is too coarse already, or finer."""
+        there = self._coarseness()
+        is_coarse = self.rng.random() < 0.5 if there == wanted else there > wanted
+        before, after = self.state.sizes[self.state.slot_of], self.state.sizes[:n_clusters] + 1
+        if is_coarse:
+            return after > before[:, None]
+        return after < before[:, None]
+
+    def _losses_of_moves(self) -> Floats:
+        """Expected loss after each single move; infinite where an item would stay as it is."""
+        self.make_room()
+        everyone, homes = np.arange(self.n_items), self.state.slot_of
+        losses = move_losses(self.problem, self.state, everyone, self.scratch)
+        self.rounding = float(self.scratch.slack[0])
+        self.n_evaluated += self.n_items
+        self.work += self.n_items * (self.cost_per_item + _OVERHEAD)
+        losses[everyone, homes] = np.inf
+        losses[self.state.sizes[homes] == 1, self.n_clusters] = np.inf
+        return losses[:, : self.max_clusters]
+
+    def _put(self, item: int, cluster: int) -> None:
+        assign(self.problem, self.state, np.array([item]), np.array([cluster], np.int32))
+
+    # ------------------------------------------------------------------ descent
+
+    def descend(self, rounds: int, *, brief: bool = False) -> None:
+        """Sweep, then alternate cluster moves, ejections and sweeps while they help.
+
+        A brief first round ejects few items.
+        """
+        self.sweep()
+        for _ in range(rounds):
+            if self.stop():
+                return
+            start = self.loss
+            if self._move_clusters(brief=brief):
+                self.sweep()
+            self.eject(_FEW_LEAST_CERTAIN if brief else _LEAST_CERTAIN)
+            brief = False
+            if not self.improved(start):
+                return
+
+    def refine(self, most: int) -> None:
+        """Sweep, exchange and eject some items, while that helps."""
+        before = np.inf
+        while self.improved(before) and not self.stop():
+            before = self.loss
+            self.sweep()
+            self._swap(most)
+            self.eject(most)
+
+    def eject(self, most: int) -> None:
+        """Force the least certain items out, one by one, so that others may follow.
+
+        Moves two items that gain only together. Each goes to its best other cluster and, failing
+        that, into a cluster of its own. Goes by the margins of the last sweep, and sweeps again
+        after each success.
+        """
+        least_certain = np.argsort(self.scratch.margin, kind="stable")[:most]
+        for item in least_certain:
+            if self.stop():
+                return
+            if not np.isfinite(self.scratch.margin[item]):
+                continue
+            others = least_certain[least_certain != item]
+            for cluster in self._ways_out(int(item)):
+                if self.attempt(np.array([item]), np.array([cluster], np.int32), others, None):
+                    self.sweep()
+                    break
+
+    def _ways_out(self, item: int) -> list[int]:
+        """Where an item may be forced: its best other cluster, then a new one."""
+        k = self.n_clusters
+        home, other = int(self.state.slot_of[item]), int(self.scratch.other[item])
+        ways = [other] if 0 <= other <= k and other != home else []
+        may_open = self.state.sizes[home] > 1 and k < self.max_clusters
+        if may_open and k not in ways:
+            ways.append(k)
+        if self.constraints.fix_clusters:
+            ways = [way for way in ways if way < k]
+        return ways
+
+    def _move_clusters(self, *, brief: bool) -> bool:
+        """Try each kind of cluster move once; whether the loss fell."""
+        start = self.loss
+        if self.smallest:
+            self._swap(_SWAPPED)
+        if self.constraints.n_clusters is not None:
+            self._transfer()
+        elif not (brief and self.constraints.fix_clusters):
+            self.merge()
+            self.split()
+        return self.improved(start)
+
+    def attempt(
+        self,
+        moved: Items,
+        clusters: NDArray[np.int32],
+        swept: Items,
+        allowed: tuple[int, ...] | None,
+    ) -> bool:
+        """Assign some items, sweep some twice among the allowed clusters, keep it if the loss fell.
+
+        Items assigned to −1 are taken out, and put back by the sweep.
+        """
+        before, k_before = self.loss, self.n_clusters
+        homes = self.state.slot_of.copy()
+        self.make_room()
+        assign(self.problem, self.state, moved, clusters)
+        self.make_room()
+        mask = np.zeros(self.state.sizes.size, np.bool_)
+        mask[slice(None) if allowed is None else list(allowed)] = True
+        settled = 0
+        for _ in range(2):
+            if settled < swept.size:
+                settled = self._sweep(swept, mask, swept.size, settled)
+                if mask.size < self.state.sizes.size:
+                    mask = np.pad(mask, (0, self.state.sizes.size - mask.size))
+        # A table that filled up may have left items outside; such a result is not kept.
+        whole = bool((self.state.slot_of >= 0).all())
+        if whole and self.improved(before) and self._satisfies_constraints():
+            close_gaps(self.problem, self.state)
+            return True
+        self._put_back(homes, k_before)
+        return False
+
+    def _put_back(self, homes: NDArray[np.int32], n_clusters: int) -> None:
+        """Undo: only items that went away, because most of those swept stay where they are."""
+        away = np.flatnonzero(self.state.slot_of != homes)
+        assign(self.problem, self.state, away, homes[away])
+        self.state.k[0] = n_clusters
+
+    # ------------------------------------------------------------------ clusters
+
+    def merge_cheapest(self, below: float = np.inf) -> bool:
+        """Merge the two clusters whose merging leaves the lowest loss, if that is low enough."""
+        scores = merge_scores(self.problem, self.state)
+        keep, gone = np.unravel_index(int(scores.argmin()), scores.shape)
+        if scores[keep, gone] >= below:
+            return False
+        members = self.members(int(gone))
+        assign(self.problem, self.state, members, np.full(members.size, keep, np.int32))
+        close_gaps(self.problem, self.state)
+        return True
+
+    def merge(self) -> None:
+        """Merge the two clusters that gain most by it, again and again."""
+        while 1 < self.n_clusters <= problems.MERGED_CLUSTERS and not self.stop():
+            if not self.merge_cheapest(below=self.loss - self.rounding):
+                return
+
+    def split(self) -> None:
+        """Divide each cluster between a random member and the member least often with it."""
+        for cluster in self.rng.permutation(self.n_clusters)[:_MOVED_CLUSTERS]:
+            if self.stop() or self.n_clusters >= self.max_clusters:
+                return
+            members = self._far_first(int(cluster))
+            if members.size < 2:
+                continue
+            self.make_room()
+            fresh = self.n_clusters
+            clusters = np.full(members.size - 1, -1, np.int32)
+            clusters[0] = fresh
+            self.attempt(members[1:], clusters, members[2:], (int(cluster), fresh))
+
+    def _far_first(self, cluster: int) -> Items:
+        """The members in random order, but second the one least often with the first."""
+        members = self.rng.permutation(self.members(cluster))
+        if members.size > 1:
+            far = 1 + int(np.argmin(together(self.problem, int(members[0]), members[1:])))
+            members[1], members[far] = members[far], members[1]
+        return members
+
+    # ------------------------------------------------------------------ within constraints
+
+    def _swap(self, most: int) -> None:
+        """Exchange items of the smallest clusters, which may not leave alone, for others."""
+        bound = self.state.sizes[self.state.slot_of] <= self.smallest
+        margin = np.where(bound & np.isfinite(self.scratch.margin), self.scratch.margin, np.inf)
+        for item in np.argsort(margin, kind="stable")[:most].tolist():
+            if self.stop() or not np.isfinite(margin[item]):
+                return
+            if self.state.sizes[self.state.slot_of[item]] <= self.smallest:
+                self._swap_one(item)
+
+    def _swap_one(self, item: int) -> bool:
+        """Put an item where it fits best, and into its place whatever costs least."""
+        before = self.loss
+        home, cluster = int(self.state.slot_of[item]), int(self.scratch.other[item])
+        if cluster == home or not 0 <= cluster < self.n_clusters:
+            return False
+        self._put(item, cluster)
+        spare = self.state.sizes[self.state.slot_of] > self.smallest
+        spare[item] = False
+        partners = np.flatnonzero(spare)
+        if partners.size > _PARTNERS:
+            partners = np.sort(self.rng.choice(partners, _PARTNERS, replace=False))
+        if partners.size:
+            losses = move_losses(self.problem, self.state, partners, self.scratch)[:, home]
+            self.n_evaluated += partners.size
+            best = int(losses.argmin())
+            if losses[best] < before - self.rounding:
+                self._put(int(partners[best]), home)
+                return True
+        self._put(item, home)
+        return False
+
+    def _transfer(self) -> None:
+        """Merge two clusters and split another one: as many clusters as before."""
+        for keep, gone in self._closest_pairs()[:_TRANSFERS].tolist():
+            if self.stop() or self._transfer_one(keep, gone):
+                return
+
+    def _closest_pairs(self) -> NDArray[np.int64]:
+        """Pairs of clusters that cost least to merge, at most as many as there are clusters."""
+        if not 2 <= self.n_clusters <= problems.MERGED_CLUSTERS:
+            return np.empty((0, 2), np.int64)
+        scores = merge_scores(self.problem, self.state)
+        cheapest = np.argsort(scores, axis=None)[: min(self.n_clusters, _MOVED_CLUSTERS)]
+        pairs = np.column_stack(np.unravel_index(cheapest, scores.shape))
+        return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
+
+    def _transfer_one(self, keep: int, gone: int) -> bool:
+        before = self.loss
+        moved = self.members(gone)
+        assign(self.problem, self.state, moved, np.full(moved.size, keep, np.int32))
+        enough = np.flatnonzero(self.state.sizes[: self.n_clusters] >= max(2, 2 * self.smallest))
+        for cluster in self.rng.permutation(enough).tolist():
+            if cluster != keep and self._halved(cluster, gone, before):
+                return True
+        assign(self.problem, self.state, moved, np.full(moved.size, gone, np.int32))
+        return False
+
+    def _halved(self, cluster: int, empty: int, below: float) -> bool:
+        """Divide a cluster between two far members, if the loss then is low enough."""
+        members = self._far_first(cluster)
+        self._put(int(members[1]), empty)
+        mask = np.zeros(self.state.sizes.size, np.bool_)
+        mask[[cluster, empty]] = True
+        smallest, self.smallest = self.smallest, 1  # the new half grows from one item
+        settled = 0
+        for _ in range(2):
+            settled = self._sweep(members[2:], mask, members.size - 2, settled)
+        self.smallest = smallest
+        if self.improved(below) and self._satisfies_constraints():
+            return True
+        assign(self.problem, self.state, members, np.full(members.size, cluster, np.int32))
+        return False
+
+    # ------------------------------------------------------------------ iterated local search
+
+    def iterate(self, max_idle: int, idle_work: float) -> int:
+        """Iterated local search: perturb, sweep, keep the result if it is lower; how often.
+
+        Ends after ``max_idle`` restarts in a row without a gain, or ``idle_work`` spent on them.
+        For nonlinear losses some restarts move clusters, too, as long as that takes no more than
+        a share of the work.
+        """
+        idle, restarts, since, deep_work = 0, 0, self.work, 0.0
+        nonlinear, begun = of_each_draw(self.problem), self.work
+        while idle < max_idle and self.work - since < idle_work and not self.stop():
+            restarts, idle, before = restarts + 1, idle + 1, self.work
+            deep = nonlinear and deep_work < _DEEP_SHARE * (before - begun)
+            if self._restart(self._perturbed(), deep=deep):
+                idle, since = 0, self.work
+            deep_work += self.work - before if deep else 0.0
+        return restarts
+
+    def _restart(self, clusters: NDArray[np.int32], *, deep: bool) -> bool:
+        """Descend from another assignment of the items, and keep the result if it is lower."""
+        before, homes, k = self.loss, self.state.slot_of.copy(), self.n_clusters
+        self.make_room(max(1, int(clusters.max()) + 1 - k))
+        changed = np.flatnonzero(clusters != homes)
+        self.state.k[0] = max(k, int(clusters.max()) + 1)
+        assign_and_close(self.problem, self.state, changed, clusters[changed])
+        self._order = self.rng.permutation(self.n_items)
+        self.sweep()
+        if deep and self._move_clusters(brief=False):
+            self.sweep()
+        if self.improved(before):
+            self._go_to(new_state(self.problem, self.labels))  # without accumulated rounding
+            return True
+        self.make_room(max(1, k - self.n_clusters))
+        self._put_back(homes, k)
+        return False
+
+    def _perturbed(self) -> NDArray[np.int32]:
+        """Another assignment of the items, near the present one; clusters may be empty."""
+        k, rng = self.n_clusters, self.rng
+        out = self.state.slot_of.copy()
+        kind = int(rng.integers(4))
+        if kind == 0:  # items at random
+            some = rng.random(self.n_items) < rng.uniform(*_MOVED_SHARES)
+            some[rng.integers(self.n_items)] = True
+            out[some] = rng.integers(0, k + 1, int(some.sum()))
+        elif kind == 1:  # two clusters merged, another one halved at random
+            a, b, c = rng.integers(0, k, 3)
+            out[out == b] = a
+            out[(out == c) & (rng.random(self.n_items) < 0.5)] = k
+        elif kind == 2:  # a cluster of a draw
+            out[self._drawn_cluster()] = k
+        else:  # an item with those most often with it
+            near = together(self.problem, int(rng.integers(self.n_items)), np.arange(self.n_items))
+            size = int(rng.integers(2, max(3, self.n_items // 4) + 1))
+            out[np.argsort(-near, kind="stable")[:size]] = rng.integers(0, k + 1)
+        constraints = self.constraints
+        if constraints != FREE:
+            labels = canonical(out)
+            if not constraints.allow(labels):
+                return repair(self.problem, labels, constraints, rng)
+        return out
+
+    def _drawn_cluster(self) -> Bools:
+        """The items with a random one in a random draw."""
+        item, problem = int(self.rng.integers(self.n_items)), self.problem
+        if has_counts(problem) or has_lists(problem):
+            mass = np.cumsum(problem.weights)
+            m = int(np.searchsorted(mass, self.rng.random() * mass[-1], side="right"))
+            rows = problem.row_of[:, min(m, mass.size - 1)]
+            return np.asarray(rows == rows[item])
+        near = together(problem, item, np.arange(self.n_items))
+        return near >= min(self.rng.random(), float(near[item]))
+
+
+# ---------------------------------------------------------------------- repair
+
+
+def repair(
+    problem: Problem, labels: Labels, constraints: Constraints, rng: np.random.Generator
+) -> Labels:
+    """A partition near this one that satisfies the constraints."""
+    labels = canonical(labels)
+    for _ in range(2 * labels.size):
+        sizes = np.bincount(labels)
+        k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
+        small = sizes < constraints.min_size
+        if small.sum() > 1 and sizes[small].sum() <= _SMALL_SHARE * labels.size:
+            labels = _dissolve_small(problem, labels, small, rng)
+        elif small.any() and sizes.size > 1:
+            labels = _merged(problem, labels, int(small.sum()), small)
+        elif most is not None and sizes.size > most:
+            labels = _merged(problem, labels, sizes.size - most, np.ones(sizes.size, bool))
+        elif k is not None and sizes.size < k:
+            halved = _split(problem, labels, constraints.min_size, rng)
+            if halved is None:
+                break
+            labels = halved
+        else:
+            return labels
+    return _balanced_partition(labels, constraints)
+
+
+def _dissolve_small(
+    problem: Problem, labels: Labels, small: Bools, rng: np.random.Generator
+) -> Labels:
+    """Put the items of small clusters, one by one, where they fit best among the others."""
+    number = np.cumsum(~small) - 1
+    placed = np.where(small[labels], -1, number[labels]).astype(np.int32)
+    cap = int(number[-1]) + 1
+    return LocalSearch(problem, placed, rng, Constraints(max_clusters=cap)).labels
+
+
+def _merged(problem: Problem, labels: Labels, excess: int, small: Bools) -> Labels:
+    """Merge the cheapest pairs with a small cluster, for half of the excess, each cluster once."""
+    scores = merge_scores(problem, new_state(problem, labels))
+    scores[~(small[:, None] | small)] = np.inf
+    target = np.arange(len(scores))
+    free = np.ones(len(scores), bool)
+    left = (excess + 1) // 2
+    for pair in np.argsort(scores, axis=None).tolist():
+        a, b = divmod(pair, len(scores))
+        if free[a] and free[b] and np.isfinite(scores[a, b]):
+            free[[a, b]] = False
+            target[b] = a
+            left -= 1
+            if left == 0:
+                break
+    return canonical(target[labels])
+
+
+def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generator) -> Labels | None:
+    """Divide the cluster whose halves leave the lowest loss; None where none is large enough."""
+    sizes = np.bincount(labels)
+    best = _isolate(problem, labels, sizes) if least == 1 else None
+    ways = []
+    for cluster in np.flatnonzero(sizes >= max(2, 2 * least)).tolist():
+        members = rng.permutation(np.flatnonzero(labels == cluster))
+        apart = 1.0 - together(problem, int(members[0]), members)
+        ways.append((float(apart.sum()), cluster, members, apart))
+    for _, _, members, apart in sorted(ways, key=lambda way: -way[0])[:_SPLITS]:
+        one = members[int(apart.argmax())]
+        other = members[int(together(problem, int(one), members).argmin())]
+        if one == other:
+            one, other = members[0], members[1]
+        lean = together(problem, int(one), members) - together(problem, int(other), members)
+        lean[members == one], lean[members == other] = np.inf, -np.inf
+        order = members[np.argsort(lean, kind="stable")]
+        count = int(np.clip((lean < 0).sum(), max(1, least), members.size - max(1, least)))
+        halved = labels.copy()
+        halved[order[:count]] = sizes.size
+        halved = canonical(halved)
+        loss = float(objective(problem, new_state(problem, halved)))
+        if best is None or loss < best[0]:
+            best = (loss, halved)
+    return None if best is None else best[1]
+
+
+def _isolate(problem: Problem, labels: Labels, sizes: Ints) -> tuple[float, Labels] | None:
+    """Put the item that costs least into a cluster of its own."""
+    items = np.flatnonzero(sizes[labels] > 1)
+    if not items.size:
+        return None
+    state = new_state(problem, labels)
+    losses = move_losses(problem, state, items, new_scratch(problem, state))[:, sizes.size]
+    alone = labels.copy()
+    alone[items[losses.argmin()]] = sizes.size
+    return float(losses.min()), canonical(alone)
+
+
+def _balanced_partition(labels: Labels, constraints: Constraints) -> Labels:
+    """Items in the order of their clusters, dealt into clusters of nearly equal size."""
+    n = labels.size
+    k = constraints.n_clusters or max(1, min(int(labels.max()) + 1, n // constraints.min_size))
+    out = np.empty(n, np.int32)
+    for place, items in enumerate(np.array_split(np.argsort(labels, kind="stable"), k)):
+        out[items] = place
+    return canonical(out)

@@ -1,0 +1,91 @@
+"""Tabu search and iterated local search: right sums, kept limits, minima that descents miss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import partita as pt
+from partita.search.local_search import Constraints, LocalSearch, repair
+from partita.search.problem import problem_from_draws, problem_from_similarity
+
+
+def flat(n_items: int, seed: int) -> pt.Draws:
+    return pt.Draws(np.random.default_rng(seed).integers(0, 6, (40, n_items)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tabu_search_leaves_local_minima_and_ends_at_the_best_it_met(seed):
+    draws = flat(60, seed)
+    search = LocalSearch(problem_from_draws(draws, pt.ID()), None, np.random.default_rng(0))
+    search.descend(8)
+    before, evaluated = search.loss, search.n_evaluated
+    search.tabu_search(200, 1e9)
+    assert search.loss < before - 1e-6
+    assert search.loss == pytest.approx(pt.expected_loss(search.labels, draws, loss="id")[0])
+    assert search.n_evaluated - evaluated >= 200 * 60
+
+
+def test_tabu_search_keeps_to_its_limits():
+    problem = problem_from_draws(flat(16, 1), pt.ID())
+    start = pt.canonical(np.arange(16) % 3)
+    capped = LocalSearch(problem, start, np.random.default_rng(0), Constraints(max_clusters=3))
+    capped.tabu_search(50, 1e9)
+    assert capped.labels.max() < 3
+    still = LocalSearch(problem, start, np.random.default_rng(0))
+    still.tabu_search(50, 15.0)
+    assert still.n_evaluated == 0
+    assert still.labels.tolist() == start.tolist()
+    alone = LocalSearch(problem_from_draws(flat(2, 1), pt.ID()), None, np.random.default_rng(0))
+    alone.tabu_search(50, 1e9)  # both items are tabu soon: nothing is left to move
+    assert alone.n_evaluated < 2 * 50
+
+
+def test_id_where_draws_agree_on_little():
+    """The best known value is that of tabu search for 15 s from hundreds of partitions."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, rng.integers(2, 10), 40)
+    share = rng.uniform(0.4, 0.8)
+    noise = rng.integers(0, truth.max() + 3, (100, 40))
+    draws = pt.Draws(np.where(rng.random((100, 40)) < share, noise, truth))
+    found = pt.estimate(draws, loss="id", bound=None)
+    assert found.expected_loss <= 1.481108370711543 * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(1.2), pt.VILowerBound(), pt.NID()], ids=repr)
+@pytest.mark.parametrize(
+    "constraints",
+    [Constraints(), Constraints(max_clusters=3), Constraints(4), Constraints(None, 5)],
+    ids=["free", "max_clusters", "n_clusters", "min_size"],
+)
+def test_restarts_only_go_down_within_the_constraints_and_keep_the_sums(loss, constraints):
+    draws = flat(24, 1)
+    problem = problem_from_draws(draws, loss) if loss.name != "vi_lb" else None
+    if loss.uses_similarity:
+        problem = problem_from_similarity(pt.similarity(draws), loss)
+    rng = np.random.default_rng(0)
+    start = repair(problem, pt.canonical(np.arange(24) % 4), constraints, rng)
+    search = LocalSearch(problem, start, rng, constraints)
+    search.sweep()
+    for _ in range(3):
+        before = search.loss
+        assert search.iterate(8, np.inf) >= 8
+        assert search.loss <= before + 1e-12
+        assert constraints.allow(search.labels)
+        fresh = pt.expected_loss(search.labels, draws, loss=loss)[0]
+        assert search.loss == pytest.approx(fresh, abs=1e-11)
+
+
+def ring(seed: int) -> np.ndarray:
+    """45 items on a circle; each draw cuts it into three arcs at a random place."""
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(45) / 45
+    return np.stack([np.floor(3 * ((place + rng.random()) % 1)) for _ in range(120)]).astype(int)
+
+
+def crossing_modes(seed: int) -> np.ndarray:
+    """90 items in 4 and in 8 unrelated clusters, with noise."""
+    rng = np.random.default_rng(seed)
+    modes = np.stack([rng.integers(0, 4, 90), rng.integers(0, 8, 90)])
+    rows = modes[(rng.random(30) < 0.5).astype(int)]
+    return np.where(rng.random((30, 90)) < 0.15, rng.integers(0, 8, (30, 90)), rows)
