@@ -68,7 +68,8 @@ def test_the_screen_and_the_sentence(summary):
     assert summary.sentence.startswith("95% of the runs lie within ")
     assert "the runs inside this ball have" in summary.sentence
     assert str(summary).startswith("60 runs of 12 items")
-    assert "To write: " in str(summary)
+    assert "For your paper: " in str(summary)
+    refuse(summary.details())
 
 
 def test_the_numbers_are_those_of_the_same_labels(summary, twin):
@@ -84,7 +85,7 @@ def test_the_numbers_are_those_of_the_same_labels(summary, twin):
 def test_the_words_of_a_posterior_are_still_there(twin):
     assert twin.sentence.startswith("With 95% posterior probability the clustering lies within ")
     assert "; the draws inside this ball have " in twin.sentence
-    screen = str(twin)
+    screen = twin.details()
     for text in ("60 draws of 12 items", "expected variation of information", "E[Binder]"):
         assert text in screen
     for text in ("95% credible ball: ", "How many clusters: ", "Convergence: ", "Core: "):

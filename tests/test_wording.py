@@ -41,10 +41,10 @@ def test_with_warnings_the_sentence_is_not_to_be_written_yet():
     draws = pt.Draws(rng.integers(0, 2, (2_000, 6)), chain=np.repeat(range(4), 500))
     calm = pt.summarize(draws, progress=False)
     assert calm.diagnostics.ok
-    assert "\nTo write: " in str(calm)
+    assert "\nFor your paper: " in str(calm)
     warned = replace(calm, diagnostics=replace(calm.diagnostics, warnings=("do not report",)))
-    assert "\nTo write: " not in str(warned)
-    assert "\nTo write only once the warnings are settled: " in str(warned)
+    assert "\nFor your paper: " not in str(warned)
+    assert "\nFor your paper, once the warnings are resolved: " in str(warned)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,14 @@ def warning(text: str) -> str:
 def note(text: str) -> str:
     """Something to know."""
     return f"<div style='{_NOTE}'>{escape(text)}</div>"
+
+
+class Table(NamedTuple):
+    """A table as text: columns with a heading each, the first column names the row."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 class Result:

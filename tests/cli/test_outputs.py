@@ -132,7 +132,7 @@ def test_colours_come_from_what_a_line_is(capsys, monkeypatch):
     draws = pt.Draws([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]] * 4, item_names=names)
     summary = pt.summarize(draws)
     kinds = {line.kind for line in screen_lines(summary)}
-    assert kinds == {"plain", "rule", "heading", "warning"}
+    assert kinds == {"plain", "warning"}
     show.show_summary(summary)
     assert capsys.readouterr().out == screen(summary) + "\n"
     monkeypatch.setattr(show, "coloured", lambda: True)

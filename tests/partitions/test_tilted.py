@@ -81,6 +81,7 @@ def test_every_sentence_changes(tmp_path):
     for part in (*parts, summary.clusters, summary.counts, summary.curve, summary.path):
         for text in (str(part), part._repr_html_()):
             refuse(re.sub(r"<[^>]+>", " ", text.removeprefix("<CredibleBall")))
+    refuse(summary.details())
     refuse(summary.to_latex())
     refuse(summary.methods)
     assert "no longer those of the posterior" in summary.methods

@@ -100,7 +100,7 @@ def test_weighted_draws_have_no_traces():
     content = prepare(pt.summarize(draws))
     assert content.traces == ()
     assert "no order" in content.trace_note
-    assert content.origin.startswith("From 60 draws, weighted")
+    assert content.origin.startswith("From 60 draws of 12 items, weighted")
 
 
 def test_a_limit_and_a_generator_are_told():

@@ -33,7 +33,7 @@ def test_summaries_of_0_1(name):
     assert old.ball.radius == pytest.approx(new.ball.radius, abs=1e-12)
     assert old.items.probability == pytest.approx(new.items.probability[: old.draws.n_items])
     assert old.data_names == new.data_names
-    assert "credible ball" in str(old)
+    assert "credible ball" in old.details()
 
 
 def test_what_was_loaded_can_be_saved_and_loaded(tmp_path):

@@ -37,7 +37,6 @@ def shown(value):
 def test_a_summary_is_a_small_page(summary):
     text = shown(summary)
     assert summary.sentence in text
-    assert "Jaccard" in text
     assert "Warning" not in text or summary.diagnostics.warnings
     address = re.search("src='data:image/png;base64,([^']+)'", summary._repr_html_())[1]
     from PIL import Image
@@ -49,7 +48,7 @@ def test_warnings_come_first(summary):
     warned = replace(summary, diagnostics=replace(summary.diagnostics, warnings=("not & yet",)))
     text = shown(warned)
     assert text.index("Warning. not & yet") < text.index("Estimate")
-    assert "To write only once the warnings are settled" in text
+    assert "For your paper, once the warnings are resolved" in text
 
 
 def test_the_other_results_are_tables(summary):

@@ -44,6 +44,24 @@ LEARNED = ("concentration", "weight", "n_components")
 """Traces of samplers that describe a draw beside its partition; "rate of …" do, too."""
 
 
+TITLES = {
+    "n_clusters": "number of clusters",
+    "entropy": "entropy (bits)",
+    "largest_cluster": "size of the largest cluster",
+    "vi_to_estimate": "VI to the estimate (bits)",
+    "concentration": "concentration",
+    "weight": "Dirichlet weight",
+    "n_components": "number of components",
+    "log_posterior": "log posterior",
+}
+"""Functionals as headings call them."""
+
+
+def title_of(name: str) -> str:
+    """A functional in prose; learned rates have the names of their traces."""
+    return TITLES.get(name, name)
+
+
 def functionals(
     posterior: Posterior, *, estimate: Labels | None = None
 ) -> dict[str, NDArray[np.float64]]:

@@ -9,27 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._validate import texts
-from partita.diagnostics.diagnose import diagnose_values, functionals, trace_functionals
+from partita.diagnostics.diagnose import (
+    diagnose_values,
+    functionals,
+    title_of,
+    trace_functionals,
+)
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots.inputs import estimate_for, posterior_of
 from partita.scan import by_chain
-
-TITLES = {
-    "n_clusters": "number of clusters",
-    "entropy": "entropy (bits)",
-    "largest_cluster": "size of the largest cluster",
-    "vi_to_estimate": "VI to the estimate (bits)",
-    "concentration": "concentration",
-    "weight": "Dirichlet weight",
-    "n_components": "number of components",
-    "log_posterior": "log posterior",
-}
-
-
-def title_of(name: str) -> str:
-    """A functional in prose; learned rates have the names of their traces."""
-    return TITLES.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from partita._result import Table
 from partita._text import counted, words
 from partita.kernels.arrays import Ints
 from partita.plots.colours import colour
 from partita.plots.profiles import panels_of
-from partita.report.tables import ReportTable
 
 if TYPE_CHECKING:
     from partita.credible.profile_table import Profiles
@@ -93,7 +93,7 @@ def holds(summary: Summary) -> Holds | None:
     return Holds(levels, LEVELS.index(0.9), points, core.draws.n_items)
 
 
-def profile_table(profiles: Profiles) -> ReportTable:
+def profile_table(profiles: Profiles) -> Table:
     """One row per cluster, column and parameter."""
 
     def interval(low: float, high: float) -> str:
@@ -124,7 +124,7 @@ def profile_table(profiles: Profiles) -> ReportTable:
     columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{percent} interval"]
     if modelled:
         columns.insert(4, f"{percent} interval")
-    return ReportTable(caption, tuple(columns), rows)
+    return Table(caption, tuple(columns), rows)
 
 
 def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._result import Table
 from partita._text import Words, with_unit, words
-from partita.diagnostics.diagnose import functionals
+from partita.diagnostics.diagnose import TITLES, functionals
 from partita.kernels.arrays import Floats
-from partita.plots.functional_table import TITLES
 from partita.plots.representatives import moved_items
 from partita.plots.similarity_map import SimilarityMap, prepare_similarity
-from partita.report import tables, wording
+from partita.report import wording
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.how_many import HowMany, how_many
 from partita.report.item_positions import ItemPositions, item_positions
 from partita.report.item_sample import with_fewer_items
 from partita.report.partitions import Shown, shown_partitions
-from partita.report.tables import ReportTable
+from partita.summary import tables
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
@@ -83,21 +83,21 @@ class Content:
     distance_title: str
     traces: tuple[Trace, ...]
     trace_note: str
-    comparison: ReportTable
-    clusters: ReportTable
+    comparison: Table
+    clusters: Table
     holds: Holds | None
     how_many: HowMany | None
-    profiles: ReportTable | None
+    profiles: Table | None
     panels: tuple[Panel, ...]
-    diagnostics: ReportTable | None
+    diagnostics: Table | None
     """None of an ensemble."""
-    rivals: ReportTable | None
+    rivals: Table | None
     rival_items: tuple[Rival, ...]
     how_found: str
     limits: tuple[str, ...]
-    starts: ReportTable
-    settings: ReportTable
-    versions: ReportTable
+    starts: Table
+    settings: Table
+    versions: Table
     call: str
 
 
@@ -116,7 +116,7 @@ def prepare(summary: Summary) -> Content:
     content = Content(
         said=said,
         heading=wording.heading(summary),
-        origin=wording.origin(summary),
+        origin=wording.made_from(summary),
         facts=_facts(summary, said),
         warnings=summary.diagnostics.warnings,
         urgent=(*summary.diagnostics.warnings, *_cut_short(summary)),
@@ -137,21 +137,21 @@ def prepare(summary: Summary) -> Content:
         distance_title=with_unit(ball.loss.title, ball.loss.unit),
         traces=traces,
         trace_note=trace_note,
-        comparison=tables.comparison_table(summary),
-        clusters=tables.cluster_table(summary),
+        comparison=tables.comparison(summary),
+        clusters=tables.clusters(summary),
         holds=holds(summary),
         how_many=how_many(summary, shown),
         profiles=None if profiles is None else profile_table(profiles),
         panels=() if profiles is None else profile_panels(profiles),
-        diagnostics=tables.diagnostics_table(summary) if summary.diagnostics.names else None,
-        rivals=None if summary.rivals is None else tables.rivals_table(summary.rivals),
+        diagnostics=tables.diagnostics(summary),
+        rivals=tables.rivals(summary),
         rival_items=_rivals(summary),
         how_found=wording.how_found(found),
         limits=(*summary.estimate.search.limits, *_cut_short(summary)),
-        starts=tables.starts_table(summary),
-        settings=tables.mapping_table("Settings", ("Argument", "Value"), summary.options),
-        versions=tables.mapping_table("Versions", ("Software", "Version"), summary.versions),
-        call=tables.call_text(summary),
+        starts=tables.starts(summary),
+        settings=tables.settings(summary),
+        versions=tables.versions(summary),
+        call=wording.call_text(summary),
     )
     return with_fewer_items(content)
 

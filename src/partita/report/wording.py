@@ -8,7 +8,7 @@ import numpy as np
 
 from partita._text import brief, counted, in_unit, of_sizes, percent, span, words
 from partita.labels import Labels
-from partita.summary.text import weights_in_words
+from partita.summary.text import origin
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
@@ -38,15 +38,9 @@ def heading(summary: Summary) -> str:
     return f"Clustering of {counted(summary.draws.n_items, 'item')}"
 
 
-def origin(summary: Summary) -> str:
+def made_from(summary: Summary) -> str:
     """What it was made from."""
-    draws = summary.draws
-    text = counted(draws.n_draws, words(draws.kind).draw)
-    if draws.chain is not None:
-        text += f" in {counted(draws.n_chains, 'chain')}"
-    if draws.weights is not None:
-        text += f", {weights_in_words(draws)}"
-    return f"From {text}, by partita {summary.versions['partita']}"
+    return f"From {origin(summary)}, by partita {summary.versions['partita']}"
 
 
 def loss_reached(found: PointEstimate) -> str:
@@ -148,3 +142,20 @@ def rival_text(rivals: Representatives, number: int) -> str:
     if number == 0:
         return f"{mass}."
     return f"{mass}. From rival 0: {rivals.explain(number).in_words()}."
+
+
+def call_text(summary: Summary) -> str:
+    """The call that makes this summary again from the same draws."""
+    given = {name: value for name, value in summary.options.items() if value is not None}
+    loss, rng = given.pop("loss"), given.get("rng")
+    comment = ""
+    if isinstance(rng, str):  # a generator is recorded by its name only
+        comment = f"  # rng was {given.pop('rng')}"
+    arguments = [f"loss=pt.{loss}", *(f"{name}={value!r}" for name, value in given.items())]
+    source = "draws"
+    if summary.draws.kind == "ensemble":
+        source = 'pt.as_draws(runs, kind="ensemble")'
+    if summary.draws.kind == "tilted":
+        source = 'draws.reweighted("entropy", strength)'
+    call = f"summary = pt.summarize({source}, {', '.join(arguments)}){comment}"
+    return f"import partita as pt\n\n{call}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from partita._text import counted, percent, share, words
 from partita.posterior import Posterior
 from partita.search.clusters_curve import clusters_curve, plateau
 from partita.search.curve_result import ClustersCurve
@@ -13,7 +12,6 @@ from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:
     from partita.search.price_path import PricePath
-    from partita.summary.result import Summary
 
 CHEAP_CELLS = 30_000_000
 """Draws × items × (clusters of the estimate + 4), at most, for a short curve without request."""
@@ -63,32 +61,3 @@ def curve_and_path(
         "price path": path if loss.has_price and (wanted or few) else None,
         "curve over numbers of clusters": curve,
     }
-
-
-def how_many_in_words(summary: Summary) -> str:
-    """How many clusters: what the draws have, what other numbers cost, and at which prices."""
-    parts = [_in_draws(summary)]
-    if summary.curve is not None:
-        parts.append(summary.curve.sentence)
-    low, high = summary.counts.interval(summary.prob)
-    if low < high:
-        parts.append(words(summary.draws.kind).unsettled)
-    if summary.path is not None:
-        parts.append(f"The estimate is {summary.path.stability(summary.labels).in_words}.")
-    return " ".join(parts)
-
-
-def _in_draws(summary: Summary) -> str:
-    """The number of the estimate, and how often the draws have it and others."""
-    counts, said = summary.counts, words(summary.draws.kind)
-    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
-    mine, top = found.get(summary.n_clusters, 0.0), float(counts.probabilities.max())
-    text = f"The estimate has {counted(summary.n_clusters, 'cluster')}"
-    if len(found) == 1 and mine > 0.0:
-        return f"{text}, as all {said.draws} do."
-    low, high = counts.interval(summary.prob)
-    spread = f"{percent(summary.prob)} in {low:,}" + ("" if low == high else f" to {high:,}")
-    same = counts.mode == summary.n_clusters
-    often = "" if same else f"{counts.mode:,} most often, {share(top)}; "
-    do = f"{share(mine)} {said.of_all} do" if mine else f"no {said.draw} does"
-    return f"{text}; {do} ({often}{spread})."

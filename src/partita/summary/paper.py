@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from partita._text import counted, counts, in_list, in_unit, percent, words
 from partita.search.result import STARTED, constraints_of, found_by, limit_in_words
+from partita.summary.tables import clusters
 
 if TYPE_CHECKING:
-    from partita.credible.uncertainty import ClusterUncertainty
     from partita.losses.base import Loss
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
@@ -23,6 +23,7 @@ _SPECIAL = str.maketrans(
         "±": r"$\pm$",
         "−": "$-$",
         "–": "--",
+        "\u00a0": "~",
     }
 )
 
@@ -49,7 +50,7 @@ _TILTED = (
 
 def latex(summary: Summary) -> str:
     """Estimate, ball and clusters as one table; needs the package ``booktabs``."""
-    found, ball, table = summary.estimate, summary.ball, summary.clusters
+    found, ball, table = summary.estimate, summary.ball, clusters(summary)
     said = words(summary.draws.kind)
 
     def amount(value: float, loss: Loss) -> str:
@@ -66,9 +67,8 @@ def latex(summary: Summary) -> str:
         facts["Constraint"] = in_list(found.constraints)
     facts[f"Radius of the {percent(ball.prob)} {said.ball}"] = amount(ball.radius, ball.loss)
     for name, bound in ball.bounds.items():
-        clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
-        facts[f"{name.capitalize()} bound"] = f"{clusters} at {amount(bound.distance, ball.loss)}"
-    titles = ["Cluster", "Size", "Similarity within", "Unchanged", f"Jaccard ≥ {table.jaccard:g}"]
+        number = counts(bound.n_clusters[:5].tolist(), "cluster")
+        facts[f"{name.capitalize()} bound"] = f"{number} at {amount(bound.distance, ball.loss)}"
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -80,25 +80,16 @@ def latex(summary: Summary) -> str:
         r"\end{tabular}",
         "",
         r"\medskip",
-        r"\begin{tabular}{rrrrr}",
+        rf"\begin{{tabular}}{{{'r' * len(table.columns)}}}",
         r"\toprule",
-        rf"{' & '.join(map(_escaped, titles))} \\",
+        rf"{' & '.join(map(_escaped, table.columns))} \\",
         r"\midrule",
-        *(rf"{' & '.join(row)} \\" for row in cluster_rows(table)),
+        *(rf"{' & '.join(map(_escaped, row))} \\" for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def cluster_rows(table: ClusterUncertainty) -> list[list[str]]:
-    """Number, size, similarity within, and how often it is found as it is and nearly so."""
-    shares = (table.within, table.unchanged, table.similar)
-    return [
-        [str(k), f"{table.size[k]:,}", *(f"{share[k]:.2f}" for share in shares)]
-        for k in range(len(table))
-    ]
 
 
 def methods(summary: Summary) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._result import Result
+from partita._result import Result, Table
 from partita._text import counted, words
 from partita._validate import flag
 from partita.credible.ball import CredibleBall
@@ -54,7 +54,8 @@ LATE = {
 class Summary(Result):
     """Point estimate, credible ball, uncertainty and diagnostics. Made by :func:`summarize`.
 
-    ``print(summary)`` is one screen of text with the sentence to write.
+    ``print(summary)`` is what to read first, with the sentence for the paper;
+    ``print(summary.details())`` has the tables.
 
     Attributes
     ----------
@@ -200,14 +201,31 @@ class Summary(Result):
     @property
     def how_many(self) -> str:
         """The statement on the number of clusters: in the draws, and what other numbers cost."""
-        from partita.summary.how_many import how_many_in_words
+        from partita.summary.text import how_many
 
-        return how_many_in_words(self)
+        return how_many(self)
 
     def __str__(self) -> str:
         from partita.summary.text import screen
 
         return screen(self)
+
+    def details(self) -> str:
+        """Everything in words and tables, to print: bounds, clusters, items, losses, convergence.
+
+        ``print(summary)`` is the short form. Each table is in :meth:`tables`, and with all its
+        rows and digits in :meth:`to_frame`.
+        """
+        from partita.summary.text import details_lines, joined
+
+        return joined(details_lines(self))
+
+    def tables(self) -> dict[str, Table]:
+        """The tables that details, notebook, LaTeX and report show, as text by name."""
+        from partita.summary.tables import NAMES, table
+
+        found = {name: table(self, name) for name in NAMES}
+        return {name: shown for name, shown in found.items() if shown is not None}
 
     def __repr__(self) -> str:
         said = words(self.draws.kind)
@@ -219,11 +237,11 @@ class Summary(Result):
         )
 
     def _repr_html_(self) -> str:
-        from partita.summary.notebook import page
+        from partita.summary.text import card
 
         # Upwards by name and only when called, as in ``to_html``.
         picture = import_module("partita.plots.thumbnail").thumbnail
-        return page(
+        return card(
             self, picture(self._posterior, self.labels, self.draws.n_draws * self.draws.n_items)
         )
 

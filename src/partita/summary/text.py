@@ -1,31 +1,37 @@
-"""A summary as one screen of plain text."""
+"""A summary in words: ten lines to read, the same for a notebook, and all tables as details."""
 
 from __future__ import annotations
 
 import textwrap
+from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from partita._text import brief, counted, counts, in_list, in_unit, of_sizes, percent, span, words
-from partita.summary.how_many import how_many_in_words
+from partita import _result as html
+from partita._result import Table
+from partita._text import brief, counted, in_list, in_unit, of_sizes, percent, share, span, words
+from partita.search.result import constraints_of
 from partita.summary.result import LATE
+from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
     from partita.draws import Draws
-    from partita.search.result import PointEstimate
     from partita.summary.result import Summary
 
 WIDTH = 80
 _NARROWEST = 40
 _WARNS = "  ! "
 """What a warning begins with."""
-_UNBROKEN = "\u00a0"
-"""A space at which lines are not wrapped."""
 _SHOWN_SECONDS = 1.0
 """Time from which on a search that need not be made says how long it took."""
-_SHOWN = 6
-"""Clusters and items listed; a screen has no room for more."""
+_UNCERTAIN = 2
+"""Items named as least certain."""
+_IN_DETAIL = ("bounds", "clusters", "items", "comparison", "curve", "path", "diagnostics")
+"""Tables of the details; the report has more."""
+
+_SENTENCE = "border-left:4px solid #0072B2;padding:4px 12px;margin:8px 0"
+_PICTURE = "width:200px;image-rendering:pixelated;border:1px solid #999"
 
 
 class Line(NamedTuple):
@@ -37,73 +43,93 @@ class Line(NamedTuple):
     """How many characters at its beginning say what it is about."""
 
 
-def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
-    """What a statistician would paste into a report, in lines of at most ``width``.
-
-    Tables that do not fit lose columns; clusters and unnamed items count from ``first``.
-    """
-    return "\n".join(line.text for line in screen_lines(summary, width, first=first))
-
-
-def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
-    """The lines of :func:`screen`."""
-    width = max(width, _NARROWEST)
-    late = [name for part in summary.missing for name in LATE.get(part, ())]
-    sections = [
-        _head(summary, width),
-        _estimate(summary, width),
-        _how_many(summary, width),
-        _ball(summary, width),
-        [] if "clusters" in late else _clusters(summary, width, first),
-        [] if "items" in late else _items(summary, width, first),
-        _core(summary, width),
-        [] if "comparison" in late else _comparison(summary, width),
-        _convergence(summary, width),
-        _wrapped(_to_write(summary), sentence(summary), width),
-    ]
-    return [
-        line._replace(text=line.text.rstrip().replace(_UNBROKEN, " "))
-        for section in sections
-        for line in section
-    ]
+# ---------------------------------------------------------------- what is said
 
 
 def sentence(summary: Summary) -> str:
     """The statement that the credible ball supports."""
-    ball = summary.ball
-    said = words(summary.draws.kind)
-    inside = span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
+    ball, said = summary.ball, words(summary.draws.kind)
+    # Of runs, the share that lies inside, which may be more than was asked for.
+    level = ball.prob if summary.draws.kind == "posterior" else ball.coverage
     return (
-        f"{said.lies.format(percent(_stated(summary)))} within "
+        f"{said.lies.format(percent(level))} within "
         f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of "
         f"{counted(summary.n_clusters, 'cluster')} "
-        f"({_sizes(summary.estimate)}), measured by {ball.loss.title}; "
-        f"the {said.draws} inside this ball have {inside}."
+        f"({_sizes(summary)}), measured by {ball.loss.title}; "
+        f"the {said.draws} inside this ball have {_inside(summary)}."
     )
 
 
-def _stated(summary: Summary) -> float:
-    """The probability of the ball; of runs, the share that lies inside, which may be more."""
-    ball = summary.ball
-    return ball.prob if summary.draws.kind == "posterior" else ball.coverage
+def how_many(summary: Summary) -> str:
+    """How many clusters: what the draws have, what other numbers cost, and at which prices."""
+    parts = [_in_draws(summary)]
+    if summary.curve is not None:
+        parts.append(summary.curve.sentence)
+    low, high = summary.counts.interval(summary.prob)
+    if low < high:
+        parts.append(words(summary.draws.kind).unsettled)
+    if summary.path is not None:
+        parts.append(f"The estimate is {summary.path.stability(summary.labels).in_words}.")
+    return " ".join(parts)
 
 
-def _to_write(summary: Summary) -> str:
+def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
+    """What a summary says in brief: each statement with what it is about."""
+    found, ball, said = summary.estimate, summary.ball, words(summary.draws.kind)
+    loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
+    ties = ""
+    if len(found.ties):
+        ties = f"; {counted(len(found.ties), 'other partition')} at the same loss"
+    error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
+    radius = in_unit(brief(ball.radius) + error, ball.loss.unit)
+    metric = ""
+    if ball.loss != summary.loss:
+        metric = f" of {ball.loss.title} ({summary.loss.title} is not a metric)"
+    told = [
+        (
+            "Estimate",
+            f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{constraints_of(found)}",
+        ),
+        ("How good", f"{said.expected} {found.loss.title} {loss}, {found.proof}{ties}"),
+        ("How many clusters", _in_draws(summary) + _next_best(summary)),
+        (
+            f"{percent(ball.prob)} {said.ball}",
+            f"radius {radius}{metric}, with {_inside(summary)} inside",
+        ),
+    ]
+    if "items" not in _late(summary):
+        told.append(("Least certain", _least_certain(summary, first)))
+    if summary.diagnostics.names and summary.diagnostics.ok:
+        told.append(("Convergence", f"nothing to warn about ({_convergence(summary)})"))
+    return told
+
+
+def warnings_of(summary: Summary) -> list[str]:
+    """What stands against the answer, each with what to do."""
+    search = summary.estimate.search
+    found = [*search.limits]
+    if search.interrupted:
+        found.append("the search was cut short; this is the best so far")
+    if summary.missing:
+        found.append(
+            f"cut short before these were made: {in_list(summary.missing)}; give it more time"
+        )
+    return [*found, *summary.diagnostics.warnings]
+
+
+def lead_of(summary: Summary) -> str:
     """What leads the sentence: with warnings it is not to be written yet."""
     settled = summary.diagnostics.ok and not summary.estimate.search.interrupted
-    return "To write: " if settled else "To write only once the warnings are settled: "
+    return "For your paper" if settled else "For your paper, once the warnings are resolved"
 
 
-def _head(summary: Summary, width: int) -> list[Line]:
+def origin(summary: Summary) -> str:
+    """What a summary was made from: 400 draws of 30 items in 4 chains."""
     draws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = f", {weights_in_words(draws)}" if draws.weights is not None else ""
     rows = counted(draws.n_draws, words(draws.kind).draw)
-    left = f"{rows} of {counted(draws.n_items, 'item')}{chains}{weighted}"
-    right = f"partita {summary.versions['partita']}"
-    if len(left) + len(right) >= width:
-        return [*_wrapped("", left, width), Line(right), Line("=" * width, "rule")]
-    return [Line(f"{left}{right:>{width - len(left)}}"), Line("=" * width, "rule")]
+    return f"{rows} of {counted(draws.n_items, 'item')}{chains}{weighted}"
 
 
 def weights_in_words(draws: Draws) -> str:
@@ -113,163 +139,183 @@ def weights_in_words(draws: Draws) -> str:
     return f"tilted (not the posterior; effectively {draws.n_effective:,.0f})"
 
 
-def _estimate(summary: Summary, width: int) -> list[Line]:
-    found = summary.estimate
-    lines = _wrapped(
-        "Estimate: ", f"{counted(found.n_clusters, 'cluster')} of {_sizes(found)}", width
+def _in_draws(summary: Summary) -> str:
+    """The number of the estimate, and how often the draws have it and others."""
+    counts, said = summary.counts, words(summary.draws.kind)
+    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
+    mine, top = found.get(summary.n_clusters, 0.0), float(counts.probabilities.max())
+    text = f"The estimate has {counted(summary.n_clusters, 'cluster')}"
+    if len(found) == 1 and mine > 0.0:
+        return f"{text}, as all {said.draws} do."
+    low, high = counts.interval(summary.prob)
+    spread = f"{percent(summary.prob)} in {low:,}" + ("" if low == high else f" to {high:,}")
+    same = counts.mode == summary.n_clusters
+    often = "" if same else f"{counts.mode:,} most often, {share(top)}; "
+    do = f"{share(mine)} {said.of_all} do" if mine else f"no {said.draw} does"
+    return f"{text}; {do} ({often}{spread})."
+
+
+def _next_best(summary: Summary) -> str:
+    """What the cheapest other number of clusters costs, of those that were tried."""
+    curve = summary.curve
+    if curve is None:
+        return ""
+    others = np.flatnonzero(curve.k != int(curve.estimate.max()) + 1)
+    if not others.size or not np.isfinite(curve.percent).all():
+        return ""
+    j = others[np.argmin(curve.excess[others])]
+    error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
+    plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
+    return (
+        f" {counted(int(curve.k[j]), 'cluster')} would cost {curve.percent[j]:.2g}{plus_minus}% "
+        f"more {words(summary.draws.kind).expected} loss."
     )
-    said = words(found.kind)
-    loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-    text = f"{said.expected} {found.loss.title} {loss}, {found.proof}"
-    if len(found.ties):
-        text += f"; {counted(len(found.ties), 'other partition')} at the same loss"
-    lines += _wrapped("  ", text, width)
-    for limit in found.search.limits:
-        lines += _wrapped(_WARNS, limit, width)
-    if found.search.interrupted:
-        lines += _wrapped(_WARNS, "the search was cut short; this is the best so far", width)
-    if summary.missing:
-        lines += _wrapped(_WARNS, missing_in_words(summary), width)
-    return lines
 
 
-def missing_in_words(summary: Summary) -> str:
-    """What a summary that was cut short lacks."""
-    return f"cut short before these were made: {in_list(summary.missing)}; give it more time"
-
-
-def _how_many(summary: Summary, width: int) -> list[Line]:
-    """The statement on the number of clusters, and what finding out took."""
-    text = how_many_in_words(summary)
-    if summary.options.get("path") and summary.curve is None and summary.path is None:
-        text += f" There is no price path and no curve under {summary.loss.title}."
-    seconds = sum(part.seconds for part in (summary.curve, summary.path) if part is not None)
-    if seconds >= _SHOWN_SECONDS:  # less is not worth a word, and differs from run to run
-        text += f" ({seconds:.0f} s)"
-    return _wrapped("How many clusters: ", text, width)
-
-
-def _ball(summary: Summary, width: int) -> list[Line]:
-    ball = summary.ball
-    error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
-    inside = int(ball.inside.sum())
-    said = words(summary.draws.kind)
-    lines = _wrapped(
-        f"{percent(ball.prob)} {said.ball}: ",
-        f"radius {in_unit(brief(ball.radius) + error, ball.loss.unit)} ({ball.loss.title}), "
-        f"{counted(inside, said.draw)} inside, coverage {ball.coverage:.4g}",
-        width,
-    )
-    if ball.loss != summary.loss:
-        note = f"({summary.loss.title} is no metric, hence the ball in {ball.loss.title})"
-        lines += _wrapped("  ", note, width)
-    for name, bound in ball.bounds.items():
-        clusters = counts(bound.n_clusters[:_SHOWN].tolist(), "cluster")
-        ties = f"   {len(bound)} partitions tie" if len(bound) > 1 else ""
-        text = f"{clusters} at {brief(bound.distance)}{ties}"
-        lines += _wrapped(f"  {name:<11}", text, width)
-    return lines
-
-
-def _clusters(summary: Summary, width: int, first: int) -> list[Line]:
-    table = summary.clusters
-    largest = np.argsort(-table.size, kind="stable")[:_SHOWN].tolist()
-    nearest = [str(k + first) if k >= 0 else "–" for k in table.nearest.tolist()]
-    columns = [
-        (9, "Cluster", [str(k + first) for k in largest]),
-        (8, "size", [f"{table.size[k]:,}" for k in largest]),
-        (9, "within", [f"{table.within[k]:.2f}" for k in largest]),
-        (9, "nearest", [nearest[k] for k in largest]),
-        (12, "similarity", [f"{table.nearest_similarity[k]:.2f}" for k in largest]),
-        (11, "unchanged", [f"{table.unchanged[k]:.2f}" for k in largest]),
-        (16, f"Jaccard ≥ {table.jaccard:g}", [f"{table.similar[k]:.2f}" for k in largest]),
-    ]
-    lines = _table(columns, width)
-    if len(table) > _SHOWN:
-        lines.append(Line(f"{'…':>9} and {len(table) - _SHOWN:,} smaller ones"))
-    return lines
-
-
-def _items(summary: Summary, width: int, first: int) -> list[Line]:
-    items = summary.items
-    certain = int((items.probability >= 0.9).sum())
+def _least_certain(summary: Summary, first: int) -> str:
+    table, said = summary.items, words(summary.draws.kind)
     parts = []
-    for i in items.order[:_SHOWN].tolist():
-        own, other = items.labels[i], items.other[i]
-        second = f" or {other + first}" if other >= 0 else ""
-        called = str(i + first) if items.names is None else items.name(i)
-        name = textwrap.shorten(called, 24, placeholder="…")
-        part = f"{name} ({own + first}{second}: {items.probability[i]:.2f})"
-        parts.append(part.replace(" ", _UNBROKEN))
-    verb = "is" if certain == 1 else "are"
-    text = f"{', '.join(parts)}; {certain:,} of {items.labels.size:,} items {verb} at 0.9 or above"
-    return _wrapped("Least certain items: ", text, width)
+    for i in table.order[:_UNCERTAIN].tolist():
+        if table.probability[i] >= 1.0:
+            break
+        name = textwrap.shorten(item_name(summary, i, first), 24, placeholder="…")
+        called = f"item {name}" if summary.draws.item_names is None else name
+        own, other = table.labels[i] + first, table.other[i]
+        otherwise = f", otherwise mostly {other + first}" if other >= 0 else ""
+        weight = said.holding.format(f"{table.probability[i]:.2f}")
+        parts.append(f"{called} (cluster {own} {weight}{otherwise})")
+    certain = int((table.probability >= 0.9).sum())
+    verb = "stays" if certain == 1 else "stay"
+    rest = (
+        f"{certain:,} of {counted(table.labels.size, 'item')} {verb} in their cluster "
+        f"{said.holding.format('0.9 or more')}"
+    )
+    return f"{', '.join(parts)}; {rest}" if parts else rest
 
 
-def _core(summary: Summary, width: int) -> list[Line]:
-    """What holds; left out where a quick search is not quick."""
-    core = summary.core
-    if core is None:
-        return []
-    return _wrapped("Core: ", core.sentence, width)
-
-
-def _comparison(summary: Summary, width: int) -> list[Line]:
-    table = summary.comparison
-    names = [f"  {name[:22]}" for name in table.names]
-    roomy = width >= 70
-    first = 24 if roomy else max(len("Estimates"), *map(len, names))
-    heading = words(summary.draws.kind).mean_of.format
-    names_of_losses = ("Binder", "VI_LB", "VI")
-    losses = {heading(n): getattr(table, f"expected_{n.lower()}") for n in names_of_losses}
-    columns = [
-        (first, f"{'Estimates':<{first}}", [f"{name:<{first}}" for name in names]),
-        (10, "clusters", [f"{k:,}" for k in table.n_clusters.tolist()]),
-        *(
-            (12 if roomy else len(title) + 2, title, [f"{value:#.4g}" for value in values.tolist()])
-            for title, values in losses.items()
-        ),
-    ]
-    return _table(columns, width)
-
-
-def _convergence(summary: Summary, width: int) -> list[Line]:
+def _convergence(summary: Summary) -> str:
     found = summary.diagnostics
-    if not found.names:  # of an ensemble there is nothing to say
-        return []
     parts = []
     if np.isfinite(found.rhat).any():
         parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")
     ess = np.fmin(found.ess_bulk, found.ess_tail)
     if np.isfinite(ess).any():
-        parts.append(f"effective draws at least {np.nanmin(ess):,.0f}")
-    if found.agreement is not None:
-        parts.append(f"pair probabilities differ by {found.agreement.average_sd:.3f} on average")
-    text = ", ".join(parts) or "not known"
-    text += " (nothing to warn about)" if found.ok else ""
-    lines = _wrapped("Convergence: ", text, width)
-    for warning in found.warnings:
+        parts.append(f"at least {np.nanmin(ess):,.0f} effective draws")
+    return ", ".join(parts) or "not known"
+
+
+def _inside(summary: Summary) -> str:
+    ball = summary.ball
+    return span(int(ball.upper.n_clusters.min()), int(ball.lower.n_clusters.max()), "cluster")
+
+
+def _sizes(summary: Summary) -> str:
+    return of_sizes(np.bincount(summary.labels).tolist())
+
+
+def _late(summary: Summary) -> list[str]:
+    """Attributes that a summary was made without."""
+    return [name for part in summary.missing for name in LATE.get(part, ())]
+
+
+# ---------------------------------------------------------------- on a screen
+
+
+def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
+    """What to read first, in lines of at most ``width``.
+
+    Clusters and unnamed items count from ``first``.
+    """
+    return joined(screen_lines(summary, width, first=first))
+
+
+def joined(lines: list[Line]) -> str:
+    """Lines as one text."""
+    return "\n".join(line.text for line in lines)
+
+
+def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
+    """The lines of :func:`screen`."""
+    width = max(width, _NARROWEST)
+    if summary.diagnostics.chains_disagree:
+        return _disagreement(summary, width)
+    lines = _wrapped("", origin(summary), width)
+    for label, text in statements(summary, first):
+        lines += _wrapped(f"{label}: ", text, width)
+    for warning in warnings_of(summary):
+        lines += _wrapped(_WARNS, warning, width)
+    lines += _wrapped(f"{lead_of(summary)}: ", sentence(summary), width)
+    return lines
+
+
+def _disagreement(summary: Summary, width: int) -> list[Line]:
+    """Of chains that disagree there is no answer yet: what is wrong, and where to look."""
+    agreement = summary.diagnostics.agreement
+    by = "" if agreement is None else f" (pair probabilities differ by {agreement.average_sd:.2f})"
+    return [
+        *_wrapped("", origin(summary), width),
+        *_wrapped(_WARNS, f"The chains disagree{by}: there is no answer to report yet.", width),
+        *_wrapped("  ", "Run longer. What they hold: print(summary.details()).", width),
+    ]
+
+
+def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
+    """Everything that the screen says, and the tables behind it."""
+    width = max(width, _NARROWEST)
+    lines = _wrapped("", f"{origin(summary)}; partita {summary.versions['partita']}", width)
+    lines.append(Line("=" * width, "rule"))
+    for label, text in statements(summary, first):
+        full = how_many(summary) + _duration(summary) if label == "How many clusters" else text
+        lines += _wrapped(f"{label}: ", full, width)
+    if summary.core is not None:
+        lines += _wrapped("Core: ", summary.core.sentence, width)
+    if summary.diagnostics.names and not summary.diagnostics.ok:
+        lines += _wrapped("Convergence: ", _convergence(summary), width)
+    for warning in warnings_of(summary):
         lines += _wrapped(_WARNS, warning, width)
     if summary.rivals is not None:
         from partita.representative.representatives import representatives_in_words
 
         lines += _wrapped(_WARNS, representatives_in_words(summary.rivals), width)
-    for note in found.notes:
+    for note in summary.diagnostics.notes:
         lines += _wrapped("  ", note, width)
-    return lines
+    late = _late(summary)
+    for name in _IN_DETAIL:
+        found = None if name in late else table(summary, name, first)
+        if found is not None:
+            lines += [Line(""), *table_lines(found, width)]
+    return [*lines, Line(""), *_wrapped(f"{lead_of(summary)}: ", sentence(summary), width)]
 
 
-def _table(columns: list[tuple[int, str, list[str]]], width: int) -> list[Line]:
-    """Columns of (width, heading, cells), right-aligned; those that do not fit are left out."""
-    while sum(size for size, _, _ in columns) > width:
-        columns = columns[:-1]
-    rows = [[title, *cells] for _, title, cells in columns]
-    sizes = [size for size, _, _ in columns]
-    heading, *body = (
-        "".join(f"{cell:>{size}}" for cell, size in zip(row, sizes, strict=True))
-        for row in zip(*rows, strict=True)
-    )
-    return [Line(heading, "heading"), *map(Line, body)]
+def _duration(summary: Summary) -> str:
+    seconds = sum(part.seconds for part in (summary.curve, summary.path) if part is not None)
+    # Less is not worth a word, and differs from run to run.
+    return f" ({seconds:.0f} s)" if seconds >= _SHOWN_SECONDS else ""
+
+
+def table_lines(table: Table, width: int) -> list[Line]:
+    """A table as lines; headings break at spaces, columns that do not fit are left out."""
+    sizes = [
+        max(max(map(len, title.split(" "))), *(len(row[j]) for row in table.rows), 0)
+        for j, title in enumerate(table.columns)
+    ]
+    while sum(sizes) + 2 * (len(sizes) - 1) > width and len(sizes) > 1:
+        sizes = sizes[:-1]
+    heads = [
+        textwrap.wrap(title, size, break_long_words=False, break_on_hyphens=False)
+        for title, size in zip(table.columns, sizes, strict=False)
+    ]
+    height = max(map(len, heads))
+    heading = [[""] * (height - len(head)) + head for head in heads]
+
+    def line(cells: list[str]) -> str:
+        first, *others = zip(cells, sizes, strict=False)
+        padded = [f"{first[0]:<{first[1]}}", *(f"{cell:>{size}}" for cell, size in others)]
+        return "  ".join(padded)[:width].rstrip()
+
+    lines = _wrapped("", table.caption, width)
+    lines += [Line(line([head[j] for head in heading]), "heading") for j in range(height)]
+    return lines + [Line(line(list(row))) for row in table.rows]
 
 
 def _wrapped(lead: str, text: str, width: int) -> list[Line]:
@@ -283,5 +329,19 @@ def _wrapped(lead: str, text: str, width: int) -> list[Line]:
     return [Line(line, lead=said if number == 0 else 0) for number, line in enumerate(lines)]
 
 
-def _sizes(estimate: PointEstimate) -> str:
-    return of_sizes(np.bincount(estimate.labels).tolist())
+# ---------------------------------------------------------------- in a notebook
+
+
+def card(summary: Summary, picture: str | None) -> str:
+    """The same as a small page, with the similarity as a picture."""
+    warned = "".join(map(html.warning, warnings_of(summary)))
+    title = html.title(f"Clustering: {origin(summary)}")
+    if summary.diagnostics.chains_disagree:
+        told = "".join(html.note(line.text.strip()) for line in _disagreement(summary, 200)[1:])
+        return title + warned + told
+    lead, text = lead_of(summary), escape(sentence(summary))
+    written = f"<div style='{_SENTENCE}'>{lead}: {text}</div>"
+    image = "" if picture is None else f"<img style='{_PICTURE}' alt='similarity' src='{picture}'>"
+    said = f"<div style='max-width:44em'>{html.facts(statements(summary))}{written}</div>"
+    flow = "display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start"
+    return f"{title}{warned}<div style='{flow}'>{said}{image}</div>"

@@ -1,0 +1,267 @@
+"""The tables of a summary, as text: screen, notebook, LaTeX and report all read them here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from partita._result import Table
+from partita._text import brief, counted, counts, of_sizes, origin_in_words, percent, words
+from partita.diagnostics.diagnose import title_of
+
+if TYPE_CHECKING:
+    from partita.summary.result import Summary
+
+_STARTS = 12
+"""Starts of the search that are listed."""
+
+CLUSTERS = 50
+"""Clusters that a table lists, from the largest on."""
+
+_ITEMS = 10
+"""Items that a table lists, from the least certain on."""
+
+
+def clusters(summary: Summary, first: int = 0) -> Table:
+    """How certain each cluster of the estimate is, from the largest on."""
+    table = summary.clusters
+    largest = sorted(range(len(table)), key=lambda k: -int(table.size[k]))
+    rows = tuple(
+        (
+            str(k + first),
+            f"{table.size[k]:,}",
+            f"{table.within[k]:.2f}",
+            str(table.nearest[k] + first) if table.nearest[k] >= 0 else "–",
+            f"{table.nearest_similarity[k]:.2f}",
+            f"{table.unchanged[k]:.2f}",
+            f"{table.similar[k]:.2f}",
+        )
+        for k in largest[:CLUSTERS]
+    )
+    caption = "Clusters of the estimate, from the largest on, and how certain they are."
+    if len(table) > CLUSTERS:
+        caption += f" {len(table) - CLUSTERS:,} smaller ones are not listed."
+    columns = ("Cluster", "Size", "Similarity within", "Nearest", "Similarity to it")
+    event = words(summary.draws.kind).event.format
+    shares = (event("unchanged"), event(f"Jaccard ≥\u00a0{table.jaccard:g}"))
+    return Table(caption, (*columns, *shares), rows)
+
+
+def items(summary: Summary, first: int = 0) -> Table:
+    """The items whose cluster is least certain."""
+    table = summary.items
+    rows = tuple(
+        (
+            item_name(summary, i, first),
+            str(table.labels[i] + first),
+            f"{table.probability[i]:.2f}",
+            str(table.other[i] + first) if table.other[i] >= 0 else "–",
+        )
+        for i in table.order[:_ITEMS].tolist()
+    )
+    said = words(summary.draws.kind)
+    certain = int((table.probability >= 0.9).sum())
+    caption = (
+        f"Items whose cluster is least certain; {certain:,} of "
+        f"{counted(table.labels.size, 'item')} stay in theirs {said.holding.format('0.9 or more')}."
+    )
+    columns = ("Item", "Cluster", said.probability.capitalize(), "Otherwise mostly")
+    return Table(caption, columns, rows)
+
+
+def item_name(summary: Summary, item: int, first: int = 0) -> str:
+    """An item by its name, or by its number."""
+    names = summary.draws.item_names
+    return str(item + first) if names is None else names[item]
+
+
+def bounds(summary: Summary) -> Table:
+    """The extremes of the ball."""
+    ball = summary.ball
+    rows = tuple(
+        (
+            name,
+            counts(bound.n_clusters[:5].tolist(), "cluster"),
+            brief(bound.distance),
+            f"{len(bound):,}",
+        )
+        for name, bound in ball.bounds.items()
+    )
+    said = words(summary.draws.kind)
+    caption = f"Bounds of the {percent(ball.prob)} {said.ball}: the extremes inside."
+    distance = f"Distance ({ball.loss.unit})" if ball.loss.unit else "Distance"
+    return Table(caption, ("Bound", "Clusters", distance, "Partitions that tie"), rows)
+
+
+def comparison(summary: Summary) -> Table:
+    """The estimates under different losses."""
+    table = summary.comparison
+    rows = tuple(
+        (
+            name,
+            f"{table.n_clusters[j]:,}",
+            number(table.expected_vi[j]),
+            number(table.expected_vi_lb[j]),
+            number(table.expected_binder[j]),
+        )
+        for j, name in enumerate(table.names)
+    )
+    caption = (
+        f"Estimates under different losses. VI's and Binder's estimates are "
+        f"{table.vi_distance:.3g} bits apart."
+    )
+    heading = words(summary.draws.kind).mean_of.format
+    losses = tuple(map(heading, ("VI", "VI_LB", "Binder")))
+    return Table(caption, ("Estimate", "Clusters", *losses), rows)
+
+
+def diagnostics(summary: Summary) -> Table | None:
+    """Convergence of each functional; None of an ensemble."""
+    found = summary.diagnostics
+    if not found.names:
+        return None
+    rows = tuple(
+        (
+            title_of(name),
+            number(found.mean[j]),
+            number(found.sd[j]),
+            number(found.mcse[j], 2),
+            _whole(found.ess_bulk[j]),
+            _whole(found.ess_tail[j]),
+            f"{found.rhat[j]:.3f}" if math.isfinite(found.rhat[j]) else "–",
+        )
+        for j, name in enumerate(found.names)
+    )
+    columns = ("Quantity", "Mean", "SD", "MCSE", "Bulk ESS", "Tail ESS", "R-hat")
+    return Table("Quantities that do not depend on labels, and their convergence.", columns, rows)
+
+
+def curve(summary: Summary) -> Table | None:
+    """What the best partition of each number of clusters costs."""
+    found = summary.curve
+    if found is None:
+        return None
+    good = set(found.plateau.tolist())
+    rows = tuple(
+        (
+            f"{k:,}",
+            number(found.expected_loss[j]),
+            number(found.excess[j]),
+            number(found.standard_error[j], 2),
+            f"{found.percent[j]:.2g}%" if math.isfinite(found.percent[j]) else "–",
+            "yes" if k in good else "no",
+        )
+        for j, k in enumerate(found.k.tolist())
+    )
+    caption = "The best clustering found for each number of clusters."
+    said = words(summary.draws.kind)
+    loss = f"{said.expected.capitalize()} loss"
+    columns = ("Clusters", loss, "More than the best", said.error.capitalize(), "In percent")
+    return Table(caption, (*columns, "Within two errors"), rows)
+
+
+def path(summary: Summary) -> Table | None:
+    """Every partition that is optimal at some price."""
+    found = summary.path
+    if found is None:
+        return None
+    rows = tuple(
+        (
+            f"{corner.low:.4f} to {corner.high:.4f}",
+            f"{corner.n_clusters:,}",
+            of_sizes(np.bincount(corner.labels).tolist()),
+        )
+        for corner in found
+    )
+    caption = "Every clustering that is optimal at some price of splitting."
+    return Table(caption, ("Price", "Clusters", "Sizes"), rows)
+
+
+def rivals(summary: Summary) -> Table | None:
+    """Rival answers: masses, chains, and what differs from the heaviest."""
+    from partita.representative.representatives import representatives_in_words
+
+    found = summary.rivals
+    if found is None:
+        return None
+    rows = tuple(
+        (
+            f"Rival {r}",
+            percent(round(float(found.weights[r]), 3)),
+            f"{found.n_clusters[r]:,}",
+            number(found.expected_loss[r]),
+            number(found.radius[r]),
+            "–" if r == 0 else found.explain(r).in_words(),
+        )
+        for r in range(found.n)
+    )
+    ball = f"{percent(found.prob)} radius"
+    columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
+    return Table(representatives_in_words(found), columns, rows)
+
+
+def starts(summary: Summary) -> Table:
+    """Where the search began and ended, best first."""
+    kind = summary.draws.kind
+    ended = sorted(summary.estimate.search.starts, key=lambda start: start.expected_loss)
+    rows = tuple(
+        (
+            origin_in_words(start.origin, kind),
+            number(start.expected_loss, 6),
+            f"{start.n_clusters:,}",
+        )
+        for start in ended[:_STARTS]
+    )
+    reached = f"{words(kind).expected.capitalize()} loss reached"
+    caption = "Starts of the search, best first."
+    if len(ended) > _STARTS:
+        caption = f"The {_STARTS} best of {counted(len(ended), 'start')} of the search."
+    return Table(caption, ("Began at", reached, "Clusters"), rows)
+
+
+def mapping(caption: str, columns: tuple[str, str], values: Mapping[str, Any]) -> Table:
+    """Names and values: settings, versions."""
+    rows = tuple((str(name), "default" if v is None else str(v)) for name, v in values.items())
+    return Table(caption, columns, rows)
+
+
+def settings(summary: Summary) -> Table:
+    """The arguments of the summary."""
+    return mapping("Settings", ("Argument", "Value"), summary.options)
+
+
+def versions(summary: Summary) -> Table:
+    """The software that made it."""
+    return mapping("Versions", ("Software", "Version"), summary.versions)
+
+
+_NUMBERED: dict[str, Callable[[Summary, int], Table]] = {"clusters": clusters, "items": items}
+_TABLES: dict[str, Callable[[Summary], Table | None]] = {
+    **{"bounds": bounds, "comparison": comparison, "curve": curve, "path": path, "rivals": rivals},
+    **{"diagnostics": diagnostics, "starts": starts, "settings": settings, "versions": versions},
+}
+
+NAMES = (
+    *("bounds", "clusters", "items", "comparison", "curve", "path", "rivals", "diagnostics"),
+    *("starts", "settings", "versions"),
+)
+"""Every table of a summary, in the order in which they are shown."""
+
+
+def table(summary: Summary, name: str, first: int = 0) -> Table | None:
+    """A table by name; None where the summary has none. Clusters and items count from first."""
+    if name in _NUMBERED:
+        return _NUMBERED[name](summary, first)
+    return _TABLES[name](summary)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number of a table; a dash where there is none."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "–"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if math.isfinite(value) else "–"
