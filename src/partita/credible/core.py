@@ -101,7 +101,7 @@ def credible_core(
     order in which its items come in, are found on one part; the other part, which had no say
     in it, measures every beginning of that order and cuts it to the longest one whose
     probability is at least ``prob`` with 95% confidence. This is done both ways, and the
-    larger set is the core. ``core.probability`` is the probability in the part held out.
+    larger set is the core. ``core.probability`` is the mean of both ways at its size.
 
     A ball says where the clustering could be; the core says what all of it has in common.
 
@@ -253,23 +253,28 @@ class CredibleCore(Result):
         Cluster of each item, −1 outside: in the numbers of the estimate where one was given
         (clusters without a counterpart in it come after its own), else by size.
     probability : float
-        Weight, of the draws held out, that group the core's items exactly so: an estimate of
-        the posterior probability, because these draws had no say in the choice of the set.
-        Of an ensemble or tilted draws, their share. NaN where nothing was held out.
+        The posterior probability that the core's items are grouped exactly so, by
+        cross-fitting: the share of the draws held out that agree, averaged over both ways at
+        this size, because the way taken is the one that looked better. Of an ensemble or
+        tilted draws, their share. NaN where nothing was held out.
+    probability_mcse : float
+        Its Monte Carlo standard error: of a share of the effective number of draws, by the
+        beta law, so that it is positive even when all agree, and at least the
+        difference of either way from the mean. 0 for a core of one item; NaN where nothing was held out.
     probability_low : float
-        Lower limit of that probability with 95% confidence: at least ``prob``. NaN likewise.
+        Lower limit of that probability with 95% confidence, from this core's own share in the
+        draws held out: at least ``prob``. NaN likewise.
     in_sample_probability : float
         The same weight in the draws on which the core was found. Higher, for it was chosen
         there; it says nothing about the posterior.
     cluster_probability : ndarray of float, shape (n_clusters,)
         For each of ``clusters``, the weight of the draws in which its items are together and
-        apart from all other items of the core, measured as ``probability`` is.
+        apart from all other items of the core: of the draws held out, where there are any.
     upper_bound : int
         In these draws, all of them, no set of more items has a share of ``prob``; proven.
         A statement about the draws, not about the posterior.
     curve : ndarray of float, shape (n_items,)
         The probability of the first 1, 2, … items of ``path``, measured as ``probability`` is.
-        The core is cut where the lower limit of this curve would fall below ``prob``.
     in_sample_curve : ndarray of float, shape (n_items,)
         The largest share found for a set of 1, 2, … items in the draws on which the core was
         found.
@@ -277,9 +282,9 @@ class CredibleCore(Result):
         The items in an order in which the core grows, one by one, and then goes on
         to all items.
     probability_with_item : ndarray of float, shape (n_items,)
-        For each item outside, the probability of the core with that item, measured as
-        ``probability`` is, at the place where the draws that found the core have it; for the
-        core's own items, ``probability``.
+        For each item outside, the share of the draws held out that agree with the core and
+        have that item at the place where the draws that found the core have it; for the
+        core's own items, the share that agrees with the core.
     agrees : ndarray of bool, shape (n_draws,)
         The draws that group the core's items exactly so. In them the core's
         clusters need no relabelling: parameters of those draws can be averaged.
@@ -314,6 +319,7 @@ class CredibleCore(Result):
     partial: PartialPartition
     labels: Labels
     probability: float
+    probability_mcse: float
     probability_low: float
     in_sample_probability: float
     cluster_probability: NDArray[np.float64]
@@ -373,22 +379,6 @@ class CredibleCore(Result):
         1 when every draw is the same partition.
         """
         return float(self.in_sample_curve.mean())
-
-    @property
-    def probability_mcse(self) -> float:
-        """Monte Carlo standard error of the probability.
-
-        The standard deviation of a share of ``n_effective`` draws held out, by the beta law, so
-        that it is positive even when every one of them agrees. 0 for a core of one item, which
-        every draw groups alike; NaN where nothing was held out.
-        """
-        if not self.is_held_out:
-            return float("nan")
-        if self.size == 1:
-            return 0.0
-        a = self.probability * self.n_effective + 1.0
-        b = (1.0 - self.probability) * self.n_effective + 1.0
-        return float(np.sqrt(a * b / (a + b + 1.0)) / (a + b))
 
     @property
     def note(self) -> str:
@@ -507,11 +497,10 @@ class CredibleCore(Result):
         if self.is_held_out and self.size > 1:
             n = int(self.held_out.sum())
             lines += [
-                f"  {said.probability} {self.probability:.4f} ± {self.probability_mcse:.2g} in "
-                f"{counted(n, 'draw')} held out, at least {self.probability_low:.3g} with "
-                f"{100 * CONFIDENCE:g}% confidence",
-                f"  found on the other {self.draws.n_draws - n:,}, where it is "
-                f"{self.in_sample_probability:.4f}",
+                f"  {said.probability} {self.probability:.4f} ± {self.probability_mcse:.2g}, at "
+                f"least {self.probability_low:.3g} with {100 * CONFIDENCE:g}% confidence",
+                f"  found on {counted(self.draws.n_draws - n, 'draw')}, measured on {n:,} held "
+                "out, and the other way round",
             ]
         elif not self.is_held_out:
             lines.append(
@@ -939,8 +928,9 @@ class _Cut:
     size: int
     found: int
     rounds: int
-    low: float
-    n_effective: float
+    low: float = float("nan")
+    n_effective: float = float("nan")
+    agreed: Ints | None = None
 
     @property
     def key(self) -> tuple[int, float]:
@@ -966,15 +956,16 @@ def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
             partial = larger
             path = nested_path(table, partial, np.zeros(1, np.bool_))
             size = int((partial >= 0).sum())
-            nan = float("nan")
-            cut = _Cut(cut.part, path, path.mass / table.total, size, size, cut.rounds, nan, nan)
+            cut = _Cut(cut.part, path, path.mass / table.total, size, size, cut.rounds)
             agrees, share = _agreeing(draws, partial)
     grouping = PartialPartition(partial)
     labels = grouping.labels
     rest = cut.part.rest
     in_sample = min(1.0, agreeing_weight(table, labels) / table.total)
+    measured, error = cut.curve, float("nan")
     if search.held_out:
-        probability = float(cut.curve[cut.size - 1])
+        measured, error = _cross_fitted(cut, cuts)
+        probability = max(float(measured[cut.size - 1]), cut.low)
     else:
         probability = float("nan") if draws.kind == "posterior" else share
         in_sample = share
@@ -988,11 +979,12 @@ def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
         partial=grouping,
         labels=numbered,
         probability=probability,
+        probability_mcse=error,
         probability_low=cut.low,
         in_sample_probability=in_sample,
         cluster_probability=_cluster_probabilities(rest, numbered),
         upper_bound=max(upper, grouping.size),
-        curve=np.minimum(cut.curve, 1.0),
+        curve=np.minimum(measured, 1.0),
         in_sample_curve=curve,
         path=cut.path.order,
         probability_with_item=_with_each_item(table, labels, rest),
@@ -1025,8 +1017,7 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
     found = int((partial >= 0).sum())
     path = nested_path(table, partial, stop)
     if not search.held_out:
-        nan = float("nan")
-        return _Cut(part, path, path.mass / table.total, found, found, rounds, nan, nan)
+        return _Cut(part, path, path.mass / table.total, found, found, rounds)
     agreed = _agreeing_prefix(part.rest, path)
     mass = np.ones(agreed.size) if part.rest.weights is None else part.rest.weights
     above = np.cumsum(np.bincount(agreed, mass, minlength=n + 1)[::-1])[::-1][1:]
@@ -1040,10 +1031,33 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
         effective = _effective(part.rest, agreed, size)
         low = _lower_limit(share, effective, error)
         if low >= prob:
-            return _Cut(part, path, curve, size, found, rounds, low, effective)
+            return _Cut(part, path, curve, size, found, rounds, low, effective, agreed)
     # One item is grouped alike in every draw.
     effective = _effective(part.rest, agreed, 2)
-    return _Cut(part, path, curve, 1, found, rounds, 1.0, effective)
+    return _Cut(part, path, curve, 1, found, rounds, 1.0, effective, agreed)
+
+
+def _cross_fitted(cut: _Cut, cuts: list[_Cut]) -> tuple[Floats, float]:
+    """The mean of both ways' curves by their effective numbers, and its error at the cut.
+
+    The way that was taken is the one that its draws held out favoured, so its own share is
+    optimistic; the other way's share at the same size is not.
+    """
+    size = cut.size
+    if size == 1:
+        return np.mean([each.curve for each in cuts], axis=0), 0.0
+    weights = np.array(
+        [
+            each.n_effective if each is cut else _effective(each.part.rest, each.agreed, size)
+            for each in cuts
+            if each.agreed is not None
+        ]
+    )
+    curves = np.array([each.curve for each in cuts])
+    mean = weights @ curves / weights.sum()
+    a, b = mean[size - 1] * weights.sum() + 1.0, (1.0 - mean[size - 1]) * weights.sum() + 1.0
+    of_share = np.sqrt(a * b / (a + b + 1.0)) / (a + b)
+    return mean, float(max(of_share, np.abs(curves - mean)[:, size - 1].max()))
 
 
 def _agreeing_prefix(draws: Draws, path: Path) -> Ints:

@@ -95,6 +95,7 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     ax.step(sizes, found.curve, where="post", color=colour(0), linewidth=1.4)
     ax.axhline(found.prob, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     reached = float(found.curve[found.size - 1])
+    reached = max(reached, found.probability) if found.is_held_out else reached
     ax.plot([found.size], [reached], "o", color=INK, markersize=5)
     if found.is_held_out and found.size > 1:
         low = found.probability_low
