@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.plots.colours import COLOURS, colour, colour_indices, is_dark, match_clusters, shape
+from partita.plots._style import COLOURS, colour, colour_indices, is_dark, match_clusters, shape
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 VISION = {
@@ -137,7 +137,7 @@ def test_large_clusters_get_the_first_colours():
 
 def test_they_need_no_matplotlib():
     code = (
-        "import sys, partita.plots.colours\n"
+        "import sys, partita.plots._style\n"
         "assert not [m for m in sys.modules if m.partition('.')[0] == 'matplotlib']"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

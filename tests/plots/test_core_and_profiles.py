@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError
-from partita.plots.colours import OTHER
+from partita.plots._style import OTHER
 
 DRAWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
 

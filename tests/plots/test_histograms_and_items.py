@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError
-from partita.plots.colours import OTHER, colour, colour_indices
-from partita.plots.distances import prepare_distances
-from partita.plots.items import prepare_items
+from partita.plots._histograms import prepare_distances
+from partita.plots._items import prepare_items
+from partita.plots._style import OTHER, colour, colour_indices
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 import partita as pt
 from figure_checks import cut_off, overlaps, written
 from partita.errors import InvalidInputError
-from partita.plots.price_path import prepare_price_path
+from partita.plots._price_path import prepare_price_path
 
 FIVE = np.array(
     [

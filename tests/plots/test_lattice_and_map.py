@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
-from partita.plots.colours import is_dark, mixed_colours
-from partita.plots.embedding import _classical, _majorise, embed
-from partita.plots.hasse import _SCALE, prepare_lattice
-from partita.plots.posterior_map import prepare_map
+from partita.plots._hasse import _SCALE, prepare_lattice
+from partita.plots._posterior_map import _classical, _majorise, embed, prepare_map
+from partita.plots._style import is_dark, mixed_colours
 
 CENTER = pt.canonical([0, 0, 1, 1])
 
@@ -158,7 +157,7 @@ def nested(n_items=16):
 
 @pytest.mark.parametrize("landmarks", [300, 12])
 def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
-    plane = import_module("partita.plots.posterior_map")
+    plane = import_module("partita.plots._posterior_map")
 
     monkeypatch.setattr(plane, "_LANDMARKS", landmarks)
     rows = nested()

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.plots.mixed_view import mixed_axes
-from partita.plots.on_data import prepare_view
+from partita.plots._on_data import mixed_axes, prepare_view
 from partita.report.item_positions import item_positions
 from partita.summary.observations import Observations
 

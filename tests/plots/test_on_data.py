@@ -11,10 +11,15 @@ from matplotlib.patches import Ellipse
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.plots.ball import prepare_ball
-from partita.plots.colours import colour, colour_indices
-from partita.plots.inputs import observations_of
-from partita.plots.on_data import packed_rows, prepare_curve, prepare_shapes, prepare_view
+from partita.plots._inputs import observations_of
+from partita.plots._on_data import (
+    packed_rows,
+    prepare_ball,
+    prepare_curve,
+    prepare_shapes,
+    prepare_view,
+)
+from partita.plots._style import colour, colour_indices
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,7 @@ def test_panels_say_mass_and_mark_what_differs(rivals, data):
 def test_many_items_are_shown_as_bars(rivals, monkeypatch):
     import sys
 
-    monkeypatch.setattr(sys.modules["partita.plots.representatives"], "MOST_BLOCKS", 5)
+    monkeypatch.setattr(sys.modules["partita.plots._representatives"], "MOST_BLOCKS", 5)
     panels = pt.plots.representatives(rivals)
     assert panels[0].get_xlabel() == "cluster of the estimate"
 

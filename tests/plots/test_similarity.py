@@ -11,9 +11,9 @@ from matplotlib.patches import Rectangle
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.plots import similarity_map
-from partita.plots.colours import colour, colour_indices
-from partita.plots.similarity_map import mean_similarity, prepare_similarity
+from partita.plots import _similarity
+from partita.plots._similarity import mean_similarity, prepare_similarity
+from partita.plots._style import colour, colour_indices
 
 
 def by_pairs(draws, groups):
@@ -38,7 +38,7 @@ def by_pairs(draws, groups):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_mean_similarity_by_value(weighted, empty, monkeypatch):
     """With full tables, and from the items alone."""
-    monkeypatch.setattr(similarity_map, "_EMPTY", empty)
+    monkeypatch.setattr(_similarity, "_EMPTY", empty)
     rng = np.random.default_rng(1)
     weights = rng.random(40) + 0.1 if weighted else None
     draws = pt.Draws(rng.integers(0, 4, (40, 15)), weights=weights)
@@ -80,9 +80,9 @@ def test_aggregation_by_value_and_without_the_matrix(monkeypatch):
 
 
 def test_a_large_cluster_is_ordered_by_some_of_its_items(monkeypatch):
-    from partita.plots import similarity_map
+    from partita.plots import _similarity
 
-    monkeypatch.setattr(similarity_map, "_LINKED", 10)
+    monkeypatch.setattr(_similarity, "_LINKED", 10)
     half = np.arange(60) % 2
     labels = np.array([np.zeros(60, int), half] * 5)
     found = prepare_similarity(pt.Draws(labels), np.zeros(60, np.int32))

@@ -11,9 +11,7 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from partita.plots.functional_table import prepare_functionals
-from partita.plots.ranks import rank_counts
-from partita.plots.traces import extremes
+from partita.plots._diagnostics import extremes, prepare_functionals, rank_counts
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 import partita as pt
-from partita.plots.similarity_map import prepare_similarity
+from partita.plots._similarity import prepare_similarity
 from partita.report import item_sample
 from partita.report.how_many import WIDTH
 from partita.report.item_positions import item_positions

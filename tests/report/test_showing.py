@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.plots.colours import colour
+from partita.plots._style import colour
 from partita.report.partitions import PROBS, shown_partitions
 from report.page_state import MODEL, each, selected, shown_colours
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.plots.thumbnail import png
+from partita.plots._similarity import png
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -369,7 +369,7 @@ def write_figures(
 ) -> None:
     """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
     from partita import plots
-    from partita.plots.canvas import close_figure
+    from partita.plots._style import close_figure
 
     figures: dict[str, Callable[[], Any]] = {
         "similarity": partial(plots.similarity, summary, n_jobs=n_jobs),

@@ -15,8 +15,8 @@ import numpy as np
 
 from partita._optional import require
 from partita._text import Words
-from partita.plots.colours import COLOURS, OTHER, similarity_colours
-from partita.plots.similarity_map import SimilarityMap
+from partita.plots._similarity import SimilarityMap
+from partita.plots._style import COLOURS, OTHER, similarity_colours
 from partita.report.item_positions import ItemPositions
 from partita.report.prepare import Content, Trace
 

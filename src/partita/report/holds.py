@@ -10,8 +10,8 @@ import numpy as np
 from partita._result import Table
 from partita._text import counted, words
 from partita.kernels.arrays import Ints
-from partita.plots.colours import colour
-from partita.plots.profiles import panels_of
+from partita.plots._items import panels_of
+from partita.plots._style import colour
 
 if TYPE_CHECKING:
     from partita.credible.profile_table import Profiles

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._text import counted, of_sizes, words
-from partita.plots.colours import OTHER, colour
-from partita.plots.price_path import prepare_price_path
+from partita.plots._price_path import prepare_price_path
+from partita.plots._style import OTHER, colour
 from partita.report.partitions import Shown, wide_corners
 from partita.report.wording import amount
 from partita.search.curve_result import STANDARD_ERRORS

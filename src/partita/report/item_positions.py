@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from partita._text import counted, in_list
 from partita.kernels.arrays import Bools, Floats
-from partita.plots.mixed_view import mixed_axes
-from partita.plots.on_data import View, prepare_curve, prepare_view
+from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.summary.observations import Observations
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.plots.similarity_map import SimilarityMap
+from partita.plots._similarity import SimilarityMap
 
 if TYPE_CHECKING:
     from partita.report.prepare import Content

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
 from partita._optional import require
-from partita.plots.colours import COLOURS, SHAPES, shape
+from partita.plots._style import COLOURS, SHAPES, shape
 from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, asset, figures
 from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
 from partita.report.how_many import HEIGHT as HIGH

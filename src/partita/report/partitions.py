@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._text import counted, percent
 from partita.labels import Labels
-from partita.plots.colours import colour_indices
+from partita.plots._style import colour_indices
 from partita.report import wording
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from partita._result import Table
 from partita._text import Words, with_unit, words
 from partita.diagnostics.diagnose import TITLES, functionals
 from partita.kernels.arrays import Floats
-from partita.plots.representatives import moved_items
-from partita.plots.similarity_map import SimilarityMap, prepare_similarity
+from partita.plots._representatives import moved_items
+from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.report import wording
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
 from partita.report.how_many import HowMany, how_many

@@ -240,7 +240,7 @@ class Summary(Result):
         from partita.summary.text import card
 
         # Upwards by name and only when called, as in ``to_html``.
-        picture = import_module("partita.plots.thumbnail").thumbnail
+        picture = import_module("partita.plots._similarity").thumbnail
         return card(
             self, picture(self._posterior, self.labels, self.draws.n_draws * self.draws.n_items)
         )

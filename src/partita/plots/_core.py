@@ -12,10 +12,14 @@ from partita._text import words
 from partita.credible.core import CredibleCore, holding
 from partita.errors import InvalidInputError
 from partita.labels import DataLike
-from partita.plots.canvas import (
+from partita.plots._inputs import observations_of
+from partita.plots._on_data import prepare_view
+from partita.plots._style import (
     GREY,
     INK,
+    OTHER,
     cluster_legend,
+    colour,
     headline,
     library,
     many_axes,
@@ -24,9 +28,6 @@ from partita.plots.canvas import (
     remark,
     whole_ticks,
 )
-from partita.plots.colours import OTHER, colour
-from partita.plots.inputs import observations_of
-from partita.plots.on_data import prepare_view
 from partita.summary.observations import Observations
 from partita.summary.result import Summary
 

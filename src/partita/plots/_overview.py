@@ -1,4 +1,4 @@
-"""The page people want first: the answer, how sure the pairs are, how many clusters, how far."""
+"""One page of four panels."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from partita.plots.canvas import library, many_axes
-from partita.plots.distances import distances
-from partita.plots.estimate import estimate
-from partita.plots.inputs import of_kind
-from partita.plots.items import items
-from partita.plots.n_clusters import n_clusters
-from partita.plots.similarity import similarity
+from partita.plots._histograms import distances, n_clusters
+from partita.plots._inputs import of_kind
+from partita.plots._items import items
+from partita.plots._on_data import estimate
+from partita.plots._similarity import similarity
+from partita.plots._style import library, many_axes
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

@@ -16,12 +16,22 @@ from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.losses.hasse import HasseDiagram, hasse_diagram
-from partita.plots.canvas import INK, SMALL, headline, key_beside, library, one_axes, plain
-from partita.plots.colours import is_dark, mixed_colours
-from partita.plots.inputs import ball_of
+from partita.plots._inputs import ball_of
+from partita.plots._style import (
+    INK,
+    SMALL,
+    headline,
+    is_dark,
+    key_beside,
+    library,
+    mixed_colours,
+    one_axes,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _NAMED = 5
 """Most items for which every partition can be named."""

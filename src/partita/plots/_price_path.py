@@ -11,13 +11,23 @@ from numpy.typing import NDArray
 from partita._text import counted
 from partita.kernels.arrays import Int32s, Ints
 from partita.labels import LabelsLike, as_labels
-from partita.plots.canvas import INK, headline, library, one_axes, plain, remark
-from partita.plots.colours import OTHER, colour, colour_indices
-from partita.plots.inputs import of_kind
+from partita.plots._inputs import of_kind
+from partita.plots._style import (
+    INK,
+    OTHER,
+    colour,
+    colour_indices,
+    headline,
+    library,
+    one_axes,
+    plain,
+    remark,
+)
 from partita.search.price_path import PricePath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _GAP = 0.012
 """Width of the ribbons between two columns, as a part of the axis; less beside narrow columns."""

@@ -1,4 +1,4 @@
-"""The door of the figures: what may be handed in, and what a figure needs from it."""
+"""What may be handed to a figure, and what the figure needs of it."""
 
 from __future__ import annotations
 

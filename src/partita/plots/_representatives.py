@@ -1,4 +1,4 @@
-"""Representatives side by side: what each says, how much mass it has, where they differ."""
+"""Representative clusterings side by side, and their number."""
 
 from __future__ import annotations
 
@@ -9,29 +9,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._text import counted, in_unit
+from partita._text import counted, in_unit, with_unit, words
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
 from partita.labels import DataLike
-from partita.plots.canvas import (
+from partita.plots._inputs import fit_for, observations_of, of_kind
+from partita.plots._on_data import (
+    Curve,
+    View,
+    draw_cross_table,
+    draw_partition,
+    prepare_curve,
+    prepare_shapes,
+    prepare_view,
+    shapes_note,
+)
+from partita.plots._style import (
     GREY,
     INK,
     NORMAL,
     SMALL,
+    colour,
+    colour_indices,
+    headline,
     library,
     many_axes,
+    one_axes,
     plain,
+    points_with_errors,
     similarity_scale,
+    whole_ticks,
 )
-from partita.plots.colours import colour, colour_indices
-from partita.plots.inputs import fit_for, observations_of, of_kind
-from partita.plots.on_data import Curve, View, prepare_curve, prepare_shapes, prepare_view
-from partita.plots.partition_panel import draw_cross_table, draw_partition, shapes_note
 from partita.representative.modes import Modes
-from partita.representative.representatives import Representatives
+from partita.representative.representatives import MATTERS, Representatives
 from partita.samplers.fit import Fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 _COLUMNS = 3
 
@@ -182,3 +197,53 @@ def _draw_blocks(axes: NDArray[Any], source: Representatives | Modes, indices: l
         ax.set_yticks([])
         plain(ax)
         ax.spines[["left", "bottom"]].set_visible(False)
+
+
+def representatives_curve(source: Representatives, *, ax: Axes | None = None) -> Axes:
+    """Mean distance to the nearest of n representatives, on held-out draws, and the n chosen.
+
+    Parameters
+    ----------
+    source : Representatives
+        Made without ``n``, so that it was chosen.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> rivals = pt.representatives([[0, 0, 1, 1]] * 9 + [[0, 1, 0, 1]] * 9)
+    >>> ax = pt.plots.representatives_curve(rivals)
+    >>> ax.get_title(loc="left")
+    'How many representatives? 2'
+    """
+    library("figure")
+    expected = "Representatives. partita.representatives(draws) makes them."
+    curve = of_kind(source, Representatives, expected).curve
+    if curve is None:
+        raise InvalidInputError(
+            "there is no held-out curve: the number of representatives was given. "
+            "partita.representatives(draws) without n chooses it, and keeps the curve.",
+            argument="source",
+        )
+    axes = one_axes(ax, width=4.6, height=3.4)
+    own = words(source.draws.kind).draws
+    chosen, shown = curve.chosen, [curve.chosen - 1]
+    wanted = curve.held_out[shown[0]] - MATTERS * curve.held_out[0] * (curve.n - chosen)
+    later = curve.n >= chosen
+    axes.plot(curve.n[later], wanted[later], color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.plot(curve.n, curve.fitted, color=GREY, linewidth=1.0, label=f"{own} that chose them")
+    points_with_errors(axes, curve.n, curve.held_out, curve.error, shown, label=f"held-out {own}")
+    axes.set_ylim(bottom=0.0 if curve.fitted.min() < 0.3 * curve.held_out.max() else None)
+    axes.set_xlabel("representatives")
+    axes.set_ylabel(with_unit("mean distance to the nearest", source.loss.unit))
+    axes.legend(fontsize=SMALL, frameon=False, loc="upper right")
+    whole_ticks(axes, "x")
+    plain(axes)
+    note = f"dashed: each further one takes off {100 * MATTERS:g}% of the distance to one"
+    headline(axes, f"How many representatives? {chosen}", note)
+    return axes
