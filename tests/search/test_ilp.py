@@ -61,3 +61,15 @@ def test_it_reaches_useful_sizes():
     found = pt.estimate(labels, loss="binder", method="ilp")
     assert found.is_proven_optimal
     assert pt.distance(found.labels, truth) == 0.0
+
+
+@pytest.mark.parametrize("weights", [[1, 1e-6], [1, 1e-9], [1e-6, 1], [1.0, 0.999999]])
+@pytest.mark.parametrize("a", [0.5, 1.0, 1.5])
+def test_very_unequal_weights_leave_no_programme_to_solve(weights, a):
+    rows = np.random.default_rng(0).integers(0, 3, (2, 8))
+    loss = pt.Binder(a)
+    draws = pt.Draws(rows, weights=weights)
+    found = pt.estimate(draws, loss=loss, method="ilp")
+    minimum = all_losses(draws, loss)[1].min()
+    assert found.expected_loss == pytest.approx(minimum, rel=1e-9, abs=1e-15)
+    assert found.lower_bound <= minimum * (1.0 + 1e-12) + 1e-16

@@ -37,11 +37,14 @@ def search(task: Task) -> list[Candidate]:
         task.report(f"linear programme, {len(relaxation.triangles):,} triangles")
         open_gap = not reaches(incumbent, relaxation.bound) and relaxation.tighten()
     task.prove(relaxation.bound)
-    solved = reaches(incumbent, relaxation.bound)
-    if not solved and not task.clock.is_up():
+    joined: Floats | None = None
+    if relaxation.is_closed and _is_integral(relaxation.joined):
+        # Also where the incumbent is as good: a small loss may hide in the bound's rounding.
+        joined = relaxation.joined
+    elif not reaches(incumbent, relaxation.bound) and not task.clock.is_up():
         joined = _branch(task, relaxation)
-        if joined is not None:
-            candidates.append(Candidate(_clusters(joined), "integer programme"))
+    if joined is not None:
+        candidates.append(Candidate(_clusters(joined), "integer programme"))
     return candidates
 
 
@@ -86,6 +89,10 @@ def _branch(task: Task, relaxation: Relaxation) -> Floats | None:
         if not relaxation.add_violated(joined):
             return joined
     return None
+
+
+def _is_integral(joined: Floats) -> bool:
+    return bool((np.abs(joined - np.round(joined)) <= _INTEGRAL).all())
 
 
 def _clusters(joined: Floats) -> Labels:
