@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib import pyplot as plt
 
 import partita as pt
-from partita.search.lower_bounds.matching import matching_bound
+from partita.search.bounds.matching import matching_bound
 
 INK, GREY, BLUE, RED = "#222222", "#8899a6", "#33566f", "#b5523b"
 

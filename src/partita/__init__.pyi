@@ -112,8 +112,8 @@ from partita.samplers.priors import concentration_for as concentration_for
 from partita.samplers.product import Product as Product
 from partita.samplers.sample import sample as sample
 from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
+from partita.search.clusters_curve import ClustersCurve as ClustersCurve
 from partita.search.clusters_curve import clusters_curve as clusters_curve
-from partita.search.curve_result import ClustersCurve as ClustersCurve
 from partita.search.estimate import estimate as estimate
 from partita.search.price_path import Corner as Corner
 from partita.search.price_path import PricePath as PricePath

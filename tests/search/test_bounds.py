@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.kernels.bounds import farthest_assignments, farthest_transport
 from partita.kernels.contingency import distances_in_blocks
-from partita.kernels.search.matching import farthest_assignments, farthest_transport
 from partita.search import task as tasks
-from partita.search.lower_bounds import pairs
-from partita.search.lower_bounds.bound import EFFORTS, lower_bound
-from partita.search.lower_bounds.matching import _deal_by_mass, matching_bound
-from partita.search.lower_bounds.pairs import (
-    Relaxation,
-    pair_programme,
-    pairwise_bound,
-    triangle_bound,
-)
+from partita.search.bounds import EFFORTS, lower_bound, pairs
+from partita.search.bounds.matching import _deal_by_mass, matching_bound
+from partita.search.bounds.pairs import Relaxation, pair_programme, pairwise_bound, triangle_bound
 from partita.search.task import Clock, Options, Task
 from search.posteriors import all_losses, random_posterior
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.search.compositions import first_box, gaining_compositions
-from partita.search.lower_bounds import compositions
-from partita.search.lower_bounds.compositions import composition_bound, rounding
+from partita.kernels.bounds import first_box, gaining_compositions
+from partita.search.bounds.composition import _overlaps, composition_bound, rounding
 from partita.search.task import Clock
 from search.posteriors import all_losses
 from search_tasks import stored_draws
@@ -76,7 +75,7 @@ def test_costs_of_compositions_are_below_the_costs_of_their_sets(a):
         draws = posterior(seed + 100)
         n = draws.n_items
         labels = pt.canonical(draws.labels[0]).astype(np.int32)
-        tables = compositions._overlaps(draws, labels, 1, Clock(None))
+        tables = _overlaps(draws, labels, 1, Clock(None))
         boxes = first_box(tables.bounds)
         # Prices so high that every composition gains: all of them are returned.
         everything = gaining_compositions(
@@ -108,7 +107,7 @@ def test_prices_of_an_estimate_add_up_to_its_loss():
     for seed in range(10):
         draws = posterior(seed)
         labels = pt.canonical(draws.labels[-1]).astype(np.int32)
-        tables = compositions._overlaps(draws, labels, 1, Clock(None))
+        tables = _overlaps(draws, labels, 1, Clock(None))
         for k in range(labels.max() + 1):
             members = np.flatnonzero(labels == k)
             prices = np.log2(members.size) - 2 * tables.own[members]
@@ -140,7 +139,7 @@ def test_the_proof_ends_when_its_work_is_done(bound, monkeypatch):
     """The linear programmes stay within their budget of iterations times rows."""
     import scipy.optimize
 
-    from partita.search.lower_bounds.bound import EFFORTS
+    from partita.search.bounds import EFFORTS
 
     used = []
     solve = scipy.optimize.linprog

@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from partita.errors import NotSupportedError
-from partita.search.lower_bounds.pairs import Relaxation, pair_programme
+from partita.search.bounds.pairs import Relaxation, pair_programme
 from search.posteriors import all_losses, random_posterior
 
 

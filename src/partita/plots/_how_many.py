@@ -21,7 +21,7 @@ from partita.plots._style import (
     whole_ticks,
 )
 from partita.representative.modes import STANDS_OUT, Modes
-from partita.search.curve_result import STANDARD_ERRORS, ClustersCurve
+from partita.search.clusters_curve import STANDARD_ERRORS, ClustersCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,10 @@ from partita.plots._price_path import prepare_price_path
 from partita.plots._style import OTHER, colour
 from partita.report.partitions import Shown, wide_corners
 from partita.report.wording import amount
-from partita.search.curve_result import STANDARD_ERRORS
+from partita.search.clusters_curve import STANDARD_ERRORS
 
 if TYPE_CHECKING:
-    from partita.search.curve_result import ClustersCurve
+    from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.summary.result import Summary
 

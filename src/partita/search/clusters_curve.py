@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from warnings import warn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from partita._progress import Status
+from partita._result import Result
+from partita._text import Kind, in_list, in_unit, words
 from partita._validate import Rng, number, seconds, shown, whole
-from partita.draws import as_draws
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.labels import DrawsLike, Labels, canonical
+from partita.kernels.arrays import Floats
+from partita.labels import DrawsLike, Labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
-from partita.scan import fetched, near
-from partita.search.curve_result import ClustersCurve
-from partita.search.curve_search import best_for_each, measured, plateau_around
+from partita.scan import FEW_DRAWS, error_of, fetched, near
+from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
 from partita.search.methods.registry import as_method
-from partita.search.task import free_task
+from partita.search.local_search import Constraints
+from partita.search.task import Candidate, Task, free_task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 MORE = 4
 """Numbers of clusters above that of the estimate that are tried by default."""
@@ -168,3 +183,309 @@ def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:
             "k is empty; expected numbers of clusters, as in range(1, 9).", argument="k"
         )
     return numbers
+
+
+STANDARD_ERRORS = 2.0
+"""Standard errors of an excess up to which draws do not tell a number from the best: at an exact
+tie a larger difference occurs in 5% of the cases (one standard error: in a third)."""
+
+_LISTED = 4
+"""Numbers of clusters whose cost a sentence lists."""
+
+NEAR = 1.0
+"""Percent of the expected loss that fewer clusters may cost to be worth a word."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClustersCurve(Result):
+    """The best partition found for each number of clusters.
+
+    Attributes
+    ----------
+    k : ndarray of int, shape (n,)
+        Numbers of clusters, ascending.
+    labels : ndarray of int32, shape (n, n_items)
+        The best partition found for each, with labels by size.
+    expected_loss : ndarray of float, shape (n,)
+    excess : ndarray of float, shape (n,)
+        By how much each loses against the estimate, in the unit of the loss.
+    standard_error : ndarray of float, shape (n,)
+        Monte Carlo standard error of the excess, from the draws' paired
+        losses; NaN where the draws are too few to tell.
+    distance : ndarray of float, shape (n,)
+        Loss of each against the estimate as the truth.
+    estimate : ndarray of int32, shape (n_items,)
+        The partition with the lowest expected loss of any number of clusters.
+    tolerance : float or None
+        The excess up to which a k belongs to the plateau; None: two standard errors.
+    loss : Loss
+    seconds : float
+        Time taken.
+    kind : "posterior" or "ensemble"
+        Of the draws.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> curve = pt.clusters_curve([[0, 0, 1, 1, 2]] * 9 + [[0, 0, 1, 1, 1]] * 8, k=range(1, 5))
+    >>> curve.excess.round(3)
+    array([1.003, 0.032, 0.   , 0.4  ])
+    >>> curve.plateau
+    array([2, 3])
+    """
+
+    k: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    expected_loss: NDArray[np.float64]
+    excess: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    estimate: Labels
+    tolerance: float | None
+    loss: Loss
+    seconds: float
+    kind: Kind = "posterior"
+
+    @property
+    def percent(self) -> NDArray[np.float64]:
+        """The excess in percent of the estimate's expected loss."""
+        lowest = self.expected_loss - self.excess
+        return 100.0 * self.excess / np.where(lowest > 0, lowest, np.nan)
+
+    @property
+    def plateau(self) -> NDArray[np.int64]:
+        """All k that the draws cannot tell from the best: those within the tolerance."""
+        own = self.k == int(self.estimate.max()) + 1
+        return np.asarray(self.k[own | (self.excess <= self._allowed())])
+
+    def _allowed(self) -> NDArray[np.float64]:
+        """The excess up to which a k counts as good: 0 where its error is not known."""
+        if self.tolerance is not None:
+            return np.full(self.k.shape, self.tolerance)
+        return np.nan_to_num(STANDARD_ERRORS * self.standard_error)
+
+    @property
+    def fewest_near(self) -> int | None:
+        """The smallest k that costs at most one percent; None where the plateau goes as low."""
+        near = self.k[self.percent <= NEAR]
+        low = near.size > 0 and near[0] < self.plateau.min(initial=int(self.estimate.max()) + 1)
+        return int(near[0]) if low else None
+
+    @property
+    def sentence(self) -> str:
+        """What the best partitions with other numbers of clusters cost, and how sure that is."""
+        own = int(self.estimate.max()) + 1
+        others = np.flatnonzero(self.k != own)
+        if not others.size:
+            return "No other number of clusters was tried."
+        nearest = others[np.argsort(np.abs(self.k[others] - own), kind="stable")[:_LISTED]]
+        shown = np.union1d(nearest, np.flatnonzero(self.k == self.fewest_near))
+        kinds = [f"{k:,}" for k in self.k[shown].tolist()]
+        said, lowest = words(self.kind), float((self.expected_loss - self.excess)[0])
+        scale, unit = (
+            (100.0 / lowest, "%") if lowest > 0.0 else (1.0, f" {self.loss.unit}".rstrip())
+        )
+        known = bool(np.isfinite(self.standard_error[shown]).all())
+        costs = [
+            f"{scale * cost:.2g}" + (f" ± {scale * error:.2g}" if known else "") + unit
+            for cost, error in zip(
+                self.excess[shown].tolist(), self.standard_error[shown].tolist(), strict=True
+            )
+        ]
+        noun = "cluster" if kinds == ["1"] else "clusters"
+        errors = f" (± one {said.error})" if known else ""
+        cost = (
+            f"The best clustering found with {in_list(kinds, 'or')} {noun} costs "
+            f"{in_list(costs, 'or')} more {said.expected} loss than that with {own:,}{errors}."
+        )
+        return f"{cost} {self._verdict(others)}"
+
+    def _verdict(self, others: NDArray[np.intp]) -> str:
+        """What the errors allow to say about the order."""
+        own, said = int(self.estimate.max()) + 1, words(self.kind)
+        good = [k for k in self.plateau.tolist() if k != own]
+        if self.tolerance is not None:
+            limit = in_unit(f"{self.tolerance:g}", self.loss.unit)
+            return f"Within {limit} of the best: {_ranges(sorted({own, *good}))} clusters."
+        if not np.isfinite(self.standard_error[others]).all():
+            return f"The {said.draws} are too few for standard errors: the order may be chance."
+        if good:
+            noun = "cluster" if good == [1] else "clusters"
+            return (
+                f"The difference is within two standard errors for {_ranges(good)} {noun}: these "
+                f"{said.draws} do not tell {'it' if len(good) == 1 else 'them'} from {own:,}."
+            )
+        return said.order_holds
+
+    @property
+    def headline(self) -> str:
+        """The plateau in a few words."""
+        own, good = int(self.estimate.max()) + 1, self.plateau.tolist()
+        limit = "two standard errors"
+        if self.tolerance is not None:
+            limit = in_unit(f"{self.tolerance:g}", self.loss.unit)
+        if len(good) > 1:
+            return f"{_ranges(good)} clusters are within {limit} of the best"
+        noun = "cluster" if own == 1 else "clusters"
+        return f"{own:,} {noun}; no other number that was tried is within {limit}"
+
+    @property
+    def sentences(self) -> str:
+        """Deprecated: the same as ``sentence``."""
+        warn("sentences is now sentence.", DeprecationWarning, stacklevel=2)
+        return self.sentence
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each k, as a pandas table."""
+        columns = ("k", "expected_loss", "excess", "percent", "standard_error", "distance")
+        table = {name: getattr(self, name) for name in columns}
+        return data_frame({**table, "plateau": np.isin(self.k, self.plateau)}, of="the curve")
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                str(k),
+                f"{self.expected_loss[j]:.5g}",
+                f"{self.excess[j]:.4g}",
+                f"{self.percent[j]:.2g}%",
+                f"{self.standard_error[j]:.2g}",
+                "yes" if k in self.plateau else "",
+            )
+            for j, k in enumerate(self.k)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<ClustersCurve for {self.k[0]} to {self.k[-1]} clusters: {self.headline}>"
+
+    def __str__(self) -> str:
+        head = ("k", "loss", "excess", "percent", "error", "plateau")
+        table = ["".join(f"{cell:>10}" for cell in row) for row in (head, *self._rows())]
+        return "\n".join([*table, f"{self.sentence} ({self.seconds:.2g} s)"])
+
+    def _repr_html_(self) -> str:
+        head = ("k", "loss", "excess", "percent", "error", "plateau")
+        cells = ["".join(f"<th>{escape(c)}</th>" for c in head)]
+        cells += ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._rows()]
+        rows = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"<table><caption>{escape(self.headline)}</caption>{rows}</table>"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Ascending numbers as one reads them: 2, 4 to 6."""
+    breaks = [j for j in range(1, len(numbers)) if numbers[j] != numbers[j - 1] + 1]
+    ends = zip([0, *breaks], [*breaks, len(numbers)], strict=True)
+    runs = [(numbers[a], numbers[b - 1]) for a, b in ends]
+    return in_list([str(low) if low == high else f"{low} to {high}" for low, high in runs])
+
+
+ABOVE, STRIDE = 4, 8
+"""Numbers of clusters above that of the estimate, at most, that are looked at briefly; below the
+plateau every step is by this part of the number."""
+
+Rows = dict[int, Labels]
+
+
+def best_for_each(
+    task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate]
+) -> Rows:
+    """The best partition found for each number of clusters, ascending."""
+    search = ConstrainedSearch(task)
+    own = int(best.max()) + 1
+    rows: Rows = {own: best}
+    below = sorted((k for k in numbers if k < own), reverse=True)
+    above = sorted(k for k in numbers if k > own)
+    for side in (below, above):
+        last = own
+        for k in side:
+            starts = [Candidate(rows[last], "neighbour"), *free]
+            rows[k] = _lowest(search, k, starts, FULL)
+            last = k
+    if not search.enumerates:
+        _from_neighbours(search, rows, own, sorted(rows))
+        _from_neighbours(search, rows, own, sorted(rows, reverse=True))
+    return {k: rows[k] for k in sorted(numbers)}
+
+
+def _from_neighbours(search: ConstrainedSearch, rows: Rows, own: int, order: list[int]) -> None:
+    """Once along the numbers: a better partition of one may lead to one of the next."""
+    for last, k in pairwise(order):
+        if k != own and not search.task.clock.is_up():
+            found = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
+            evaluate = search.task.evaluate
+            rows[k] = min(rows[k], found, key=evaluate)
+
+
+def _lowest(search: ConstrainedSearch, k: int, starts: Sequence[Candidate], effort: Effort) -> Labels:
+    constraints = Constraints(k)
+    found = search.search(constraints, starts, effort)
+    found += [c for c in starts if constraints.allow(c.labels)]
+    return min(found, key=lambda c: search.task.evaluate(c.labels)).labels
+
+
+def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCurve:
+    """A short curve around the estimate, which tells the plateau.
+
+    Downwards while a number costs no more than two Monte Carlo standard errors
+    or a percent, upwards while it costs no more than those errors, and one
+    number further on both sides; below the plateau in strides. Each walk
+    begins where the last one ended.
+    """
+    own, given = int(best.max()) + 1, posterior.draws
+    rows: Rows = {own: best}
+    search = ConstrainedSearch(task)
+    lowest = posterior.distances(task.loss, best)
+    allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
+    for step, share in ((-1, allowed), (1, 0.0)):
+        last, k = own, own + step
+        while 1 <= k <= min(task.n_items, own + ABOVE):
+            rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
+            difference = posterior.distances(task.loss, rows[k]) - lowest
+            excess = float(difference @ given.probabilities)
+            error = STANDARD_ERRORS * np.nan_to_num(_error(difference, given))
+            if task.clock.is_up() or excess > max(share, error):
+                break
+            last = k
+            k += step if excess <= error else -max(1, k // STRIDE)
+    ordered = dict(sorted(rows.items()))
+    return measured(posterior, task.loss, ordered, best, None, task.clock.seconds)
+
+
+def measured(
+    posterior: Posterior,
+    loss: Loss,
+    rows: Rows,
+    best: Labels,
+    tolerance: float | None,
+    seconds: float,
+) -> ClustersCurve:
+    """The curve of given partitions."""
+    draws = posterior.draws
+    weights = draws.probabilities
+    lowest = posterior.distances(loss, best)
+    losses = np.array([posterior.distances(loss, row) for row in rows.values()])
+    return ClustersCurve(
+        k=np.array(list(rows), np.int64),
+        labels=by_size(np.stack(list(rows.values()))),
+        expected_loss=losses @ weights,
+        excess=np.maximum((losses - lowest) @ weights, 0.0),
+        standard_error=np.array([_error(row - lowest, draws) for row in losses]),
+        distance=np.array([loss.distances(row, Draws(best[None, :]))[0] for row in rows.values()]),
+        estimate=by_size(best),
+        tolerance=tolerance,
+        loss=loss,
+        seconds=seconds,
+        kind=draws.kind,
+    )
+
+
+def _error(difference: Floats, draws: Draws) -> float:
+    """Standard error of a mean over the draws; weighted draws and runs have no order."""
+    if np.ptp(difference) == 0.0:
+        return 0.0
+    if draws.weights is not None or draws.kind == "ensemble":
+        weights = draws.probabilities
+        effective = 1.0 / float(np.square(weights).sum())
+        mean = float(difference @ weights)
+        variance = float(np.square(difference - mean) @ weights)
+        return float(np.sqrt(variance / effective)) if effective >= FEW_DRAWS else float("nan")
+    return error_of(draws, difference)

@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.labels import Labels, by_size
 from partita.posterior import Posterior
-from partita.search.lower_bounds.bound import lower_bound
+from partita.search.bounds import lower_bound
 from partita.search.result import PointEstimate, SearchReport, Start, is_proven
 from partita.search.task import Candidate, Task, distinct_candidates, shielded, tied
 

@@ -24,7 +24,7 @@ from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, ca
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, named
 from partita.scan import fetched
-from partita.search.lower_bounds.bound import lower_bound
+from partita.search.bounds import lower_bound
 from partita.search.methods.few_items import every_partition, mean_sum_losses
 from partita.search.methods.linkage import priced_cuts
 from partita.search.methods.polish import single_moves

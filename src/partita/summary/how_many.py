@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from partita.posterior import Posterior
-from partita.search.clusters_curve import clusters_curve, plateau
-from partita.search.curve_result import ClustersCurve
+from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
 from partita.search.result import PointEstimate
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ PARTS = {
     "Representatives": "representative.representatives",
     "HeldOutCurve": "representative.representatives",
     "PricePath": "search.price_path",
-    "ClustersCurve": "search.curve_result",
+    "ClustersCurve": "search.clusters_curve",
     **homes(),  # every loss
 }
 

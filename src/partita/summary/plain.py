@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.diagnostics.diagnose import Diagnostics
-    from partita.search.curve_result import ClustersCurve
+    from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary

@@ -30,7 +30,7 @@ from partita.errors import InvalidInputError, UnknownNameError
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.posterior import Posterior
-from partita.search.curve_result import ClustersCurve
+from partita.search.clusters_curve import ClustersCurve
 from partita.search.result import PointEstimate
 from partita.summary.loss_comparison import LossComparison
 

@@ -14,12 +14,7 @@ import numpy as np
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.labels import Labels, canonical
-from partita.search.lower_bounds.pairs import (
-    Relaxation,
-    pair_programme,
-    reaches,
-    touched_pairs,
-)
+from partita.search.bounds.pairs import Relaxation, pair_programme, reaches, touched_pairs
 from partita.search.methods import sweep
 from partita.search.task import Candidate, Task, distinct_candidates
 

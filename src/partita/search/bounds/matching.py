@@ -178,8 +178,8 @@ class _Matching:
 def _transport(
     rows: Labels, clusters: Ints, mass: Floats, to_estimate: Floats, *, loss: Loss
 ) -> float:
+    from partita.kernels.bounds import farthest_transport
     from partita.kernels.contingency import distances
-    from partita.kernels.search.matching import farthest_transport
 
     terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
     far = np.stack([distances(row, rows, clusters, terms, form) for row in rows])
@@ -194,7 +194,7 @@ def _nothing(*_: object) -> float:
 def _match(
     rows: Labels, clusters: Ints, edges: Ints, to_estimate: Floats, *, loss: Loss
 ) -> tuple[Ints, Floats]:
-    from partita.kernels.search.matching import match_blocks
+    from partita.kernels.bounds import match_blocks
 
     terms, form = loss.terms(rows.shape[1]), loss.form(rows.shape[1])
     first = int(edges[0])

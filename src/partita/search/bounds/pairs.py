@@ -28,6 +28,7 @@ from partita.losses.base import Loss
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+
 _TRIANGLES_A_ROUND = 2_000
 _MOST_TRIANGLES_SEEN = 200_000
 _VIOLATION = 1e-6
@@ -80,7 +81,7 @@ class Relaxation:
 
     def add_violated(self, joined: NDArray[np.float64]) -> bool:
         """Add the triangles that a solution violates most; whether there were any."""
-        from partita.kernels.search.triangles import violated_triangles
+        from partita.kernels.bounds import violated_triangles
 
         found, excess = violated_triangles(joined, _VIOLATION, _MOST_TRIANGLES_SEEN)
         worst = np.argsort(-excess, kind="stable")[:_TRIANGLES_A_ROUND]

@@ -1,4 +1,8 @@
-"""The best proven lower bound for a loss, within an effort."""
+"""Proven lower bounds of the expected loss over all partitions, for given draws.
+
+``matching`` serves every metric, ``composition`` the variation of information at any price,
+``pairs`` Binder's loss.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from partita.labels import Labels
-from partita.search.lower_bounds.compositions import (
-    composition_bound,
-    table_bytes,
-    table_steps,
-)
-from partita.search.lower_bounds.matching import matching_bound
-from partita.search.lower_bounds.pairs import (
-    pair_programme,
-    pairwise_bound,
-    reaches,
-    triangle_bound,
-)
+from partita.search.bounds.composition import composition_bound, table_bytes, table_steps
+from partita.search.bounds.matching import matching_bound
+from partita.search.bounds.pairs import pair_programme, pairwise_bound, reaches, triangle_bound
 from partita.search.result import is_proven
 from partita.search.task import Task
 

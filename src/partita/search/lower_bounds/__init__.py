@@ -1,1 +1,0 @@
-"""Proven lower bounds of the expected loss over all partitions, for given draws."""
