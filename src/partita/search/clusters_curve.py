@@ -25,8 +25,8 @@ from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
 from partita.scan import FEW_DRAWS, error_of, fetched, near
 from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
-from partita.search.methods.registry import as_method
 from partita.search.local_search import Constraints
+from partita.search.methods.registry import as_method
 from partita.search.task import Candidate, Task, free_task
 
 if TYPE_CHECKING:
@@ -415,7 +415,9 @@ def _from_neighbours(search: ConstrainedSearch, rows: Rows, own: int, order: lis
             rows[k] = min(rows[k], found, key=evaluate)
 
 
-def _lowest(search: ConstrainedSearch, k: int, starts: Sequence[Candidate], effort: Effort) -> Labels:
+def _lowest(
+    search: ConstrainedSearch, k: int, starts: Sequence[Candidate], effort: Effort
+) -> Labels:
     constraints = Constraints(k)
     found = search.search(constraints, starts, effort)
     found += [c for c in starts if constraints.allow(c.labels)]
