@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -350,6 +350,38 @@ def _canonical_rows(values: NDArray[Any], n_items: int | None, what: str) -> Lab
     return out
 
 
+def relabel(labels: NDArray[np.integer[Any]]) -> Labels:
+    """Canonical labels of integers from 0 on that partita made itself, without any checks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.labels import relabel
+    >>> relabel(np.array([4, 4, 1, 3]))
+    array([0, 0, 1, 2], dtype=int32)
+    """
+    if labels.ndim == 2:
+        return np.array([relabel(row) for row in labels], np.int32).reshape(labels.shape)
+    first, _ = _first_items(labels)
+    return _renumbered(labels, np.argsort(first, kind="stable"))
+
+
+def _first_items(labels: NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
+    """First item and size of every cluster; a number that is not used comes last."""
+    sizes = np.bincount(labels)
+    first = np.full(sizes.size, labels.size)
+    first[labels[::-1]] = np.arange(labels.size)[::-1]  # the last to be written stays
+    return first, sizes
+
+
+def _renumbered(labels: NDArray[np.integer[Any]], order: Ints) -> Labels:
+    """Labels after clusters were put in that order."""
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    renumbered: Labels = rank[labels]
+    return renumbered
+
+
 def canonical(labels: LabelsLike) -> Labels:
     """Relabel a partition as 0, 1, … in order of first appearance.
 
@@ -391,14 +423,18 @@ def by_size(labels: LabelsLike) -> Labels:
     >>> by_size([7, 3, 3, 5])
     array([1, 0, 0, 2], dtype=int32)
     """
-    rows = canonical(labels)
+    rows = labels if _is_numbered(labels) else canonical(labels)
     if rows.ndim == 2:
         return np.array([by_size(row) for row in rows], np.int32).reshape(rows.shape)
-    # Canonical labels count clusters by their first item, so a stable sort breaks ties by it.
-    order = np.argsort(-np.bincount(rows), kind="stable")
-    rank = np.empty(order.size, np.int32)
-    rank[order] = np.arange(order.size, dtype=np.int32)
-    return rank[rows]
+    first, sizes = _first_items(rows)
+    return _renumbered(rows, np.lexsort((first, -sizes)))
+
+
+def _is_numbered(labels: object) -> TypeGuard[NDArray[np.integer[Any]]]:
+    """Whether these are whole numbers from 0 on, at most as many as there are items."""
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or labels.size == 0:
+        return False
+    return bool(labels.min() >= 0 and labels.max() < labels.shape[-1])
 
 
 def n_clusters(labels: LabelsLike) -> int:

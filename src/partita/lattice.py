@@ -17,7 +17,7 @@ from partita._validate import Rng, integers, positive, whole
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints
-from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels
+from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels, relabel
 
 NOT_STATED = -1
 """Label of the items a partial partition says nothing about."""
@@ -152,7 +152,8 @@ def meet(a: LabelsLike, b: LabelsLike) -> Labels:
     array([0, 1, 2, 2], dtype=int32)
     """
     first, second = _pair(a, b)
-    return as_labels(first.astype(np.int64) * (int(second.max()) + 1) + second)
+    cells = first.astype(np.int64) * (int(second.max()) + 1) + second
+    return relabel(np.unique(cells, return_inverse=True)[1])
 
 
 def join(a: LabelsLike, b: LabelsLike) -> Labels:
@@ -184,16 +185,20 @@ def join(a: LabelsLike, b: LabelsLike) -> Labels:
     >>> pt.join([0, 0, 1, 1, 2], [0, 1, 1, 2, 3])
     array([0, 0, 0, 0, 1], dtype=int32)
     """
+    return relabel(components(*_pair(a, b)))
+
+
+def components(first: Labels, second: Labels) -> Labels:
+    """The cluster of the join that each item is in, in any numbering."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    first, second = _pair(a, b)
     offset = int(first.max()) + 1
     n_nodes = offset + int(second.max()) + 1
     ones = np.ones(first.size, np.int8)
     links = coo_array((ones, (first, second + offset)), shape=(n_nodes, n_nodes))
-    component = connected_components(links, directed=False)[1]
-    return as_labels(component[first])
+    component: Labels = connected_components(links, directed=False)[1]
+    return component[first]
 
 
 def refines(a: LabelsLike, b: LabelsLike) -> bool:
@@ -329,7 +334,7 @@ def _pair(a: LabelsLike, b: LabelsLike) -> tuple[Labels, Labels]:
 
 def _merges(vector: Labels) -> Iterator[Labels]:
     for low, high in combinations(range(int(vector.max()) + 1), 2):
-        yield as_labels(np.where(vector == high, low, vector))
+        yield relabel(np.where(vector == high, low, vector))
 
 
 def _splits(vector: Labels) -> Iterator[Labels]:
@@ -347,7 +352,7 @@ def _parts(vector: Labels, members: Ints, size: int) -> Iterator[Labels]:
     for others in combinations(rest.tolist(), chosen):
         parted = vector.copy()
         parted[fixed] = parted[list(others)] = int(vector.max()) + 1
-        yield as_labels(parted)
+        yield relabel(parted)
 
 
 def _closest(vector: Labels) -> Iterator[Labels]:
@@ -355,7 +360,7 @@ def _closest(vector: Labels) -> Iterator[Labels]:
     singletons = np.flatnonzero(sizes == 1)
     if singletons.size >= 2:
         for low, high in combinations(singletons.tolist(), 2):
-            yield as_labels(np.where(vector == high, low, vector))
+            yield relabel(np.where(vector == high, low, vector))
         smallest = 2
     elif sizes.max() > 1:
         smallest = int(sizes[sizes > 1].min())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partita.draws import Draws, as_draws
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import DrawsLike, Labels, as_labels
+from partita.labels import DrawsLike, Labels, relabel
 from partita.losses.base import Loss
 from partita.scan import near, shapes_of
 from partita.similarity_matrix import similarity
@@ -101,7 +101,7 @@ class Posterior:
     def distances(self, loss: Loss, labels: Labels) -> Floats:
         """Loss of an estimate against each draw, shape (n_draws,)."""
         # Canonical, as everywhere: sums in another order would differ in their last bits.
-        estimate = as_labels(labels)
+        estimate = relabel(labels)
         key = loss, estimate.tobytes()
         if key not in self._distances:
             # Equal draws are looked for only by who needs them: that takes longer than one pass.
@@ -121,14 +121,14 @@ class Posterior:
     def expected(self, loss: Loss, labels: Labels) -> float:
         """Posterior expected loss; that of VI_LB from the similarity matrix, where there is one."""
         if loss.needs_similarity and self.has_similarity:
-            return loss.expected_from_similarity(as_labels(labels), self.similarity)
+            return loss.expected_from_similarity(relabel(labels), self.similarity)
         if loss.averages_distances:
             return float((self.distances(loss, labels) * self.draws.probabilities).sum())
-        return loss.expected(as_labels(labels), self.draws, self.n_jobs)
+        return loss.expected(relabel(labels), self.draws, self.n_jobs)
 
     def keep_distances(self, *estimates: Labels) -> None:
         """Forget the distances of all other partitions that a search looked at."""
-        kept = {as_labels(labels).tobytes() for labels in estimates}
+        kept = {relabel(labels).tobytes() for labels in estimates}
         self._distances = {key: d for key, d in self._distances.items() if key[1] in kept}
 
     def shapes(self, n_ranks: int) -> tuple[Floats, NDArray[np.int32]]:

@@ -28,11 +28,11 @@ from partita.labels import (
     DrawsLike,
     Labels,
     LabelsLike,
-    as_labels,
     as_numbered,
     data_frame,
     from_one,
     items_from_one,
+    relabel,
 )
 from partita.lattice import PartialPartition
 from partita.losses.base import Loss
@@ -884,7 +884,7 @@ def _without_gaps(partial: Labels) -> Labels:
     """Partial labels numbered 0, 1, … in order of first appearance."""
     labels = np.full(partial.size, -1, np.int32)
     inside = np.flatnonzero(partial >= 0)
-    labels[inside] = as_labels(partial[inside])
+    labels[inside] = relabel(partial[inside])
     return labels
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._text import counted, in_list, share
 from partita._validate import texts, whole
-from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import Labels, LabelsLike, as_labels, by_size, cross_table, data_frame
-from partita.lattice import join
+from partita.labels import Labels, LabelsLike, as_labels, by_size, data_frame, relabel, shared_items
+from partita.lattice import components
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 
@@ -195,11 +194,11 @@ def explain(
     measure = as_loss(loss)
     first = by_size(as_labels(a, argument="a"))
     second = by_size(as_labels(b, n_items=first.size, argument="b"))
-    truth = Draws(second[None, :])
-    distance = float(measure.distances(first, truth, n_jobs=1)[0])
+    against = measure.against(first.size)
+    distance = float(against(first, second[None, :], np.array([int(second.max()) + 1]))[0])
     mate = _matched(first, second)
     blocks = list(_blocks(first, second, mate))
-    left = _undone(first, second, mate, blocks, measure, distance)
+    left = _undone(first, second, mate, blocks, against, distance)
     changes = [
         _change(first, second, mate, block, share)
         for block, share in zip(blocks, left, strict=True)
@@ -218,11 +217,11 @@ def _matched(a: Labels, b: Labels) -> Ints:
     from scipy.optimize import linear_sum_assignment
 
     mate = np.full(int(a.max()) + 1, -1, np.int64)
-    whole = join(a, b)
+    whole = components(a, b)
     order = np.argsort(whole, kind="stable")
     for items in np.split(order, np.cumsum(np.bincount(whole))[:-1]):
         rows, columns = _by_appearance(a[items]), _by_appearance(b[items])
-        table = cross_table(a[items], b[items])
+        table = shared_items(relabel(a[items]), relabel(b[items]))
         i, j = linear_sum_assignment(table, maximize=True)
         kept = table[i, j] > 0
         mate[rows[i[kept]]] = columns[j[kept]]
@@ -244,7 +243,12 @@ def _blocks(a: Labels, b: Labels, mate: Ints) -> Iterator[Ints]:
 
 
 def _undone(
-    a: Labels, b: Labels, mate: Ints, blocks: list[Ints], loss: Loss, distance: float
+    a: Labels,
+    b: Labels,
+    mate: Ints,
+    blocks: list[Ints],
+    against: Callable[[Labels, Labels, Ints], Floats],
+    distance: float,
 ) -> Floats:
     """Share of the distance that each change is worth: what undoing it alone saves."""
     saved = np.zeros(len(blocks))
@@ -255,7 +259,8 @@ def _undone(
         for row, block in zip(back, some, strict=True):
             home = int(mate[a[block[0]]])
             row[block] = home if home >= 0 else int(b.max()) + 1
-        saved[start : start + len(some)] = distance - loss.distances(a, Draws(back), n_jobs=1)
+        counts = back.max(axis=1).astype(np.int64) + 1
+        saved[start : start + len(some)] = distance - against(a, back, counts)
     saved = np.maximum(saved, 0.0)
     if len(blocks) and saved.sum() <= 0.0:
         saved = np.array([float(block.size) for block in blocks])
