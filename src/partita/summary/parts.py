@@ -34,7 +34,7 @@ PARTS = {
     "ClusterSizes": "credible.uncertainty",
     "Diagnostics": "diagnostics.diagnose",
     "ChainAgreement": "diagnostics.agreement",
-    "Profiles": "partitions.profile_table",
+    "Profiles": "credible.profile_table",
     "Representatives": "representative.representatives",
     "HeldOutCurve": "representative.representatives",
     "PricePath": "search.price_path",
