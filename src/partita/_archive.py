@@ -8,15 +8,30 @@ changes; where the code behind it lives may. Equal results give equal files.
 from __future__ import annotations
 
 import json
+import pkgutil
+import sys
 import zipfile
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path, existing
 from partita._memory import require_memory
-from partita.errors import FileFormatError, MemoryLimitError
+from partita._text import KINDS
+from partita.errors import (
+    FileFormatError,
+    InvalidInputError,
+    MemoryLimitError,
+    NotSupportedError,
+    PartitaError,
+)
+
+if TYPE_CHECKING:
+    from partita.draws import Draws
 
 _DOCUMENT = "document"
 _EARLIER = "header"
@@ -90,3 +105,388 @@ def _document(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if not isinstance(document["format"], str):
         raise TypeError("format")
     return {"version": None, **document}
+
+
+# ---------------------------------------------------------------- results by their parts
+
+
+def write_parts(path: PathLike, form: Form, name: str, value: Any, *, overwrite: bool) -> None:
+    """Write a result: the document is the tree of its parts.
+
+    An array is named by its entry in the archive, a part that occurs twice by its number, so that
+    what was one object is one object again. Nothing is pickled.
+    """
+    writer = _Writer()
+    document = {name: writer.encode(value)}
+    write_archive(path, form, document, writer.arrays, overwrite=overwrite)
+
+
+def read_parts(path: PathLike, form: Form, name: str) -> Any:
+    """The result again, made of frozen dataclasses of partita; :func:`check_parts` is to follow."""
+    document, arrays = read_archive(path, form)
+    try:
+        value = _Reader(arrays).decode(document[name])
+    except Exception as error:
+        raise FileFormatError(f"{path} is damaged: {error}.") from error
+    return value
+
+
+_LEFT_OUT = {("PricePath", "_draws")}
+"""Fields that follow from the others."""
+_DRAWS = {
+    "_labels": "labels",  # fetched, where they live on a cluster
+    "_n_clusters": "n_clusters",
+    "_weights": "weights",
+    "_chain": "chain",
+    "_item_names": "item_names",
+    "_kind": "kind",
+}
+"""Entries of a file, and the attributes they hold."""
+
+_LATER: dict[str, dict[str, Any]] = {
+    "SearchReport": {"agreed_kinds": (), "restarts": 0},
+    "Summary": {"profiles": None},
+}
+"""Fields that files of earlier versions lack, and what stands for them."""
+
+_ELSEWHERE = {"Levels": "partita.credible.ball"}
+"""Parts that are not public names of partita."""
+
+
+def part_named(name: str) -> Any:
+    """The class of a part: a public result or loss of partita, wherever it lives."""
+    from partita._result import Result
+    from partita.losses.base import Loss
+
+    home = import_module(_ELSEWHERE.get(name, "partita"))
+    found = getattr(home, name, None) if name.isidentifier() else None
+    if name in _ELSEWHERE:
+        return found
+    if not isinstance(found, type) or not issubclass(found, (Result, Loss)):
+        raise ValueError(f"it asks for {name}, which is not a part of a result")
+    return found
+
+
+def _name_of(value: Any) -> str:
+    """The name of a part in a file."""
+    name = type(value).__name__
+    try:
+        known = part_named(name)
+    except ValueError:
+        known = None
+    if known is not type(value):
+        raise NotSupportedError(
+            f"a summary with a {name} cannot be stored: only partita's own parts can be found "
+            "again. Save the draws, and give the loss again."
+        )
+    return name
+
+
+def part_from(name: str, entries: dict[str, Any]) -> Any:
+    """A part from its name and fields; fields of later versions are filled in."""
+    kind = name.rpartition(":")[2]  # earlier versions wrote module:Class
+    if ":" in name and not name.startswith("partita."):
+        raise ValueError(f"it asks for {name}, which is not a part of a result")
+    cls = part_named(kind)
+    known = {field.name for field in fields(cls)}
+    given = {**_LATER.get(kind, {}), **{n: v for n, v in entries.items() if n in known}}
+    needed = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
+    if missing := needed - given.keys():
+        if kind == "ItemUncertainty":
+            return None  # of another shape in earlier versions; made anew from the draws
+        raise ValueError(f"the {kind} in it lacks {min(missing)}")
+    return getattr(cls, "from_fields", cls)(**given)  # where arguments have other names
+
+
+def _draws_from(entries: dict[str, Any]) -> Draws:
+    """Draws from what a file says they are, checked like a user's."""
+    from partita.draws import Draws
+
+    entries = {"_kind": "posterior", **entries}  # of earlier versions all were
+    _check_draws(entries)
+    draws = object.__new__(Draws)
+    # As they were: cleaning would change bits of the weights.
+    for name, value in {**entries, "_numbered": None}.items():
+        object.__setattr__(draws, name, value)
+    return draws
+
+
+class _Writer:
+    """Turns objects into a tree that JSON can hold, and collects the arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._number: dict[int, int] = {}
+
+    def encode(self, value: Any) -> Any:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, np.ndarray):
+            name = f"array{len(self.arrays)}"
+            self.arrays[name] = value
+            return {"array": name}
+        if isinstance(value, (tuple, list)):
+            return {"tuple": [self.encode(entry) for entry in value]}
+        if isinstance(value, Mapping):
+            return {"map": {str(key): self.encode(entry) for key, entry in value.items()}}
+        if id(value) in self._number:
+            return {"again": self._number[id(value)]}
+        return self._part(value)
+
+    def _part(self, value: Any) -> dict[str, Any]:
+        from partita.draws import Draws
+
+        if isinstance(value, Draws):
+            kind = "Draws"
+            entries = {entry: getattr(value, name) for entry, name in _DRAWS.items()}
+        else:
+            kind = _name_of(value)
+            names = [field.name for field in fields(value) if (kind, field.name) not in _LEFT_OUT]
+            entries = {name: getattr(value, name) for name in names}
+        encoded = {name: self.encode(entry) for name, entry in entries.items()}
+        # Numbered when complete, as the reader does: parts inside come first.
+        self._number[id(value)] = len(self._number)
+        return {"part": kind, "fields": encoded}
+
+
+class _Reader:
+    """The inverse of :class:`_Writer`."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+        self._parts: list[Any] = []
+
+    def decode(self, tree: Any) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        if "array" in tree:
+            array = self._arrays[tree["array"]]
+            array.flags.writeable = False
+            return array
+        if "tuple" in tree:
+            return tuple(self.decode(entry) for entry in tree["tuple"])
+        if "map" in tree:
+            return {key: self.decode(entry) for key, entry in tree["map"].items()}
+        if "again" in tree:
+            return self._parts[tree["again"]]
+        entries = {name: self.decode(entry) for name, entry in tree["fields"].items()}
+        kind = tree["part"]
+        drawn = kind in ("Draws", "draws")
+        part = _draws_from(entries) if drawn else part_from(kind, entries)
+        self._parts.append(part)
+        return part
+
+
+# ---------------------------------------------------------------- what is read is checked
+
+_LABELS = frozenset({"labels", "center", "ties", "estimate"})
+"""Fields that hold one label per item, in the last dimension."""
+
+
+def _check_draws(entries: dict[str, Any]) -> None:
+    """Raise ValueError unless these are the parts of Draws, canonical labels and all."""
+    from partita.draws import Draws
+
+    labels, counts, weights = entries["_labels"], entries["_n_clusters"], entries["_weights"]
+    try:
+        again = Draws(
+            labels,
+            weights=weights,
+            chain=entries["_chain"],
+            item_names=entries["_item_names"],
+            kind=entries["_kind"],
+        )
+    except PartitaError as error:
+        raise ValueError(f"its draws cannot be used ({error})") from None
+    same = np.array_equal(again.labels, labels) and again.labels.dtype == labels.dtype
+    if not same or not np.array_equal(again.n_clusters, counts):
+        raise ValueError("its draws are not canonical, or their numbers of clusters are wrong")
+    # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
+    if weights is not None and not np.allclose(again.probabilities, weights, rtol=1e-12, atol=0):
+        raise ValueError("the weights of its draws do not sum to 1")
+
+
+def check_parts(result: Any) -> None:
+    """Raise ValueError unless fields hold their types, and labels are those of the draws' items."""
+    from partita.draws import Draws
+
+    n_items = result.draws.n_items
+    seen: set[int] = set()
+    waiting: list[tuple[str, Any]] = [("result", result)]
+    while waiting:
+        name, value = waiting.pop()
+        if id(value) in seen or isinstance(value, Draws):
+            continue
+        seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            if name in _LABELS:
+                _check_labels(name, value, n_items)
+        elif is_dataclass(value) and not isinstance(value, type):
+            for each in fields(value):
+                _check_kind(
+                    f"{type(value).__name__}.{each.name}", each.type, getattr(value, each.name)
+                )
+            waiting += [(each.name, getattr(value, each.name)) for each in fields(value)]
+        elif isinstance(value, Mapping):
+            waiting += list(value.items())
+        elif isinstance(value, (tuple, list)):
+            waiting += [(name, each) for each in value]
+
+
+_KINDS = {
+    "NDArray[np.float64]": "iuf",
+    "Floats": "iuf",
+    "NDArray[np.int64]": "iu",
+    "NDArray[np.int32]": "iu",
+    "Labels": "iu",
+    "NDArray[np.bool_]": "b",
+}
+_SCALARS = {"float": (int, float), "int": (int,), "str": (str,), "bool": (bool,)}
+
+
+def _check_kind(name: str, declared: Any, value: Any) -> None:
+    """Raise ValueError where a field of a simple type holds another."""
+    wanted = str(declared)
+    if value is None and wanted.endswith("| None"):
+        return
+    wanted = wanted.removesuffix(" | None")
+    fits = True
+    if wanted in _KINDS:
+        fits = isinstance(value, np.ndarray) and value.dtype.kind in _KINDS[wanted]
+    elif wanted in _SCALARS:
+        fits = isinstance(value, _SCALARS[wanted]) and (
+            wanted == "bool" or not isinstance(value, bool)
+        )
+    elif wanted == "Kind":
+        fits = value in KINDS
+    elif wanted == "tuple[str, ...]":
+        fits = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    if not fits:
+        raise ValueError(f"its {name} is a {type(value).__name__}, expected {wanted}")
+
+
+def _check_labels(name: str, labels: np.ndarray[Any, Any], n_items: int) -> None:
+    if labels.dtype.kind not in "iu" or labels.ndim < 1 or labels.shape[-1] != n_items:
+        raise ValueError(f"its {name} are no labels of {n_items} items")
+    if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < n_items:
+        raise ValueError(f"its {name} go from {labels.min()} to {labels.max()}")
+
+
+# ---------------------------------------------------------------- kernels and priors by kind
+
+
+class MissingClassError(FileFormatError):
+    """A file's model uses a class that has not been imported."""
+
+
+_OWN = "partita"
+"""Home of all classes of partita, which may move between its modules."""
+
+_KNOWN: dict[tuple[type, str], dict[str, type[Registered]]] = {}
+"""Classes by their home, for each base (Kernel, PartitionPrior) and kind."""
+
+
+def _home(module: str) -> str:
+    return _OWN if module.startswith(f"{_OWN}.") else module
+
+
+class Registered:
+    """A value that a saved fit names: by its class's ``kind`` and its ``config()``.
+
+    ``kind`` is the class's name unless the class says otherwise.
+    """
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kind = cls.__dict__.get("kind", cls.__name__)
+        base = next(each for each in cls.__mro__ if Registered in each.__bases__)
+        known, home = _KNOWN.setdefault((base, cls.kind), {}), _home(cls.__module__)
+        if _OWN in known and home != _OWN:
+            raise InvalidInputError(
+                f"a kernel or prior named {cls.kind!r} comes with partita; give the class "
+                f"{cls.__qualname__} another name, or another kind."
+            )
+        known[home] = cls
+
+    def config(self) -> dict[str, Any]:
+        """Parameters as JSON values, by the names that :meth:`from_config` takes.
+
+        By default the fields of a dataclass, or the attributes.
+        """
+        names = [field.name for field in fields(self)] if is_dataclass(self) else list(vars(self))
+        return {name: _plain(getattr(self, name)) for name in names}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The value again; by default ``cls(**config)``, distributions made anew."""
+        return cls(**{name: _restored(value) for name, value in config.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A field as JSON; a distribution as its own parameters."""
+    from partita.samplers.priors import F, Gamma
+
+    if isinstance(value, (Gamma, F)):
+        return asdict(value)
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _restored(value: Any) -> Any:
+    """The field again."""
+    from partita.samplers.priors import F, Gamma
+
+    if isinstance(value, list):
+        return [_restored(each) for each in value]
+    for kind in (Gamma, F):
+        if isinstance(value, dict) and value.keys() == {field.name for field in fields(kind)}:
+            return kind(**value)
+    return value
+
+
+def described(value: Registered) -> list[Any]:
+    """Kind and parameters of a value, for a file; of a user's class also its module."""
+    home = _home(type(value).__module__)
+    described = [value.kind, value.config()]
+    return described if home == _OWN else [*described, home]
+
+
+def restored(base: type, kind: str, config: dict[str, Any], module: str | None = None) -> Any:
+    """The kernel or prior, as ``base`` says, of that description.
+
+    Only modules of partita are imported: a file must not choose what code runs.
+    """
+    from partita import samplers
+
+    home = _home(module) if module else _OWN
+    if home == _OWN and _OWN not in _KNOWN.get((base, kind), {}):
+        for each in pkgutil.iter_modules(samplers.__path__, "partita.samplers."):
+            import_module(each.name)
+    known = _KNOWN.get((base, kind), {})
+    was: Any = getattr(sys.modules.get(home), kind, None)  # where a class that moved may be named
+    found = known.get(home, was)
+    if found not in known.values():
+        raise MissingClassError(_say_missing(kind, home, list(known)))
+    return found.from_config(config)
+
+
+def _say_missing(kind: str, home: str, elsewhere: list[str]) -> str:
+    """What is not there, what to do, and what has the same name."""
+    if home == _OWN:
+        return (
+            f"the file's model uses the class {kind}, which this version of partita does not have; "
+            "the version that wrote it has."
+        )
+    way = f"Import {home} first"
+    if home == "__main__":
+        way = f"Define or import {kind} in this script or notebook, as in the one that wrote it"
+    others = "".join(f" ({kind} of {each} is another class.)" for each in elsewhere)
+    return (
+        f"the file's model uses the class {kind} of {home}, which is not known here. {way}, then "
+        f"load the file again.{others}"
+    )

@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 import partita as pt
-from partita.samplers import registered
+from partita import _archive as registered
 from partita.samplers.chains import flatten
 from samplers.outside_kernels import WAITING, ExponentialGamma, add
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.samplers import registered
-from partita.samplers.registered import MissingClassError
+from partita import _archive as registered
+from partita._archive import MissingClassError
 from samplers.outside_kernels import WAITING, ExponentialGamma
 
 RNG = np.random.default_rng(0)

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import Registered
 from partita._result import Result
 from partita._validate import unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.samplers.cells import standardised
-from partita.samplers.registered import Registered
 from partita.samplers.table import Table, numbers
 
 PerColumn = float | tuple[float, ...]

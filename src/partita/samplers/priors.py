@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partita._archive import Registered
 from partita._validate import called_rightly, number, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Prior
 from partita.labels import cluster_sizes
-from partita.samplers.registered import Registered
 
 
 def _step(curvature: float) -> float:

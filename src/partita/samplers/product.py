@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._archive import described, restored
 from partita._text import listed
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, merge_moments
-from partita.samplers.registered import described, restored
 from partita.samplers.table import Table, as_table
 
 _DESCRIPTION = ("kind", "config", "module")

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._archive import Form, read_archive, write_archive
+from partita._archive import (
+    Form,
+    MissingClassError,
+    described,
+    read_archive,
+    restored,
+    write_archive,
+)
 from partita._files import PathLike
 from partita._validate import whole
 from partita.draws import Draws
@@ -20,7 +27,6 @@ from partita.samplers.checkpoint import Run, read_state, state_arrays
 from partita.samplers.fit import Fit
 from partita.samplers.normal import rate_names
 from partita.samplers.priors import PartitionPrior
-from partita.samplers.registered import MissingClassError, described, restored
 
 _FIT = Form("partita fit", 2)
 

@@ -323,14 +323,14 @@ class Summary(Result):
         The file is a NumPy archive of plain arrays and one JSON document; no
         pickle is involved, and every number comes back bit by bit.
         """
-        from partita.summary.store import save_summary
+        from partita.summary.summarize import save_summary
 
         save_summary(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: PathLike) -> Summary:
         """The summary written by :meth:`save`."""
-        from partita.summary.store import load_summary
+        from partita.summary.summarize import load_summary
 
         return load_summary(path)
 

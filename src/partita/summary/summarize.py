@@ -6,10 +6,13 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 
+from partita._archive import Form, check_parts, read_parts, write_parts
+from partita._files import PathLike
 from partita._validate import Rng, seconds, unexpected
 from partita._version import version_of
 from partita.credible.ball import clean_prob, credible_ball
@@ -32,6 +35,7 @@ from partita.diagnostics.diagnose import (
     trace_functionals,
 )
 from partita.draws import Draws, as_draws
+from partita.errors import FileFormatError
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder, VILowerBound
@@ -39,7 +43,7 @@ from partita.losses.evaluate import as_loss, distance
 from partita.posterior import Posterior
 from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
-from partita.search.result import PointEstimate
+from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Clock
 from partita.summary.how_many import curve_and_path
 from partita.summary.loss_comparison import LossComparison
@@ -378,3 +382,57 @@ def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) ->
 def _versions() -> dict[str, str]:
     libraries = ("partita", "numpy", "scipy", "numba")
     return {"python": platform.python_version(), **{name: version_of(name) for name in libraries}}
+
+
+# ---------------------------------------------------------------- in files
+
+_SUMMARY = Form("partita summary", 2)
+
+
+def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:
+    """Write a summary to one file, atomically."""
+    write_parts(path, _SUMMARY, "summary", summary, overwrite=overwrite)
+
+
+def load_summary(path: PathLike) -> Summary:
+    """Read a summary written by :func:`save_summary`."""
+    found = read_parts(path, _SUMMARY, "summary")
+    if not isinstance(found, Summary):
+        raise FileFormatError(f"{path} holds a {type(found).__name__}, not a summary.")
+    try:
+        check_parts(found)
+        summary = _completed(found)
+        _check_use(summary)
+    except Exception as error:
+        raise FileFormatError(f"{path} is damaged: {error}.") from error
+    return summary
+
+
+def _completed(summary: Summary) -> Summary:
+    """The summary with what its file left out, and the parts that earlier versions lack."""
+    asked = summary.options.get
+    constraints = constraints_in_words(
+        asked("n_clusters"), asked("min_size") or 1, asked("max_clusters")
+    )
+    if constraints and not summary.estimate.constraints:  # earlier versions kept options only
+        found = replace(summary.estimate, constraints=constraints)
+        summary = replace(summary, estimate=found)
+    if summary.path is not None:
+        path = replace(summary.path, _draws=summary.draws.unique())
+        summary = replace(summary, path=path)
+    if summary.items is not None:
+        return summary
+    jaccard = summary.clusters.jaccard
+    comparison = compare(np.array(summary.labels), summary.draws, jaccard=jaccard)
+    items = items_from(comparison, summary.draws)
+    return replace(summary, items=items, clusters=clusters_from(comparison))
+
+
+def _check_use(summary: Summary) -> None:
+    """Raise an error, of whatever kind, unless the summary can be shown and its ball asked."""
+    str(summary), repr(summary), summary.to_dict()
+    ball, n_draws = summary.ball, summary.draws.n_draws
+    if ball.distances.shape != (n_draws,) or ball.inside.shape != (n_draws,):
+        raise ValueError("its ball has not one distance for each draw")
+    if not ball.contains(summary.labels):
+        raise ValueError("its estimate lies outside of its ball")
