@@ -137,11 +137,13 @@ SOURCES = {"draws", "labels", "n"}
 """A source that is nothing at all is named as what it was taken for."""
 
 
+ATTACHED = {name: getattr(m, name) for m in (pt.testing, pt.plots) for name in m.__all__}
+
+
 def attached() -> list[tuple[str, str]]:
-    functions = {**vars(pt.testing)} | {name: getattr(pt.plots, name) for name in pt.plots.__all__}
     return [
         (name, parameter)
-        for name, thing in functions.items()
+        for name, thing in ATTACHED.items()
         if inspect.isfunction(thing)
         for parameter in inspect.signature(thing).parameters
     ]
@@ -149,7 +151,7 @@ def attached() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "argument"), attached())
 def test_an_error_of_a_figure_or_a_check_names_the_argument(name, argument):
-    function = getattr(pt.testing, name, None) or getattr(pt.plots, name)
+    function = ATTACHED[name]
     first = next(iter(inspect.signature(function).parameters))
     given = CHECKED.get(name) or {first: made().get(name, made()["summary"])}
     with nullcontext() if (name, argument) in NEEDLESS else pytest.raises(PartitaError) as caught:
