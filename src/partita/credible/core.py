@@ -259,8 +259,8 @@ class CredibleCore(Result):
         tilted draws, their share. NaN where nothing was held out.
     probability_mcse : float
         Its Monte Carlo standard error: of a share of the effective number of draws, by the
-        beta law, so that it is positive even when all agree, and at least the
-        difference of either way from the mean. 0 for a core of one item; NaN where nothing was held out.
+        beta law, so that it is positive even when all agree, and at least the difference of
+        either way from the mean. 0 for a core of one item; NaN where nothing was held out.
     probability_low : float
         Lower limit of that probability with 95% confidence, from this core's own share in the
         draws held out: at least ``prob``. NaN likewise.
