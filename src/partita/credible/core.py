@@ -628,6 +628,7 @@ class _Part:
     """Draws that find a core, and those that measure it."""
 
     growth: Growth
+    own: Draws
     rest: Draws
     is_rest: NDArray[np.bool_]
     seed: np.random.SeedSequence
@@ -702,7 +703,7 @@ def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: _C
         with clock.until(0.8 * (number + 1) / len(halves)) as stop:
             growth = grow_from_seeds(prepare(mine), settings, seed.spawn(1)[0], stop)
         rest = draws[is_rest] if is_rest.any() else draws
-        parts.append(_Part(growth, rest, is_rest, seed))
+        parts.append(_Part(growth, mine.draws, rest, is_rest, seed))
     return _Search(posterior, held_out, tuple(parts), settings)
 
 
@@ -930,7 +931,7 @@ class _Cut:
     rounds: int
     low: float = float("nan")
     n_effective: float = float("nan")
-    agreed: Ints | None = None
+    held: _Held | None = None
 
     @property
     def key(self) -> tuple[int, float]:
@@ -1018,23 +1019,18 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
     path = nested_path(table, partial, stop)
     if not search.held_out:
         return _Cut(part, path, path.mass / table.total, found, found, rounds)
-    agreed = _agreeing_prefix(part.rest, path)
-    mass = np.ones(agreed.size) if part.rest.weights is None else part.rest.weights
-    above = np.cumsum(np.bincount(agreed, mass, minlength=n + 1)[::-1])[::-1][1:]
-    curve: Floats = above / above[0]  # every draw agrees about one item
-    for size in np.unique(agreed)[::-1].tolist():
+    held = _Held(part, path)
+    curve = held.curve(n)
+    for size in np.unique(held.agreed)[::-1].tolist():
         share = float(curve[size - 1])
-        if size == 1 or share < prob:
+        if size == 1 or _lower_limit(share, part.rest.n_effective, error) < prob:
             continue
-        if _lower_limit(share, part.rest.n_effective, error) < prob:
-            continue
-        effective = _effective(part.rest, agreed, size)
+        effective = held.n_effective(size)
         low = _lower_limit(share, effective, error)
         if low >= prob:
-            return _Cut(part, path, curve, size, found, rounds, low, effective, agreed)
+            return _Cut(part, path, curve, size, found, rounds, low, effective, held)
     # One item is grouped alike in every draw.
-    effective = _effective(part.rest, agreed, 2)
-    return _Cut(part, path, curve, 1, found, rounds, 1.0, effective, agreed)
+    return _Cut(part, path, curve, 1, found, rounds, 1.0, held.n_effective(2), held)
 
 
 def _cross_fitted(cut: _Cut, cuts: list[_Cut]) -> tuple[Floats, float]:
@@ -1046,13 +1042,7 @@ def _cross_fitted(cut: _Cut, cuts: list[_Cut]) -> tuple[Floats, float]:
     size = cut.size
     if size == 1:
         return np.mean([each.curve for each in cuts], axis=0), 0.0
-    weights = np.array(
-        [
-            each.n_effective if each is cut else _effective(each.part.rest, each.agreed, size)
-            for each in cuts
-            if each.agreed is not None
-        ]
-    )
+    weights = np.array([each.held.n_effective(size) for each in cuts if each.held is not None])
     curves = np.array([each.curve for each in cuts])
     mean = weights @ curves / weights.sum()
     a, b = mean[size - 1] * weights.sum() + 1.0, (1.0 - mean[size - 1]) * weights.sum() + 1.0
@@ -1069,28 +1059,53 @@ def _agreeing_prefix(draws: Draws, path: Path) -> Ints:
     return found
 
 
-def _effective(draws: Draws, agreed: Ints, size: int) -> float:
-    """Effective number of draws for the event that a draw agrees with the first items of a path.
+class _Held:
+    """How many items of a path each draw held out agrees with, and what that is worth."""
 
-    The smaller one of the event and of the number of items agreed with: an event that nearly
-    always occurs shows nothing of how a chain moves. Draws whose autocorrelation cannot be
-    told from 0 count as independent; each chain too short to tell counts once.
+    def __init__(self, part: _Part, path: Path) -> None:
+        self.draws = part.rest
+        self.agreed = _agreeing_prefix(part.rest, path)
+        # An event that nearly always occurs shows nothing of how a chain moves, and one part
+        # alone estimates an effective number poorly.
+        self._share = 1.0
+        if part.rest.weights is None:
+            own = _agreeing_prefix(part.own, path)
+            self._share = min(
+                _effective_share(part.rest, self.agreed.astype(np.float64)),
+                _effective_share(part.own, own.astype(np.float64)),
+            )
+
+    def curve(self, n_items: int) -> Floats:
+        """Weight of the draws that agree with the first 1, 2, … items."""
+        draws, agreed = self.draws, self.agreed
+        mass = np.ones(agreed.size) if draws.weights is None else draws.weights
+        above = np.cumsum(np.bincount(agreed, mass, minlength=n_items + 1)[::-1])[::-1][1:]
+        return np.asarray(above / above[0])  # every draw agrees about one item
+
+    def n_effective(self, size: int) -> float:
+        """Effective number of draws for the event of agreeing with so many items."""
+        if self.draws.weights is not None:
+            return self.draws.n_effective
+        event = _effective_share(self.draws, (self.agreed >= size).astype(np.float64))
+        return self.draws.n_draws * min(self._share, event)
+
+
+def _effective_share(draws: Draws, values: Floats) -> float:
+    """Effective number of draws over their number.
+
+    Draws whose autocorrelation cannot be told from 0 count as independent; each chain too short
+    to tell counts once.
     """
-    if draws.weights is not None:
-        return draws.n_effective
-    found = float(draws.n_draws)
-    for values in (agreed.astype(np.float64), (agreed >= size).astype(np.float64)):
-        chains = by_chain(draws, values)
-        if chains.shape[1] < FEW_DRAWS:
-            return float(chains.shape[0])
-        if np.ptp(chains) == 0.0:
-            continue
-        scores = rank_normalised(chains)
-        scores -= scores.mean()
-        lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
-        if lag_one > 2.0 / np.sqrt(chains.size):
-            found = min(found, draws.n_draws * ess_bulk(chains) / chains.size)
-    return found
+    chains = by_chain(draws, values)
+    if chains.shape[1] < FEW_DRAWS:
+        return float(chains.shape[0] / draws.n_draws)
+    if np.ptp(chains) == 0.0:
+        return 1.0
+    scores = rank_normalised(chains)
+    scores -= scores.mean()
+    lag_one = (scores[:, 1:] * scores[:, :-1]).sum() / np.square(scores).sum()
+    correlated = lag_one > 2.0 / np.sqrt(chains.size)
+    return float(min(1.0, ess_bulk(chains) / chains.size)) if correlated else 1.0
 
 
 def _lower_limit(share: float, n: float, error: float) -> float:
