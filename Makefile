@@ -64,7 +64,7 @@ types: $(STAMP)
 compile-search: $(CORE)
 	PYTHONPATH=src $(BIN)/python -m partita warmup summarize losses path
 compile-samplers: $(CORE)
-	PYTHONPATH=src $(BIN)/python -m partita warmup fit core rivals
+	PYTHONPATH=src $(BIN)/python -m partita warmup fit core representatives
 
 unit: $(STAMP) compile-search compile-samplers
 	$(BIN)/pytest -n auto --dist loadfile

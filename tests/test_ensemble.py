@@ -200,7 +200,7 @@ def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
         "summarize runs.csv --kind ensemble --report r.html --out results --figures png",
         "summarize runs.npz --path",
         "core runs.npz",
-        "rivals runs.npz --modes",
+        "representatives runs.npz --modes",
         "path runs.npz",
         "compare runs.npz --against truth.csv",
         "convert runs.npz again.csv",

@@ -147,12 +147,12 @@ def two_answers() -> Any:
     return pt.Draws(np.where(noise, rng.integers(0, 3, modes.shape), modes))
 
 
-def rivals() -> Any:
+def representatives() -> Any:
     """The two representatives."""
     return pt.plots.representatives(pt.representatives(two_answers()))[0].figure
 
 
-def rivals_curve() -> Any:
+def representatives_curve() -> Any:
     """How many representatives."""
     return pt.plots.representatives_curve(pt.representatives(two_answers())).figure
 
@@ -211,8 +211,8 @@ PICTURES = {
     "hasse": hasse,
     "matching": matching,
     "chains": chains,
-    "rivals": rivals,
-    "rivals_curve": rivals_curve,
+    "representatives": representatives,
+    "representatives_curve": representatives_curve,
     "persistence": persistence,
     "price_path": price_path,
     "clusters_curve": clusters_curve,

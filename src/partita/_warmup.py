@@ -18,8 +18,8 @@ def warmup(*parts: str) -> None:
     ----------
     *parts : str
         "summarize", "losses" (every loss, not only VI and Binder's), "fit" (every kernel of
-        :func:`sample`), "core", "rivals" (with modes and p-values), "path" (prices and numbers of
-        clusters). All of them by default.
+        :func:`sample`), "core", "representatives" (with modes and p-values), "path" (prices and
+        numbers of clusters). All of them by default.
 
     Notes
     -----
@@ -86,7 +86,7 @@ def _core() -> None:
     credible_core(_small_draws()).completed()
 
 
-def _rivals() -> None:
+def _representatives() -> None:
     """Choose representatives and bound them, find modes, and rank a hypothesis."""
     from partita.representative.conformal import p_value
     from partita.representative.modes import modes
@@ -113,7 +113,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "losses": _losses,
     "fit": _fit,
     "core": _core,
-    "rivals": _rivals,
+    "representatives": _representatives,
     "path": _path,
 }
 """What can be compiled ahead, by the name of the command or choice that needs it."""

@@ -70,7 +70,7 @@ def test_a_directory_of_a_summary(partita, place):
     assert printed in done.output
 
 
-@pytest.mark.parametrize("command", ["core", "rivals --n 2", "path"])
+@pytest.mark.parametrize("command", ["core", "representatives --n 2", "path"])
 def test_the_tables_of_questions(command, partita, place):
     np.savetxt("plain.csv", LABELS, fmt="%d", delimiter=",")
     words = [*command.split(), "plain.csv", "--no-header"]

@@ -1,4 +1,4 @@
-"""``partita rivals`` and ``partita compare DRAWS --against LABELS``."""
+"""``partita representatives`` and ``partita compare DRAWS --against LABELS``."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ import pytest
 import partita as pt
 
 
-def test_rivals_prints_writes_and_is_the_library(place, partita):
-    result = partita("rivals", "draws.csv", "--n", "2", "--out", "rivals.csv", "--json")
+def test_it_prints_writes_and_is_the_library(place, partita):
+    result = partita(
+        "representatives", "draws.csv", "--n", "2", "--out", "representatives.csv", "--json"
+    )
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     expected = pt.representatives(pt.read_draws("draws.csv"), n=2)
     assert found["labels"] == expected.labels.tolist()
     assert found["weights"] == pytest.approx(expected.weights)
     assert found["lower_bound"] == pytest.approx(expected.lower_bound)
-    rows = (place / "rivals.csv").read_text().splitlines()
+    rows = (place / "representatives.csv").read_text().splitlines()
     assert rows[0] == "item,representative.0,representative.1"
     assert rows[1].startswith("g0,")
-    text = partita("rivals", "draws.csv", "--modes").stdout
+    text = partita("representatives", "draws.csv", "--modes").stdout
     assert "representative" in text
     assert "1 mode" in text
 
 
 def test_chains_of_several_files(place, partita):
-    result = partita("rivals", "chain1.csv", "chain2.csv", "--n", "2", "--bound", "none")
+    result = partita("representatives", "chain1.csv", "chain2.csv", "--n", "2", "--bound", "none")
     assert "chains:" in result.stdout
     assert "no lower bound" in result.stdout
 
@@ -86,3 +88,10 @@ def test_usage(place, partita):
     wrong = partita("compare", "draws.csv", "labels.csv", "--against", "truth.csv")
     assert wrong.exit_code == 2
     assert "--against takes draws" in wrong.stderr
+
+
+def test_the_earlier_name_still_works(place, partita):
+    done = partita("rivals", "draws.csv", "--n", "2", "--bound", "none")
+    assert done.exit_code == 0
+    assert "partita rivals is now partita representatives" in done.stderr
+    assert "rivals" not in partita("--help").stdout

@@ -41,6 +41,6 @@ def test_the_same_from_python(monkeypatch):
     pt.warmup("core", "path")
     assert called == ["core", "path"]
     pt.warmup()
-    assert called[2:] == ["summarize", "losses", "fit", "core", "rivals", "path"]
-    with pytest.raises(UnknownNameError, match="'rivals'"):
+    assert called[2:] == ["summarize", "losses", "fit", "core", "representatives", "path"]
+    with pytest.raises(UnknownNameError, match="'representatives'"):
         pt.warmup("everything")

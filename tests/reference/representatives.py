@@ -1,4 +1,4 @@
-"""Slow twins of ``rivals``: every set, every split, every pair is listed."""
+"""Reference implementations for ``representative``: every set, split and pair is listed."""
 
 from __future__ import annotations
 

@@ -211,8 +211,8 @@ def test_chains_in_different_modes():
     assert found.curve is not None
     np.testing.assert_allclose(found.weights, [0.75, 0.25])
     np.testing.assert_allclose(found.chains, [[1, 0], [1, 0], [1, 0], [0, 1]])
-    assert found.owners is not None
-    assert found.owners.tolist() == [0, 0, 0, 1]
+    assert found.chain_assignment is not None
+    assert found.chain_assignment.tolist() == [0, 0, 0, 1]
     assert found.chains_are_separate
     assert "chains 0, 1, 2 to 0; chain 3 to 1" in " ".join(str(found).split())
     assert found.region(1).n_draws == 60

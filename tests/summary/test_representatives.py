@@ -24,7 +24,7 @@ def test_the_rivals_are_named(summary):
     assert summary.rivals is not None
     assert summary.rivals.n == 2
     text = " ".join(summary.details().split())
-    assert "There are 2 rival answers: representative 0 has 75% of the mass" in text
+    assert "Representative 0: 75% of the draws (chains 0, 1 and 2)." in text
     assert "(chains 0, 1 and 2)" in text
     assert "items 20, 21, 22 and 23 move from cluster 2 to cluster 0" in text
     assert "No chain crosses" in text

@@ -28,7 +28,7 @@ COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
     "fit": "Sample a mixture model for a table of data, then summarize.",
     "demo": "The whole way on data of the paper, into a directory.",
-    "rivals": "Several representative clusterings, with masses and a proof.",
+    "representatives": "Several representative clusterings, with masses and a proof.",
     "core": "The largest set of items whose grouping holds.",
     "path": "Every clustering that is optimal at some price of splitting.",
     "compare": "Distance, cross table and meet of two clusterings.",
@@ -36,6 +36,8 @@ COMMANDS = {
     "warmup": "Compile for this machine ahead of the first run.",
 }
 """Command to the line that describes it."""
+RENAMED = {"rivals": "representatives"}
+"""Earlier names of commands, which still work."""
 MODULES = {"demo": "fit", "convert": "tools", "warmup": "tools"}
 """The module of a command, where it has another name than the command."""
 
@@ -49,6 +51,9 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name."""
+        if name in RENAMED:
+            click.echo(f"partita {name} is now partita {RENAMED[name]}", err=True)
+            name = RENAMED[name]
         if name not in COMMANDS:
             return None
         module = import_module(f"partita.cli.{MODULES.get(name, name)}")

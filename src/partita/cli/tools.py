@@ -66,7 +66,9 @@ Examples:
 @click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
 @debug_option
 def warmup(parts: tuple[str, ...]) -> None:
-    """Compile PARTS (summarize, losses, fit, core, rivals, path; all by default) for this machine.
+    """Compile PARTS for this machine.
+
+    PARTS are summarize, losses, fit, core, representatives, path; all of them by default.
 
     It takes up to a few minutes once; afterwards every run starts at once. What is compiled
     already is only loaded.

@@ -145,44 +145,38 @@ def warnings_for(
     if worst is not None and rhat[worst] > max(by_chance[worst], MAX_RHAT):
         parts = "The chains have" if draws.n_chains > 1 else "The parts of the chain have"
         texts.append(
-            f"{parts} not mixed: R-hat of {prose(names[worst])} is {rhat[worst]:.3f} (above "
-            f"{max(by_chance[worst], MAX_RHAT):.3g}, which chance does not explain). Run longer, "
-            "drop more burn-in, or start from other places; do not report these results yet."
+            f"{parts} not mixed: R-hat of {prose(names[worst])} is {rhat[worst]:.3f} (chance "
+            f"explains {max(by_chance[worst], MAX_RHAT):.3g}). Run longer, from different starts."
         )
     worst = _worst(ess, largest=False)
     if worst is not None and ess[worst] < MIN_ESS:
-        advice = (
-            "Use more draws or weights that vary less."
-            if draws.weights is not None
-            else "Run longer; thinning does not help."
-        )
+        weighted = draws.weights is not None
+        advice = "Use more draws or more even weights." if weighted else "Run longer."
+        name = prose(names[worst]).removeprefix("the ").removeprefix("size of the ")
         texts.append(
-            f"The effective sample size of {prose(names[worst])} is only {ess[worst]:.0f} "
-            f"(below {MIN_ESS:.0f}), so its summaries are noisy. {advice}"
+            f"{name[0].upper()}{name[1:]}: only {ess[worst]:.0f} effective draws "
+            f"({MIN_ESS:.0f} wanted). {advice}"
         )
     if agreement is not None and disagree(agreement):
         texts.append(
-            "The chains disagree on which items belong together: the pair probabilities differ "
-            f"between chains by {agreement.average_sd:.3f} on average and up to "
-            f"{agreement.maximal_sd:.3f} (standard deviations), more than Monte Carlo error "
-            "explains. representatives(draws) shows which answers they hold and what differs; run "
-            "longer."
+            "The chains disagree on which items belong together: pair probabilities differ by "
+            f"{agreement.average_sd:.2f} on average and up to {agreement.maximal_sd:.2f} (standard "
+            "deviations), more than Monte Carlo error explains. representatives(draws) shows the "
+            "answers they hold."
         )
     if start is not None:
         texts.append(
-            f"The chains begin elsewhere: in the first {start.n_draws:,} draws of each, "
-            f"{prose(start.name)} differs from the rest by {start.shift:.1f} standard deviations. "
-            f"Drop more burn-in: draws.drop({draws.n_draws // draws.n_chains // 10:,})."
+            f"The chains begin elsewhere: in their first {start.n_draws:,} draws, "
+            f"{prose(start.name)} is {start.shift:.1f} standard deviations from the rest. Drop "
+            f"burn-in: draws.drop({draws.n_draws // draws.n_chains // 10:,})."
         )
-    if changed_mind(drifted):
+    if moves_between_modes(drifted):
         texts.append(
-            f"{'A' if draws.n_chains > 1 else 'The'} chain changed its mind on which items belong "
-            "together: the pair probabilities differ between its halves or quarters by "
-            f"{drifted.average_sd:.3f} on average and up to {drifted.maximal_sd:.3f} (standard "
-            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% more of the items are in "
-            "another cluster than within a part or from one draw to the next of those compared. It "
-            "moves between modes too rarely to say how probable each is. Run several longer chains "
-            "from different starts."
+            f"{'A' if draws.n_chains > 1 else 'The'} chain moves between modes too rarely to say "
+            "how probable each is: pair probabilities of its quarters differ by "
+            f"{drifted.average_sd:.2f} on average and up to {drifted.maximal_sd:.2f} (standard "
+            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% of the items change "
+            "clusters. Run several longer chains from different starts."
         )
     return tuple(texts)
 
@@ -200,7 +194,7 @@ def disagree(agreement: ChainAgreement) -> bool:
     return beyond or agreement.maximal_excess > MAX_PAIR_EXCESS
 
 
-def changed_mind(drifted: Drift) -> bool:
+def moves_between_modes(drifted: Drift) -> bool:
     """Whether the parts of a chain describe different posteriors; not where none were compared."""
     return (
         drifted.average_sd > MAX_AVERAGE_SD

@@ -88,8 +88,8 @@ def representatives(
     Examples
     --------
     >>> import partita as pt
-    >>> rivals = pt.representatives([[0, 0, 1, 1]] * 3 + [[0, 1, 0, 1]] * 2, n=2)
-    >>> panels = pt.plots.representatives(rivals)
+    >>> found = pt.representatives([[0, 0, 1, 1]] * 3 + [[0, 1, 0, 1]] * 2, n=2)
+    >>> panels = pt.plots.representatives(found)
     >>> print(panels[0].get_title(loc="left"))
     0: mass 60%
     2 clusters

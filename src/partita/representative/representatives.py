@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,11 +248,11 @@ class Representatives(PartitionSet):
     --------
     >>> import partita as pt
     >>> draws = [[0, 0, 1, 1]] * 3 + [[0, 1, 0, 1]] * 2
-    >>> rivals = pt.representatives(draws, n=2)
-    >>> rivals.labels
+    >>> found = pt.representatives(draws, n=2)
+    >>> found.labels
     array([[0, 0, 1, 1],
            [0, 1, 0, 1]], dtype=int32)
-    >>> rivals.weights, rivals.distance
+    >>> found.weights, found.distance
     (array([0.6, 0.4]), 0.0)
     """
 
@@ -281,7 +282,7 @@ class Representatives(PartitionSet):
         return 0.0 if difference <= PROVEN * max(self.distance, 1.0) else difference / self.distance
 
     @property
-    def owners(self) -> NDArray[np.int64] | None:
+    def chain_assignment(self) -> NDArray[np.int64] | None:
         """The representative that holds each chain, or −1 for a chain that visits several.
 
         A chain is held by a representative that has more than 95% of its mass.
@@ -293,12 +294,18 @@ class Representatives(PartitionSet):
         return np.where(self.chains.max(axis=1) > OWNED, first, -1).astype(np.int64)
 
     @property
+    def owners(self) -> NDArray[np.int64] | None:
+        """Earlier name of ``chain_assignment``."""
+        warn("owners is now chain_assignment.", DeprecationWarning, stacklevel=2)
+        return self.chain_assignment
+
+    @property
     def chains_are_separate(self) -> bool:
         """Whether each of several chains is held by one representative, and not all by the same."""
-        owners = self.owners
-        if owners is None or owners.size < 2:
+        held_by = self.chain_assignment
+        if held_by is None or held_by.size < 2:
             return False
-        return bool((owners >= 0).all() and np.unique(owners).size > 1)
+        return bool((held_by >= 0).all() and np.unique(held_by).size > 1)
 
     def region(self, number: int) -> Draws:
         """The draws of one region, with their weights."""
@@ -351,19 +358,19 @@ class Representatives(PartitionSet):
         return facts
 
     def _chains_in_words(self) -> str:
-        owners = self.owners
-        assert owners is not None
+        held_by = self.chain_assignment
+        assert held_by is not None
         if self.chains_are_separate:
             held = [
-                f"{_names([c for c, o in zip(self.chain_names, owners, strict=True) if o == r])} "
+                f"{_names([c for c, o in zip(self.chain_names, held_by, strict=True) if o == r])} "
                 f"to {r}"
-                for r in np.unique(owners)
+                for r in np.unique(held_by)
             ]
-            return f"they do not meet: each belongs to one representative ({'; '.join(held)})"
-        if (owners >= 0).all():
-            return f"all of them belong to representative {owners[0]}"
-        crossing = int((owners < 0).sum())
-        return f"{crossing} of {owners.size} visit several representatives"
+            return f"each stays with one representative ({'; '.join(held)})"
+        if (held_by >= 0).all():
+            return f"all of them belong to representative {held_by[0]}"
+        crossing = int((held_by < 0).sum())
+        return f"{crossing} of {held_by.size} visit several representatives"
 
     def _table(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
@@ -426,31 +433,37 @@ def _names(chains: list[Any]) -> str:
 
 def representatives_in_words(found: Representatives) -> str:
     """Which representatives there are, which chains each holds, which mass, and what differs."""
+    own = words(found.draws.kind).draws
     if found.n == 1:
         return (
-            "One representative is enough for all of the draws, so the chains differ in detail, "
-            "not in their answer."
+            f"One representative is enough for all {own}: the chains differ in detail, not in "
+            "their answer."
         )
-    told = [f"representative {r} has {_mass(found, r)}" for r in range(found.n)]
-    differences = [f"{r} differs from 0: {found.explain(r).in_words()}" for r in range(1, found.n)]
-    text = f"There are {found.n} rival answers: {'; '.join(told)}. {'. '.join(differences)}."
+    told = [
+        f"Representative {r}: {100 * found.weights[r]:.3g}% of the {own}{_where(found, r)}."
+        for r in range(found.n)
+    ]
+    told += [f"{r} differs from 0: {found.explain(r).in_words()}." for r in range(1, found.n)]
     if found.chains_are_separate:
-        text += (
-            " No chain crosses from one to another: their masses say how many chains went where, "
-            "not how probable each is."
+        told.append(
+            "No chain crosses from one to another, so these shares say how many chains went "
+            "where, not how probable each answer is."
         )
-    return text
+    return " ".join(told)
 
 
-def _mass(found: Representatives, number: int) -> str:
-    mass = f"{100 * found.weights[number]:.3g}% of the mass"
-    owners = found.owners
-    if owners is None:
-        return mass
-    mine = [str(found.chain_names[c]) for c in np.flatnonzero(owners == number)]
-    if not mine:
-        return f"{mass} and no chain of its own"
-    return f"{mass} ({'chain' if len(mine) == 1 else 'chains'} {in_list(mine)})"
+def _where(found: Representatives, number: int) -> str:
+    """The chains in which the draws of one region are."""
+    held_by = found.chain_assignment
+    if held_by is None or held_by.size == 1:
+        return ""
+    mine = [str(found.chain_names[c]) for c in np.flatnonzero(held_by == number)]
+    if mine:
+        return f" ({'chain' if len(mine) == 1 else 'chains'} {in_list(mine)})"
+    visited = np.flatnonzero(found.chains[:, number] > 1.0 - OWNED)
+    if visited.size in (0, held_by.size):
+        return ", spread over all chains"
+    return f", in {_names([found.chain_names[c] for c in visited])}"
 
 
 def chain_shares(
@@ -547,7 +560,7 @@ def representatives(
     .. math:: W_n = \min_{\rho_1, \ldots, \rho_n} \sum_m w_m \min_l d(c_m, \rho_l)
 
     With n = 1 this is :func:`estimate`. Choose it when one estimate may hide
-    a rival: chains that disagree, several modes, a wide ball. Each draw
+    others: chains that disagree, several modes, a wide ball. Each draw
     belongs to its nearest representative, so the representatives come with the
     posterior mass of their regions.
 
@@ -605,8 +618,8 @@ def representatives(
     >>> import partita as pt
     >>> draws = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1],
     ...          [0, 0, 1, 1, 1, 1], [0, 1, 1, 2, 2, 2]]
-    >>> rivals = pt.representatives(draws, n=2)
-    >>> round(rivals.distance, 4), len(rivals.labels)
+    >>> found = pt.representatives(draws, n=2)
+    >>> round(found.distance, 4), len(found.labels)
     (0.3333, 2)
     """
     posterior = as_draws(draws)

@@ -1,4 +1,4 @@
-"""``partita rivals``: several representative clusterings, or the modes."""
+"""``partita representatives``: several representative clusterings, or the modes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FIELDS = ("n", "labels", "weights", "distance", "lower_bound", "gap", "expected
 @click.command(
     epilog="""\b
 Examples:
-  $ partita rivals draws.csv
-  $ partita rivals draws.csv --n 3 --out rivals.csv
-  $ partita rivals chain1.csv chain2.csv --n 2 --json
-  $ partita rivals draws.csv --modes"""
+  $ partita representatives draws.csv
+  $ partita representatives draws.csv --n 3 --out representatives.csv
+  $ partita representatives chain1.csv chain2.csv --n 2 --json
+  $ partita representatives draws.csv --modes"""
 )
 @question(
     bound="how near N clusterings can be",
@@ -40,8 +40,10 @@ Examples:
 @click.option(
     "--modes", "with_modes", is_flag=True, help="Also say how many modes the posterior has."
 )
-def command(draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any) -> Answer:
-    """Are there rival answers? A few clusterings that together lie near to all draws.
+def representatives(
+    draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any
+) -> Answer:
+    """One answer or several? A few clusterings that together lie near to all draws.
 
     Each comes with the mass of the draws that are nearest to it, what differs, and, where there
     are several chains, which of them it holds. DRAWS is as in partita summarize.

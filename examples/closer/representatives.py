@@ -1,6 +1,6 @@
 """
-Rival answers on the galaxies
-=============================
+Several answers on the galaxies
+===============================
 
 The posterior of the galaxies is wide: the estimate has three clusters, but a few galaxies between
 them could go either way. Which few clusterings stand for all draws, and what differs?
@@ -18,12 +18,12 @@ fit = pt.sample(data, draws=500, burn_in=300, chains=4, rng=1)
 # %%
 # Three representatives: the mass of the draws nearest to each, what differs, and a proof of how
 # near any three partitions could be.
-rivals = pt.representatives(fit, n=3)
-print(rivals)
+several = pt.representatives(fit, n=3)
+print(several)
 
 # %%
 # On the data: galaxies that are elsewhere than in the heaviest one have a ring.
-pt.plots.representatives(rivals, fit=fit)
+pt.plots.representatives(several, fit=fit)
 plt.show()
 
 # %%
