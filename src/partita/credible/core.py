@@ -699,11 +699,12 @@ def _search(posterior: Posterior, held_out: bool, settings: _Settings, clock: _C
     for number, (is_rest, seed) in enumerate(zip(halves, seeds, strict=False)):
         if is_rest.all():
             continue
-        mine = Posterior(draws[~is_rest], settings.n_jobs) if held_out else posterior
         with clock.until(0.8 * (number + 1) / len(halves)) as stop:
-            growth = grow_from_seeds(prepare(mine), settings, seed.spawn(1)[0], stop)
+            table = prepare(posterior, ~is_rest if held_out else None)
+            growth = grow_from_seeds(table, settings, seed.spawn(1)[0], stop)
         rest = draws[is_rest] if is_rest.any() else draws
-        parts.append(_Part(growth, mine.draws, rest, is_rest, seed))
+        own = draws[~is_rest] if held_out else draws
+        parts.append(_Part(growth, own, rest, is_rest, seed))
     return _Search(posterior, held_out, tuple(parts), settings)
 
 
@@ -726,14 +727,15 @@ def _halves(draws: Draws) -> list[NDArray[np.bool_]]:
     return [second, ~second]
 
 
-def prepare(posterior: Posterior) -> WeightedDraws:
-    """The distinct draws; unweighted draws keep whole numbers as weights."""
-    merged = posterior.distinct
-    if posterior.draws.weights is None:
-        mass = np.bincount(posterior.index).astype(np.float64)
-    else:
-        mass = np.array(merged.probabilities)  # a read-only array would compile again
-    return WeightedDraws(merged.rows(0, merged.n_draws), mass, float(mass.sum()))
+def prepare(posterior: Posterior, some: Bools | None = None) -> WeightedDraws:
+    """The distinct draws, of all or of some; unweighted draws keep whole numbers as weights."""
+    merged, index, weights = posterior.distinct, posterior.index, posterior.draws.weights
+    rows = merged.rows(0, merged.n_draws)
+    if some is not None:
+        kept, index = np.unique(index[some], return_inverse=True)
+        rows, weights = rows[kept], None if weights is None else weights[some]
+    mass = np.bincount(index, weights).astype(np.float64)
+    return WeightedDraws(rows, mass, float(mass.sum()))
 
 
 def grow(
