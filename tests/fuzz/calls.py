@@ -34,6 +34,28 @@ def nothing(*args: object, **named: object) -> None:
     """A function that says nothing."""
 
 
+class Raises:
+    """As a torch tensor that requires grad: what NumPy asks of it raises, and its repr too."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise RuntimeError("call .detach() first")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+
+class Views:
+    """As an AnnData: a container whose parts are views of itself."""
+
+    shape = (9, 2)
+
+    def __len__(self) -> int:
+        return 9
+
+    def __getitem__(self, index: object) -> Views:
+        return Views()
+
+
 WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "None": lambda: None,
     "True": lambda: True,
@@ -75,6 +97,12 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "masked": lambda: np.ma.array(np.zeros(9, int), mask=[0] * 8 + [1]),
     "large labels": lambda: np.full((2, 9), 2**63, np.uint64),
     "infinite numbers": lambda: np.full((24, 9), np.inf),
+    "np.ma.masked": lambda: np.ma.masked,
+    "what raises": Raises,
+    "views of itself": Views,
+    "a path with NUL": lambda: "a\0b.csv",
+    "a path too long": lambda: "x" * 5_000 + ".csv",
+    "noise beyond": lambda: (2**63, "singletons"),
 }
 
 

@@ -47,7 +47,9 @@ def read_plainly(path: Path) -> Content:
 
 def _text(content: bytes, name: str) -> Content:
     lines = content.decode("utf-8-sig").splitlines()
-    lines = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    lines = [line for line in lines if line.strip()]
+    while lines[0].lstrip().startswith("#"):  # comments stand before the table
+        del lines[0]
     rows = list(csv.reader(lines, delimiter="\t" if name.endswith("tsv") else ",", strict=True))
     if '"' not in lines[0]:
         rows[0] = [cell.strip() for cell in rows[0]]

@@ -66,7 +66,7 @@ TEXTS: dict[str, Callable[[Content], str]] = {
     "csv as it is": _lines,
     "csv of Windows": lambda c: _lines(c, end="\r\n"),
     "csv with a mark": lambda c: "\ufeff" + _lines(c),
-    "csv with comments": lambda c: "# made by hand\n\n" + _lines(c) + "# the end\n\n",
+    "csv with comments": lambda c: "# made by hand\n\n# today\n" + _lines(c) + "\n\n",
     "csv without a last line end": lambda c: _lines(c).rstrip("\n"),
     "csv with blanks": lambda c: _lines(c, sep=" , "),
     "csv with quoted headings": _quoted_header,

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from fuzz import calls, crafted, damaged, force, processes, saved, spellings, tables
+from fuzz import calls, crafted, damaged, force, labelled, processes, saved, spellings, tables
 from fuzz.harness import BAD, REFUSED, RIGHT, spread
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="copies of a process are POSIX's")
@@ -30,6 +30,10 @@ def test_crafted_files(tmp_path):
     heavy = [i for i, name in enumerate(crafted.NAMES) if "end" in name and "gz" in name]
     found = [crafted.run(i, tmp_path) for i in range(len(crafted.NAMES)) if i not in heavy]
     assert [verdict for verdict in found if verdict.outcome in BAD] == []
+
+
+def test_known_labels_are_read_or_refused(tmp_path):
+    assert set(outcomes(labelled.run, len(labelled.NAMES), None, tmp_path)) == {RIGHT, REFUSED}
 
 
 def test_other_spellings_are_the_same_draws(tmp_path):

@@ -328,10 +328,20 @@ class Long:
 
 
 def long_columns(names: Sequence[str]) -> Long | None:
-    """The columns of what may be a long table; None where numbers of draws or others lack."""
+    """The columns of what may be a long table; None where numbers of draws or others lack.
+
+    Beside an ``item`` and its ``label`` a single column of any name numbers the draws.
+    """
     lower = [str(name).lower() for name in names]
     chain = [i for i, name in enumerate(lower) if name in _CHAINS]
     draws = tuple(i for i, name in enumerate(lower) if name in _DRAWS)
+    if not draws:
+        said = [{lower[i].lstrip(".")} & (_ITEM_IDS | _LABEL_NAMES) for i in range(len(names))]
+        other = [i for i in range(len(names)) if i not in chain and not said[i]]
+        long_names = all(len(name) > 1 for found in said for name in found)
+        draws = tuple(other) if len(other) == 1 and long_names else ()
+        if draws and len(names) - len(chain) != 3:
+            draws = ()
     rest = [i for i in range(len(names)) if i not in (*chain, *draws)]
     if not draws or len(chain) > 1 or len(rest) != 2 or RUN in names:
         return None

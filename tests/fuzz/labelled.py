@@ -1,0 +1,407 @@
+"""Files and containers made of known labels by ways that readers get wrong: right, or refused.
+
+Each maker returns what can be read; its labels are ``LABELS``, or those that it returns beside.
+"""
+
+from __future__ import annotations
+
+import bz2
+import decimal
+import json
+import lzma
+import shutil
+import struct
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import partita as pt
+
+from .harness import RIGHT, WRONG, Verdict, judged
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from io_r import Atom, Listed, write_rda, write_rds
+
+RNG = np.random.default_rng(32)
+LABELS = RNG.integers(1, 6, (30, 12))
+LARGE = np.array([2**53, 2**53 + 1, 2**53 + 2, 5])[RNG.integers(0, 4, (30, 12))]
+Maker = Callable[[Path], Any]
+
+
+def _csv(labels: Any = LABELS, sep: str = ",", end: str = "\n", header: str = "") -> bytes:
+    rows = [header] if header else []
+    rows += [sep.join(map(str, row)) for row in np.asarray(labels).tolist()]
+    return (end.join(rows) + end).encode()
+
+
+def _file(name: str, content: bytes, **options: Any) -> Maker:
+    def make(place: Path) -> Any:
+        (place / name).write_bytes(content)
+        return (place / name, options)
+
+    return make
+
+
+def _long(order: str, names: tuple[str, ...], labels: Any = LABELS, drop: int = 0) -> bytes:
+    """One row per draw and item: draw, item, label, sorted in some way."""
+    draw, item = (grid.ravel() for grid in np.indices(labels.shape))
+    table = np.column_stack([draw + 1, item + 1, labels.ravel()])
+    orders = {
+        "by draw": np.arange(len(table)),
+        "by item": np.lexsort((draw, item)),
+        "shuffled": RNG.permutation(len(table)),
+        "downwards": np.arange(len(table))[::-1],
+    }
+    return _csv(table[orders[order]][drop:], header=",".join(names))
+
+
+def _chains(labels: Any = LABELS) -> bytes:
+    """A column that nobody named as iterations, which start again for a second chain."""
+    return _csv(np.column_stack([np.tile(np.arange(1, 16), 2), labels]))
+
+
+HEAD = ",".join(f"i{j}" for j in range(12))
+
+
+def _texts() -> Iterator[tuple[str, Maker]]:
+    for name, sep in (("a.txt", " "), ("a.csv", ","), ("a.tsv", "\t")):
+        yield f"old Mac {name}", _file(name, _csv(sep=sep, end="\r"))
+        yield f"Windows {name}", _file(name, _csv(sep=sep, end="\r\n"))
+        yield f"mixed line ends {name}", _file(name, _csv(sep=sep).replace(b"\n", b"\r", 4))
+        for odd in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\xa0"):
+            blank = _csv(sep=sep).replace(sep.encode(), odd.encode(), 5)
+            yield f"{odd!r} in {name}", _file(name, blank)
+            ends = _csv(sep=sep).replace(b"\n", odd.encode(), 5)
+            yield f"{odd!r} as line end {name}", _file(name, ends)
+    for odd in ("\x0b", "\x85", "\u2028"):
+        rows = "".join(f'"r{odd}{i}",' + ",".join(map(str, r)) + "\n" for i, r in enumerate(LABELS))
+        yield f"{odd!r} in quotes", _file("a.csv", ("," + HEAD + "\n" + rows).encode())
+    rows = "".join(
+        f"{'#' if i % 2 else ''}r{i}," + ",".join(map(str, r)) + "\n" for i, r in enumerate(LABELS)
+    )
+    yield "row names with #", _file("a.csv", ("," + HEAD + "\n" + rows).encode())
+    marked = np.where(LABELS % 2 == 1, "#", "").astype(object) + LABELS.astype(str)
+    yield "labels with #", _file("a.csv", _csv(marked), strings=True, header=False)
+    yield (
+        "labels with # under a header",
+        _file("a.csv", _csv(marked, header=HEAD), strings=True, header=True),
+    )
+    commented = _csv(header=HEAD).replace(b"\n1,", b"\n#1,")
+    yield "rows commented out", _file("a.csv", commented)
+    for end in (-1, -2, -3):
+        stan = b"# stan\nlp__," + ",".join(f"z.{j + 1}" for j in range(12)).encode() + b"\n"
+        body = b"".join(b"-1.5," + line + b"\n" for line in _csv(LABELS + 10).splitlines())
+        yield f"Stan cut at {end}", _file("a.csv", (stan + body)[:end])
+    codes = np.array(["0e1", "0e2", "1e1", "10"])[RNG.integers(0, 4, (30, 12))]
+    padded = np.array(["1", "01", "001", "2"])[RNG.integers(0, 4, (30, 12))]
+    hexed = np.array(["0x1", "0x2", "1", "2"])[RNG.integers(0, 4, (30, 12))]
+    under = np.array(["1_0", "10", "2", "2.0"])[RNG.integers(0, 3, (30, 12))]
+    for name, cells in (("hex", codes), ("padded", padded), ("0x", hexed), ("1_0", under)):
+        yield f"{name} codes as numbers", _known(_file("a.csv", _csv(cells), header=False), cells)
+        text = _file("a.csv", _csv(cells), strings=True, header=False)
+        yield f"{name} codes as text", _known(text, cells)
+
+
+def _known(maker: Maker, labels: Any) -> Maker:
+    def make(place: Path) -> Any:
+        source, options = maker(place)
+        return source, options, labels
+
+    return make
+
+
+def _tables() -> Iterator[tuple[str, Maker]]:
+    for names in (
+        ("draw", "item", "label"),
+        (".draw", "i", "z"),
+        ("iteration", "obs", "cluster"),
+        ("Draw", "a", "b"),
+        ("sample_no", "item", "label"),
+    ):
+        for order in ("by draw", "by item", "shuffled", "downwards"):
+            content = _long(order, names)
+            yield f"long {names} {order}", _file("a.csv", content)
+            yield (
+                f"long {names} {order} incomplete",
+                _refused(_file("a.csv", _long(order, names, drop=1))),
+            )
+            yield f"long frame {names} {order}", _frame_of(content)
+        if names[1] != "a":
+            one = _known(_file("a.csv", _long("by draw", names, LABELS[:, :1])), LABELS[:, :1])
+            yield f"long {names} of one item", one
+    yield "iterations that start again", _file("a.csv", _chains(), header=False)
+    down = np.column_stack([np.arange(30)[::-1], LABELS])
+    yield "an id that counts down", _file("a.csv", _csv(down), header=False)
+    restarted = np.column_stack([np.tile(np.arange(1, 16), 2), LABELS])
+    yield "iter that starts again", _file("a.csv", _csv(restarted, header="iter," + HEAD))
+
+
+def _refused(maker: Maker) -> Maker:
+    return _known(maker, None)
+
+
+def _frame_of(content: bytes) -> Maker:
+    def make(place: Path) -> Any:
+        import pandas as pd
+
+        (place / "t.csv").write_bytes(content)
+        return pd.read_csv(place / "t.csv"), {}
+
+    return make
+
+
+def _packed() -> Iterator[tuple[str, Maker]]:
+    text = _csv()
+    half = len(text) // 2
+    for suffix, pack in (("xz", lzma.compress), ("bz2", bz2.compress)):
+        first, second = pack(text[:half]), pack(text[half:])
+        damaged = bytearray(second)
+        damaged[3] ^= 0xFF
+        late = bytearray(second)
+        late[len(late) // 2] ^= 0xFF
+        name = f"a.csv.{suffix}"
+        yield f"two streams {name}", _file(name, first + second)
+        yield f"a damaged stream {name}", _refused(_file(name, first + bytes(damaged)))
+        yield f"a stream damaged late {name}", _refused(_file(name, first + bytes(late)))
+        yield f"half a stream {name}", _refused(_file(name, first + second[: len(second) // 2]))
+        yield f"garbage behind {name}", _refused(_file(name, pack(text) + b"more text\n"))
+        yield f"a short stream {name}", _refused(_file(name, first + second[:2]))
+
+
+def _npy(header: dict[str, Any], content: bytes) -> bytes:
+    head = repr(header).encode() + b" " * 60 + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content
+
+
+def _numpy() -> Iterator[tuple[str, Maker]]:
+    full = {"descr": "<i8", "fortran_order": False, "shape": (30, 12)}
+    content = LABELS.astype("<i8").tobytes()
+    yield "npy", _file("a.npy", _npy(full, content))
+    for change in ({"shape": (30, 7)}, {"shape": (20, 12)}, {"descr": "<i4"}, {"descr": "|i1"}):
+        for options in ({}, {"memory_map": True}):
+            made = _file("a.npy", _npy(full | change, content), **options)
+            yield f"npy {change} {options}", _refused(made)
+        yield f"npz {change}", _refused(_npz(_npy(full | change, content)))
+    yield "npz", _npz(_npy(full, content))
+    yield "npz with a wrong byte", _refused(_npz(_npy(full, content), flip=-9))
+    yield "npz longer than it says", _refused(_npz(_npy(full, content + b"12345678")))
+
+
+def _npz(member: bytes, flip: int | None = None) -> Maker:
+    """An archive with one stored member, of which a byte may be flipped afterwards."""
+
+    def make(place: Path) -> Any:
+        path = place / "a.npz"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr("labels.npy", member)
+        if flip is not None:
+            whole = bytearray(path.read_bytes())
+            whole[whole.index(member) + len(member) + flip] ^= 1
+            path.write_bytes(bytes(whole))
+        return path, {}
+
+    return make
+
+
+def _coda(index: str, cut: int | None = None) -> Maker:
+    def make(place: Path) -> Any:
+        rows = [f"{m + 1} {v}\n" for column in LABELS.T for m, v in enumerate(column)]
+        (place / "CODAchain1.txt").write_text("".join(rows)[:cut])
+        (place / "CODAindex.txt").write_text(index)
+        return place / "CODAchain1.txt", {}
+
+    return make
+
+
+def _codas() -> Iterator[tuple[str, Maker]]:
+    lines = [f"z[{j + 1}] {30 * j + 1} {30 * j + 30}\n" for j in range(12)]
+    yield "CODA", _coda("".join(lines))
+    yield "CODA without its last line", _refused(_coda("".join(lines[:-1])))
+    yield "CODA with a name twice", _refused(_coda("".join([*lines[:-1], lines[0]])))
+    twice = lines[-1].replace("z[12]", "z[11]")
+    yield "CODA with another name twice", _refused(_coda("".join([*lines[:-1], twice])))
+    lapping = lines[-1].replace("331 360", "330 359")
+    yield "CODA with ranges that overlap", _refused(_coda("".join([*lines[:-1], lapping])))
+    yield "CODA cut", _refused(_coda("".join(lines), cut=-1))
+
+
+def _netcdf(kind: str) -> Maker:
+    def make(place: Path) -> Any:
+        import h5py
+
+        path = place / "a.nc"
+        pt.write_draws(LABELS, path)
+        with h5py.File(path, "a") as file:
+            group = file["posterior"]
+            old = group["labels"]
+            scales = [old.dims[i][0] for i in range(3)]
+            attributes = {n: v for n, v in old.attrs.items() if n.startswith("partita")}
+            del group["labels"]
+            layout = {"shape": (1, 30, 12), "dtype": "u1"}
+            if kind == "virtual":
+                sources = h5py.VirtualLayout(shape=(1, 30, 12), dtype="u1")
+                sources[0] = h5py.VirtualSource(str(place / "gone.h5"), "x", shape=(30, 12))
+                new = group.create_virtual_dataset("labels", sources)
+            elif kind == "half":
+                new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
+                new[0, :15] = LABELS[:15]
+            elif kind == "nothing":
+                new = group.create_dataset("labels", **layout)
+            else:
+                new = group.create_dataset("labels", chunks=(1, 5, 12), **layout)
+                new[0] = LABELS
+            for axis, scale in enumerate(scales):
+                new.dims[axis].attach_scale(scale)
+            for name, value in attributes.items():
+                new.attrs[name] = value
+        return path, {}
+
+    return make
+
+
+def _offset(place: Path) -> Any:
+    import h5py
+    import xarray
+
+    data = xarray.Dataset({"z": (("chain", "draw", "item"), LABELS[None].astype(np.int16))})
+    xarray.DataTree.from_dict({"/posterior": data}).to_netcdf(place / "a.nc", engine="h5netcdf")
+    with h5py.File(place / "a.nc", "a") as file:
+        file["posterior/z"].attrs["add_offset"] = np.float32(2**24)
+    return place / "a.nc", {}
+
+
+def _zarr(change: dict[str, Any]) -> Maker:
+    def make(place: Path) -> Any:
+        import zarr
+
+        path = place / "a.zarr"
+        array = zarr.create_array(path, shape=(30, 12), chunks=(5, 12), dtype="i4")
+        array[...] = LABELS
+        settings = json.loads((path / "zarr.json").read_text())
+        (path / "zarr.json").write_text(json.dumps(settings | change))
+        return path, {}
+
+    return make
+
+
+def _stored() -> Iterator[tuple[str, Maker]]:
+    yield "netCDF", _netcdf("whole")
+    for kind in ("virtual", "half", "nothing"):
+        yield f"netCDF {kind}", _refused(_netcdf(kind))
+    yield "netCDF with an offset of float32", _offset
+    yield "zarr", _zarr({})
+    yield "zarr that shrank", _refused(_zarr({"shape": [15, 12]}))
+    yield "zarr that grew", _refused(_zarr({"shape": [60, 12]}))
+
+
+def _held() -> Iterator[tuple[str, Maker]]:
+    """Labels above 2^53 beside floats, and other containers."""
+
+    def held(make: Callable[[Path], Any], labels: Any = LARGE, **options: Any) -> Maker:
+        return lambda place: (make(place), options, labels)
+
+    beside = np.column_stack([LARGE[:, :6], LABELS[:, :6]])
+
+    def frame(_: Path) -> Any:
+        import pandas as pd
+
+        columns = {
+            f"i{j}": beside[:, j] if j < 6 else beside[:, j].astype(float) for j in range(12)
+        }
+        return pd.DataFrame(columns)
+
+    def polars(place: Path) -> Any:
+        import polars as pl
+
+        return pl.from_pandas(frame(place))
+
+    def parquet(place: Path) -> Any:
+        frame(place).to_parquet(place / "a.parquet")
+        return place / "a.parquet"
+
+    def feather(place: Path) -> Any:
+        frame(place).to_feather(place / "a.feather")
+        return place / "a.feather"
+
+    def nullable(place: Path) -> Any:
+        return frame(place).astype({f"i{j}": "Int64" for j in range(6)})
+
+    def unsigned(place: Path) -> Any:
+        found = frame(place).astype({f"i{j}": "int64" for j in range(12)})
+        return found.astype({"i0": "uint64", "i1": "uint64"})
+
+    for make in (frame, polars, parquet, feather, nullable, unsigned):
+        yield f"large in {make.__name__}", held(make, beside)
+    yield (
+        "large in lists with a float",
+        held(lambda _: [[*r[:-1], float(r[-1])] for r in beside.tolist()], beside),
+    )
+    yield "Decimal", held(lambda _: [[decimal.Decimal(int(v)) for v in row] for row in LARGE])
+    yield "objects", held(lambda _: LARGE.astype(object))
+    yield "float64", held(lambda _: LARGE.astype(np.float64))
+    yield "float32", held(lambda _: (LABELS + 2**24).astype(np.float32), LABELS)
+    yield "float16", held(lambda _: (LABELS + 2**11).astype(np.float16), LABELS)
+    yield "uint64", held(lambda _: LARGE.astype(np.uint64) + np.uint64(2**63))
+    nul = np.array(["a", "a\0", "a\0\0", "b"], object)[RNG.integers(0, 4, (30, 12))]
+    yield "trailing NULs", held(lambda _: nul.tolist(), np.vectorize(len)(nul) + 9 * (nul == "b"))
+    yield "noise as text", held(lambda _: LABELS, None, noise=("1", "singletons"))
+    yield "noise as a number", held(lambda _: LABELS.astype(str), None, noise=(1, "cluster"))
+    yield "noise beyond", held(lambda _: LABELS, None, noise=(2**63, "singletons"))
+
+
+def _r(obj: Any, name: str = "a.rds", **options: Any) -> Maker:
+    def make(place: Path) -> Any:
+        if isinstance(obj, dict):
+            write_rda(place / name, **obj)
+        else:
+            write_rds(place / name, obj)
+        return place / name, options
+
+    return make
+
+
+def _rs() -> Iterator[tuple[str, Maker]]:
+    first, second = Atom(LABELS[:15]), Atom(LABELS[15:])
+    yield "R list of chains", _r(Listed([first, second]))
+    yield "R list of named chains", _r(Listed({"chain1": first, "chain2": second}))
+    yield "R list of two things", _refused(_r(Listed({"draws": first, "other": second})))
+    yield "R workspace of two matrices", _refused(_r({"a": first, "b": second}, "a.RData"))
+    short = Atom(LABELS, weights=np.ones(20))
+    yield "R with weights too short", _refused(_r(short))
+    yield "R with chains too short", _refused(_r(Atom(LABELS, chain=np.ones(20, np.int32))))
+
+
+CASES: dict[str, Maker] = {
+    name: maker
+    for group in (_texts, _tables, _packed, _numpy, _codas, _stored, _held, _rs)
+    for name, maker in group()
+}
+NAMES = tuple(CASES)
+
+
+def run(number: int, place: Path) -> Verdict:
+    """Make one and read it."""
+    name = NAMES[number]
+    folder = place / f"labelled{number}"
+    folder.mkdir()
+    try:
+        made = CASES[name](folder)
+        source, options, labels = made if len(made) == 3 else (*made, LABELS)
+        found = judged(lambda: _checked(source, options, labels))
+        return Verdict(found.outcome, f"{name}: {found.detail}")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _checked(source: Any, options: dict[str, Any], labels: Any) -> Verdict:
+    read = pt.read_draws if isinstance(source, Path) else pt.as_draws
+    draws = read(source, **options)
+    if labels is None:
+        return Verdict(WRONG, f"read as {draws!r}")
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(np.shape(labels))
+    same = np.array_equal(draws.labels, pt.Draws(codes).labels)
+    return Verdict(RIGHT if same else WRONG, f"read as {draws!r}")
