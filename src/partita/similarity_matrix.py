@@ -117,7 +117,7 @@ def similarity(
 def _clean_kind(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
-    except (TypeError, ValueError, AttributeError):  # how NumPy says that this is no type
+    except Exception:  # in many ways NumPy says that this is no type
         kind = np.dtype(object)
     if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise unexpected(dtype, "dtype", "float64 or float32")

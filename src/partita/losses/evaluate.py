@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
-from partita._validate import refuse_masked
+from partita._validate import refuse_masked, shown
 from partita.draws import Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.kernels.arrays import Floats
@@ -65,7 +65,7 @@ def as_loss(loss: str | Loss) -> Loss:
         return made
     known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
-        f"unknown loss {loss!r}; expected one of {known}, one with a parameter, as in 'vi(0.7)' "
+        f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in 'vi(0.7)' "
         "or 'entropy(1.5)', or a loss object.",
         argument="loss",
     )

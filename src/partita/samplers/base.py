@@ -27,7 +27,7 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
     """One finite number, or a tuple of one per column; above a limit where there is one."""
     try:
         array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         raise unexpected(value, name, "a number or one per column") from None
     if array.ndim > 1 or array.size == 0:
         raise InvalidInputError(
@@ -43,7 +43,7 @@ def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
     """The hyperparameter for each of n columns."""
     try:
         array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         array = np.full(1, np.nan)
     if array.ndim > 1 or np.isnan(array).any():  # which only fields of users' kernels can be
         raise unexpected(value, name, "a number, or one per column")

@@ -259,7 +259,7 @@ def _hyperparameters(weight: float | Gamma | F) -> tuple[float, float]:
 def _clean_components(components: Sequence[float]) -> tuple[float, ...]:
     try:
         values = np.asarray(components, np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         values = np.empty((0, 0))
     if values.ndim != 1 or not values.size or not np.isfinite(values).all() or values.min() < 0:
         raise unexpected(

@@ -223,7 +223,7 @@ class NormalInverseWishart(Kernel):
 def _clean_scale(scale: Any) -> float | tuple[tuple[float, ...], ...]:
     try:
         matrix = np.asarray(scale, np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an object of a user raises
         raise unexpected(scale, "scale", "a number or a matrix") from None
     if matrix.ndim == 0:
         return positive(scale, "scale")

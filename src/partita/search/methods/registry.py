@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from partita._validate import shown
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
 from partita.search.methods import (
@@ -78,4 +79,6 @@ def as_method(name: str, loss: Loss) -> Method:
             argument="method",
         )
     known = ", ".join(repr(m) for m in METHODS)
-    raise UnknownNameError(f"unknown method {name!r}; expected one of {known}.", argument="method")
+    raise UnknownNameError(
+        f"unknown method {shown(name)}; expected one of {known}.", argument="method"
+    )
