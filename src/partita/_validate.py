@@ -120,7 +120,10 @@ def texts(value: object, name: str) -> tuple[str, ...]:
         if isinstance(value, str) and value:  # the letters of a word are names too
             return tuple(value)
         raise unexpected(value, name, "a sequence of names")
-    return tuple(str(each) for each in value)
+    try:
+        return tuple(str(each) for each in value)
+    except Exception:  # whatever an object of a user raises
+        raise unexpected(value, name, "a sequence of names") from None
 
 
 def positions(value: object, name: str) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from partita._validate import Rng, called_rightly, positive, unexpected, whole
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
+from partita.io.data_table import as_table
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.labels import DataLike, Labels
@@ -23,7 +24,6 @@ from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.priors import DirichletProcess, PartitionPrior
 from partita.samplers.sample import sample
-from partita.samplers.table import as_table
 from partita.search.estimate import estimate
 from partita.similarity_matrix import similarity
 

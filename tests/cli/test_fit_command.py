@@ -12,7 +12,7 @@ import pytest
 import partita as pt
 from cli.conftest import NAMES
 from partita.cli.fit import make_kernel, make_prior
-from partita.samplers.table import as_table
+from partita.io.data_table import as_table
 from partita.summary import summarize as make
 
 SHORT = ("--draws", 200, "--burn-in", 50, "--chains", 2)

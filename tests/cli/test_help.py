@@ -18,7 +18,7 @@ from cli.conftest import PROGRAM
 from partita.cli import fit
 from partita.cli.fit import KERNELS, make_kernel
 from partita.cli.group import COMMANDS, cli
-from partita.samplers.table import as_table
+from partita.io.data_table import as_table
 
 PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}

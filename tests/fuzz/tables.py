@@ -12,7 +12,7 @@ import numpy as np
 
 import partita as pt
 from partita.cli.reading import read_partition, read_similarity
-from partita.samplers.table import as_table
+from partita.io.data_table import as_table
 
 from .damaged import damaged
 from .harness import RIGHT, WRONG, Verdict, judged

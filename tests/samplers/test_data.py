@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import partita as pt
+from partita.io.data_table import as_table
 from partita.samplers.sample import default_kernel
-from partita.samplers.table import as_table
 from stored import PAPER_DRAWS, needs_paper_draws
 
 SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import partita as pt
+from partita.io.data_table import TextOptions, as_table, days, left_out, wide_scales
 from partita.io.table import MISSING
-from partita.samplers.table import TextOptions, as_table, days, left_out, wide_scales
 
 SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
 FRAME = pd.DataFrame({"a": [0.5, 1.25, 3.5], "b": [2.25, 9.5, 4.5]})

@@ -9,11 +9,11 @@ import pytest
 from scipy import integrate, stats
 
 import partita as pt
+from partita.io.data_table import as_table
 from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
 from partita.kernels.gibbs.types import Likelihood, Prior
 from partita.samplers.chains import Arrays, flatten
-from partita.samplers.table import as_table
 from reference import samplers_models as twins
 from samplers.cases import Case, cases
 

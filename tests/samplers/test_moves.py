@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from partita.io.data_table import as_table
 from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
-from partita.samplers.table import as_table
 from reference.samplers_moves import Moves
 from samplers.cases import PRIORS, cases
 

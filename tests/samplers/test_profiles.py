@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 import partita as pt
+from partita.io.data_table import as_table
 from partita.samplers.predict import laws_of, profile
-from partita.samplers.table import as_table
 
 
 def row_of(found, cluster, column, parameter):

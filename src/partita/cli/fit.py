@@ -49,11 +49,11 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from partita.io.data_table import Table
     from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.samplers.fit import Fit
     from partita.samplers.priors import F, Gamma, PartitionPrior
-    from partita.samplers.table import Table
     from partita.summary.result import Summary
 
 KERNELS = ("auto", "normal", "hierarchical", "wishart", "bernoulli", "categorical", "poisson")
@@ -447,7 +447,7 @@ class _Example:
 
 def _example(name: str) -> _Example:
     from partita.datasets import four_normals, galaxies
-    from partita.samplers.table import Table
+    from partita.io.data_table import Table
 
     if name == "galaxies":
         title = "Velocities of 82 galaxies in 1,000 km/s"

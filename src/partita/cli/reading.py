@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from partita.draws import Draws
+    from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
     from partita.kernels.arrays import Floats
     from partita.labels import Labels
     from partita.samplers.base import Kernel
-    from partita.samplers.table import Table, TextOptions
     from partita.summary.observations import Observations
 
 STDIN = "-"
@@ -70,7 +70,7 @@ def refuse_two_readers_of_stdin(*paths: str | None) -> None:
 
 
 def _read_weights(path: str) -> NDArray[np.float64]:
-    from partita.samplers.table import numbers
+    from partita.io.data_table import numbers
 
     table = read_table(path)
     if table.n_columns > 1:
@@ -82,7 +82,7 @@ def _read_weights(path: str) -> NDArray[np.float64]:
 
 def read_table(path: str, options: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
-    from partita.samplers.table import TextOptions, as_table, read_text_table
+    from partita.io.data_table import TextOptions, as_table, read_text_table
 
     options = options or TextOptions()
     return read_text_table(path, options) if path == STDIN else as_table(path, options)
@@ -245,7 +245,7 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
 
 def names_from(table: Table, position: int) -> tuple[str, ...]:
     """A column as names: as the file spells them, else whole numbers without a point."""
-    from partita.samplers.table import names_of
+    from partita.io.data_table import names_of
 
     return names_of(table.columns[position]) if table.cells is None else table.cells[position]
 
@@ -428,7 +428,7 @@ def understand(
 
     Takes the options of reading out of the choices.
     """
-    from partita.samplers.table import TextOptions, left_out, refuse_doubtful, wide_scales
+    from partita.io.data_table import TextOptions, left_out, refuse_doubtful, wide_scales
 
     reading = {name: choices.pop(name) for name in _READING}
     options = TextOptions(
@@ -490,7 +490,7 @@ def _retyped(table: Table, source: str, categories: list[str], dates: list[str])
 
     import numpy as np
 
-    from partita.samplers.table import days
+    from partita.io.data_table import days
 
     columns = list(table.columns)
     for name in categories:

@@ -12,6 +12,7 @@ from partita.credible.ball import clean_prob
 from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced
 from partita.draws import as_draws
 from partita.errors import InvalidDataError
+from partita.io.data_table import as_table, is_date
 from partita.kernels.arrays import Bools, Floats
 from partita.labels import DataLike, DrawsLike, LabelsLike, as_labels, by_size
 
@@ -84,36 +85,27 @@ def _table(
     data: Any, given_names: Sequence[str] | None, n_items: int
 ) -> tuple[Floats, list[tuple[str, str]], Bools]:
     """Numbers and 0–1 columns of levels, their (column, parameter) names, and which are levels."""
-    columns = getattr(data, "columns", None)
-    if columns is None:
-        try:
-            values = np.asarray(data)
-        except ValueError:
+    table = as_table(data)
+    titles = table.names
+    if given_names is not None and getattr(data, "columns", None) is None:
+        titles = texts(given_names, "names")
+        if len(titles) != table.n_columns:
             raise InvalidDataError(
-                "rows of the data have different lengths; expected a table, one row per item.",
-                argument="data",
-            ) from None
-        values = values[:, None] if values.ndim == 1 else values
-        if values.ndim != 2:
-            raise InvalidDataError(f"data have shape {values.shape}; expected one row per item.")
-        titles = tuple(map(str, range(values.shape[1])))
-        if given_names is not None:
-            titles = texts(given_names, "names")
-            if len(titles) != values.shape[1]:
-                raise InvalidDataError(
-                    f"{len(titles)} names were given for {values.shape[1]} columns of data."
-                )
-        series = [(name, values[:, j]) for j, name in enumerate(titles)]
-    else:
-        series = [(str(name), np.asarray(data[name])) for name in columns]
-    if not series or any(column.shape != (n_items,) for _, column in series):
-        shape = (len(series[0][1]) if series else 0, len(series))
+                f"{len(titles)} names were given for {table.n_columns} columns of data."
+            )
+    if table.n_rows != n_items:
+        shape = (table.n_rows, table.n_columns)
         raise InvalidDataError(f"data have shape {shape}; expected one row per item, {n_items}.")
     found: list[Floats] = []
     names: list[tuple[str, str]] = []
     share: list[bool] = []
-    for name, column in series:
-        if column.dtype.kind in "iufb":
+    for name, column in zip(titles, table.columns, strict=True):
+        if is_date(column):
+            raise InvalidDataError(
+                f"column {name!r} holds dates or times, which are neither numbers nor categories; "
+                "leave it out, or turn it into numbers first."
+            )
+        if column.dtype.kind in "fb":
             found.append(column.astype(np.float64))
             names.append((name, "mean"))
             share.append(False)

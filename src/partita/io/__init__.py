@@ -1,7 +1,7 @@
 """Draws and data from files and other libraries' objects, and draws to files.
 
 ``table`` opens text and splits it into cells, for two interpreters: ``text`` reads draws,
-``samplers.table`` data. ``draws_table`` tells which columns of a table are items, ``arrays`` and
+``data_table`` data. ``draws_table`` tells which columns of a table are items, ``arrays`` and
 ``r`` read what is no table, ``read`` and ``write`` are the entry points. Optional libraries are
 imported inside the functions that need them.
 """

@@ -65,8 +65,8 @@ def as_loss(loss: str | Loss) -> Loss:
         return made
     known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
-        f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in 'vi(0.7)' "
-        "or 'entropy(1.5)', or a loss object.",
+        f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in "
+        "'vi(0.7)' or 'entropy(1.5)', or a loss object.",
         argument="loss",
     )
 

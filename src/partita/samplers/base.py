@@ -15,9 +15,9 @@ from partita._archive import Registered
 from partita._result import Result
 from partita._validate import unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
+from partita.io.data_table import Table, numbers
 from partita.kernels.arrays import Floats
 from partita.samplers.cells import standardised
-from partita.samplers.table import Table, numbers
 
 PerColumn = float | tuple[float, ...]
 """A hyperparameter: one number for all columns, or one per column."""

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from partita._text import listed
 from partita._validate import unexpected
 from partita.errors import InvalidDataError
+from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
 from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
 from partita.samplers.priors import Gamma
-from partita.samplers.table import Table, as_table, numbers
 
 
 def varying(table: Table, kind: str) -> Floats:

@@ -16,13 +16,13 @@ from partita._validate import Rng, between, generator, whole
 from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced, weighted_interval
 from partita.draws import Draws
 from partita.errors import InvalidDataError, about
+from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats
 from partita.labels import DataLike, DataSource, Labels, LabelsLike, as_labels, by_size
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.normal import rate_names
 from partita.samplers.priors import PartitionPrior, PriorTables
-from partita.samplers.table import Table, as_table
 from partita.scan import Block, concatenated, map_blocks
 
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from partita._archive import described, restored
 from partita._text import listed
 from partita.errors import InvalidInputError
+from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, merge_moments
-from partita.samplers.table import Table, as_table
 
 _DESCRIPTION = ("kind", "config", "module")
 

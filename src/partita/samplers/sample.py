@@ -21,6 +21,7 @@ from partita._text import listed
 from partita._validate import Rng, generator, number, unexpected, whole
 from partita._validate import path as clean_path
 from partita.errors import Interrupted, InvalidDataError, InvalidInputError, UnknownNameError
+from partita.io.data_table import Table, as_table, refuse_doubtful
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataSource, Engine, Labels, LabelsLike, as_label_rows, as_labels
 from partita.samplers.base import Kernel
@@ -47,7 +48,6 @@ from partita.samplers.fit import Fit, collected
 from partita.samplers.normal import NormalInverseGamma
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
 from partita.samplers.product import Product
-from partita.samplers.table import Table, as_table, refuse_doubtful
 
 STARTS = ("one", "singletons", "kmeans")
 

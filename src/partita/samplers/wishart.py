@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from partita._text import listed
 from partita._validate import positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
+from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 from partita.samplers.base import Block, Kernel, Moments, PerColumn, per_column, spread
 from partita.samplers.cells import group_sums, present_moments
 from partita.samplers.normal import refuse_extremes
-from partita.samplers.table import Table, as_table, numbers
 
 _ADVICE = (
     "A joint density of several columns cannot leave one cell out. Use NormalInverseGamma, or a "

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partita._validate import refuse_masked
 from partita.errors import InvalidDataError
+from partita.io.data_table import as_table
 from partita.labels import DataLike
-from partita.samplers.table import as_table
 
 
 @dataclass(frozen=True, eq=False)
