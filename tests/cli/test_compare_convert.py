@@ -120,3 +120,27 @@ def test_convert_refuses_an_unknown_suffix(place, partita):
     assert result.exit_code == 1
     assert "Name the format" in result.stderr
     assert not (place / "draws.xyz").exists()
+
+
+def test_one_clustering_of_r_is_compared(place, partita):
+    from io_r import Atom, Listed, write_rda, write_rds
+
+    labels = np.array([3, 3, 1, 2, 2, 2])
+    names = np.array(["a", "b", "c", "d", "e", "f"])
+    write_rds(place / "plain.rds", Atom(labels.astype(float)))
+    write_rds(place / "named.rds", Atom(labels, names=names))
+    write_rda(place / "all.RData", z=Atom(labels))
+    frame = Listed({"item": Atom(names), "cluster": Atom(labels)}, r_class=["data.frame"])
+    write_rds(place / "frame.rds", frame)
+    (place / "same.csv").write_text(
+        "item,cluster\n"
+        + "".join(f"{n},{k}\n" for n, k in zip(names, [7, 7, 8, 9, 9, 9], strict=True))
+    )
+    for name in ("plain.rds", "named.rds", "all.RData", "frame.rds"):
+        result = partita("compare", name, "same.csv", "--json")
+        assert result.exit_code == 0, result.stderr
+        assert set(json.loads(result.stdout)["distances"].values()) == {0.0}, name
+    write_rds(place / "several.rds", Listed({"x": Atom(labels), "y": Atom(labels)}))
+    result = partita("compare", "several.rds", "same.csv")
+    assert result.exit_code == 1
+    assert "is no single clustering" in result.stderr

@@ -261,3 +261,20 @@ def test_a_different_text_in_every_row_is_refused_beside_names_too(place, partit
     result = partita("fit", "t.csv", "--names", "id", "--dry-run")
     assert result.exit_code == 1
     assert "different text in every row" in result.stderr
+
+
+def test_columns_left_out_by_name_and_files_of_another_encoding(place, partita):
+    text = "Größe,Datum,Kürzel,x\n1.5,1.2.2021,äa,0.5\n2.5,2.2.2021,öb,0.7\n3.5,3.2.2021,üc,2.5\n"
+    (place / "t.csv").write_bytes(text.encode("cp1252"))
+    options = ("fit", "t.csv", "--exclude", "Kürzel", "--dates", "Datum", "--dry-run")
+    result = partita(*options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("partita: --encoding: ")
+    result = partita(*options, "--encoding", "cp1252")
+    assert result.exit_code == 0, result.stderr
+    assert "Größe   number" in result.stderr
+    assert "Datum   number" in result.stderr
+    assert "Kürzel  left out: as told" in result.stderr
+    result = partita(*options, "--encoding", "klingon")
+    assert result.exit_code == 1
+    assert "--encoding: 'klingon' is unknown" in result.stderr

@@ -148,3 +148,30 @@ def test_no_matrix(rds):
 def test_chain_ids_beyond_r(tmp_path):
     with pytest.raises(InvalidInputError, match="R's integers"):
         pt.write_draws(pt.Draws([[0]], chain=[2**40]), tmp_path / "a.rds")
+
+
+def test_the_chains_of_a_matrix_for_r_count_from_one(tmp_path):
+    draws = pt.Draws([[0, 0, 1], [0, 1, 1]], chain=[0, 1])
+    pt.write_draws(draws, tmp_path / "d.rds")
+    found = rdata.parser.parse_file(tmp_path / "d.rds").object
+    attributes, node = {}, found.attributes
+    while node is not None and node.info.type is RObjectType.LIST:
+        tag = node.tag if node.tag.info.type is not RObjectType.REF else node.tag.referenced_object
+        attributes[tag.value.value.decode()] = node.value[0].value
+        node = node.value[1]
+    assert attributes["chain"].tolist() == [1, 2]
+    assert pt.read_draws(tmp_path / "d.rds") == draws
+    later = pt.Draws([[0, 0, 1], [0, 1, 1]], chain=[1, 2])
+    pt.write_draws(later, tmp_path / "e.rds")
+    assert pt.read_draws(tmp_path / "e.rds") == later
+
+
+def test_a_matrix_with_names_of_rows_alone_may_be_transposed(tmp_path):
+    from io_r import Atom, write_rds
+
+    labels = np.random.default_rng(0).integers(1, 4, (12, 5))
+    names = [f"gene{i}" for i in range(12)]
+    path = write_rds(tmp_path / "t.rds", Atom(labels, dimnames=[names, None]))
+    with pytest.warns(UserWarning, match=r"named 'gene0', 'gene1', .*transpose=True"):
+        pt.read_draws(path)
+    assert pt.read_draws(path, transpose=True).item_names == tuple(names)
