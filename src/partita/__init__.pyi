@@ -123,6 +123,6 @@ from partita.search.result import PointEstimate as PointEstimate
 from partita.search.result import SearchReport as SearchReport
 from partita.search.result import Start as Start
 from partita.similarity_matrix import similarity as similarity
-from partita.summary.loss_comparison import LossComparison as LossComparison
+from partita.summary.result import LossComparison as LossComparison
 from partita.summary.result import Summary as Summary
 from partita.summary.summarize import summarize as summarize

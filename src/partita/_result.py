@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
@@ -135,3 +136,23 @@ def _short(value: Any) -> str:
     if isinstance(value, tuple) and (len(value) > 3 or any(isinstance(v, Result) for v in value)):
         return f"<{len(value)} entries>"
     return repr(value)
+
+
+def fields_of(source: Any, *names: str) -> dict[str, Any]:
+    """Some attributes by name."""
+    return {name: getattr(source, name) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """The same as lists, numbers and strings; None for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -7,8 +7,8 @@ import pytest
 
 import partita as pt
 from partita.plots._on_data import mixed_axes, prepare_view
-from partita.report.item_positions import item_positions
-from partita.summary.observations import Observations
+from partita.report.prepare import item_positions
+from partita.summary.summarize import Observations
 
 
 def mixed(n=60, seed=0):

@@ -12,7 +12,7 @@ import pytest
 from partita._files import FileMissingError, FileOverwriteError
 from partita.errors import MissingDependencyError
 from partita.report import page as writing
-from partita.report.figures import figures
+from partita.report.page import figures
 from partita.report.prepare import prepare
 from report.conftest import NASTY
 

@@ -10,11 +10,8 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.plots._similarity import prepare_similarity
-from partita.report import item_sample
-from partita.report.how_many import WIDTH
-from partita.report.item_positions import item_positions
-from partita.report.partitions import PROBS, shown_partitions, wide_corners
-from partita.report.prepare import prepare
+from partita.report.partitions import PROBS, WIDTH, shown_partitions, wide_corners
+from partita.report.prepare import item_positions, prepare, with_fewer_items
 
 
 def chains(n_items, n_draws, k, seed=0, **options):
@@ -251,11 +248,11 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     found = pt.summarize(draws, data=rng.normal(size=(400, 2)))
     whole = prepare(found)
     assert whole.item_numbers is None
-    monkeypatch.setattr(item_sample, "MOST_ITEMS", 399)
-    monkeypatch.setattr(item_sample, "LEAST_CERTAIN", 30)
-    monkeypatch.setattr(item_sample, "AT_RANDOM", 100)
+    monkeypatch.setattr("partita.report.prepare.MOST_ITEMS", 399)
+    monkeypatch.setattr("partita.report.prepare.LEAST_CERTAIN", 30)
+    monkeypatch.setattr("partita.report.prepare.AT_RANDOM", 100)
     heat = prepare_similarity(draws, found.labels, most_cells=20)
-    some = item_sample.with_fewer_items(
+    some = with_fewer_items(
         dataclasses.replace(whole, heat=heat, heat_items=(heat.order, heat.edges))
     )
     items = some.item_numbers

@@ -50,9 +50,9 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     The set is found on one part of the draws; its probability is measured on the other, and is at
     least P with 95% confidence. DRAWS is as in partita summarize.
     """
+    from partita._result import fields_of
     from partita.cli.outputs import item_names, numbered
     from partita.credible.core import credible_core
-    from partita.summary.plain import fields_of
 
     found = credible_core(draws, **wishes)
     columns = (

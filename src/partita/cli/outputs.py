@@ -91,7 +91,7 @@ def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
     if not as_json:
         show(text)
         return
-    from partita.summary.plain import plain
+    from partita._result import plain
 
     click.echo(json.dumps(plain(document), indent=1, ensure_ascii=False))
 

@@ -47,9 +47,9 @@ def command(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     has a = 1. An estimate that is optimal over a wide range of prices is robust to the price. DRAWS
     is as in partita summarize.
     """
+    from partita._result import fields_of
     from partita.cli.outputs import item_names, numbered
     from partita.search.price_path import price_path
-    from partita.summary.plain import fields_of
 
     found = price_path(draws, **wishes)
     names = map(str, item_names(draws, one_based))

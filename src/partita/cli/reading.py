@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from partita.kernels.arrays import Floats
     from partita.labels import Labels
     from partita.samplers.base import Kernel
-    from partita.summary.observations import Observations
+    from partita.summary.summarize import Observations
 
 STDIN = "-"
 ITEM_COLUMNS = ("item", "")
@@ -92,7 +92,7 @@ def read_observations(path: str) -> Observations | None:
     """The columns of numbers, or None when there are none; says which are left out."""
     import numpy as np
 
-    from partita.summary.observations import Observations
+    from partita.summary.summarize import Observations
 
     table = read_table(path)
     fits = [

@@ -48,10 +48,10 @@ def representatives(
     Each comes with the mass of the draws that are nearest to it, what differs, and, where there
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
+    from partita._result import fields_of
     from partita.cli.outputs import item_names, numbered
     from partita.representative.modes import modes
     from partita.representative.representatives import representatives
-    from partita.summary.plain import fields_of
 
     found = representatives(draws, loss=loss, **wishes)
     text = str(found)

@@ -178,10 +178,10 @@ def summarize_matrix(
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
     check_directory(out, ("labels.csv",), force=force, inputs=(path,))
+    from partita._result import fields_of
     from partita.cli.reading import read_similarity
     from partita.labels import from_one, items_from_one
     from partita.search.estimate import estimate
-    from partita.summary.plain import fields_of
 
     params = click.get_current_context().params
     matrix, names = read_similarity(path)

@@ -28,8 +28,8 @@ from partita.plots._style import (
     remark,
     whole_ticks,
 )
-from partita.summary.observations import Observations
 from partita.summary.result import Summary
+from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

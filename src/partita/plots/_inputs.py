@@ -9,8 +9,8 @@ from partita.errors import InvalidInputError
 from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size
 from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit
-from partita.summary.observations import Observations, as_observations
 from partita.summary.result import Summary
+from partita.summary.summarize import Observations, as_observations
 
 T = TypeVar("T")
 

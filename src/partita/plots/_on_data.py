@@ -35,8 +35,8 @@ from partita.plots._style import (
 )
 from partita.samplers.fit import Fit
 from partita.search.result import PointEstimate
-from partita.summary.observations import Observations
 from partita.summary.result import Summary
+from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

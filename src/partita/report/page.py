@@ -1,10 +1,12 @@
-"""The report as one HTML file: template, style, script, Bokeh and data in it."""
+"""The report as one HTML file: template, style, scripts, Bokeh figures and data in it."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +14,279 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
 from partita._optional import require
-from partita.plots._style import COLOURS, SHAPES, shape
-from partita.report.figures import HEAT_STEPS, MOST_BRACKETS, asset, figures
+from partita._text import Words
+from partita.plots._similarity import SimilarityMap
+from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
 from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
-from partita.report.how_many import HEIGHT as HIGH
-from partita.report.how_many import WIDTH as WIDE
-from partita.report.prepare import Content, prepare
+from partita.report.partitions import HEIGHT as HIGH
+from partita.report.partitions import WIDTH as WIDE
+from partita.report.prepare import Content, ItemPositions, Trace, prepare
 from partita.report.wording import BOUNDS
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
+
+
+HEAT_STEPS = 10_000
+"""Probabilities travel as whole numbers of this many parts: two bytes a cell."""
+
+MOST_BRACKETS = 120
+"""Clusters of the estimate that are framed; more frames would cover the cells."""
+
+_INK = "#222222"
+_QUIET = "#767676"
+_TOOLS = "pan,wheel_zoom,reset,save"
+
+
+def asset(name: str) -> str:
+    """The text of one of the files that the page is made of: style, scripts, template."""
+    return (files("partita.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _bokeh(module: str) -> Any:
+    return require(f"bokeh.{module}", extra="report", purpose="the report")
+
+
+def figures(content: Content) -> Mapping[str, Any]:
+    """Every figure by the name of its place on the page."""
+    source, said = _items_source(content), content.said
+    found = {
+        "heat": _heat(content.heat, said),
+        "probability": _probability(content, source),
+        "counts": _counts(content),
+        "distances": _distances(content),
+    }
+    if content.place is not None:
+        found["data"] = _sources(content.place, source, said)
+    for j, trace in enumerate(content.traces):
+        found[f"trace{j}"] = _trace(trace)
+    return found
+
+
+def _figure(tools: str, height: int, **options: Any) -> Any:
+    plot = _bokeh("plotting").figure(
+        tools=tools,
+        height=height,
+        sizing_mode="stretch_width",
+        toolbar_location="right" if tools else None,
+        output_backend="canvas",
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+        **options,
+    )
+    plot.toolbar.logo = None
+    plot.toolbar.active_scroll = None  # the wheel scrolls the page
+    models = _bokeh("models")
+    plot.toolbar.stylesheets = [models.InlineStyleSheet(css=asset("toolbar.css"))]
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.axis.axis_label_text_color = plot.axis.major_label_text_color = _INK
+    plot.axis.axis_line_color = plot.axis.major_tick_line_color = _QUIET
+    plot.axis.minor_tick_line_color = None
+    plot.grid.grid_line_color = "#EBEBEB"
+    return plot
+
+
+def _label(plot: Any, x: str, y: str = "") -> None:
+    """Set titles as plain text: in a string Bokeh takes what is between dollar signs for TeX."""
+    for axis, text in ((plot.xaxis[0], x), (plot.yaxis[0], y)):
+        if text:
+            axis.axis_label = _bokeh("models").PlainText(text=text)
+
+
+def _items_source(content: Content) -> Any:
+    """One row per item, shared by the pictures whose points are items."""
+    order, _ = content.heat_items
+    n = order.size
+    columns = {
+        "position": np.argsort(order).astype(np.int32),
+        "probability": content.item_columns["probability"],
+        "colour": [OTHER] * n,
+        "shape": ["circle"] * n,
+        "cluster": np.zeros(n, np.int32),
+        "name": [""] * n,
+    }
+    if content.place is not None:
+        columns["x"] = content.place.x
+        columns["y"] = content.place.y
+    return _bokeh("models").ColumnDataSource(columns, name="items")
+
+
+def _points(plot: Any, source: Any, x: str, y: str, n: int, said: Words) -> None:
+    drawn = plot.scatter(
+        x,
+        y,
+        source=source,
+        size=8 if n <= 500 else 5 if n <= 5_000 else 3.5,
+        marker="shape",
+        fill_color="colour",
+        fill_alpha=0.85 if n <= 5_000 else 0.6,
+        line_color=_INK if n <= 500 else None,
+        line_width=0.5,
+        selection_line_color=_INK,
+        selection_line_width=1.5,
+        selection_fill_alpha=1.0,
+        nonselection_fill_alpha=0.1,
+        nonselection_line_alpha=0.1,
+    )
+    models = _bokeh("models")
+    # Only points are selected: tools that reach the curve behind them would fade it.
+    box, *others = (
+        tool(renderers=[drawn])
+        for tool in (models.BoxSelectTool, models.LassoSelectTool, models.TapTool)
+    )
+    hover = models.HoverTool(
+        renderers=[drawn],
+        tooltips=[
+            ("item", "@name"),
+            ("cluster", "@cluster"),
+            (said.probability, "@probability{0.00}"),
+        ],
+    )
+    plot.add_tools(box, *others, hover)
+    plot.toolbar.active_drag = box
+
+
+def _sources(place: ItemPositions, source: Any, said: Words) -> Any:
+    plot = _figure(_TOOLS, 430)
+    if place.curve is not None:
+        plot.line(*place.curve, color=_QUIET, line_width=1.5)
+    _points(plot, source, "x", "y", place.x.size, said)
+    _label(plot, place.x_title, place.y_title)
+    return plot
+
+
+def _probability(content: Content, source: Any) -> Any:
+    alone, said, n = content.place is None, content.said, content.heat_items[0].size
+    plot = _figure(_TOOLS if alone else "reset,save", 430 if alone else 260)
+    plot.y_range = _bokeh("models").Range1d(-0.04, 1.06)
+    _points(plot, source, "position", "probability", n, said)
+    _label(plot, "items in the order of the heat map", said.probability)
+    return plot
+
+
+def _heat(heat: SimilarityMap, said: Words) -> Any:
+    models = _bokeh("models")
+    n = heat.values.shape[0]
+    strip = 0.045 * n
+    plot = _figure(
+        _TOOLS,
+        520,
+        x_range=models.Range1d(-strip, n, bounds=(-strip, n)),
+        y_range=models.Range1d(n, -strip, bounds=(-strip, n)),
+        aspect_ratio=1.0,
+        max_width=640,
+        name="heat",
+    )
+    # The page's script makes the selection from the box: no part of the picture is selected.
+    box = models.BoxSelectTool(renderers=[])
+    plot.add_tools(box)
+    plot.toolbar.active_drag = box
+    plot.axis.visible = False
+    plot.grid.visible = False
+    mapper = models.LinearColorMapper(palette=similarity_colours(), low=0, high=HEAT_STEPS)
+    cells = np.round(heat.values * HEAT_STEPS).astype(np.uint16)
+    image = models.ColumnDataSource({"image": [cells]}, name="cells")
+    plot.image("image", x=0, y=0, dw=n, dh=n, source=image, color_mapper=mapper, level="image")
+    _brackets(plot, heat)
+    _shades(plot)
+    plot.add_layout(_colour_bar(mapper, said), "below")
+    return plot
+
+
+def _brackets(plot: Any, heat: SimilarityMap) -> None:
+    """The clusters of the estimate as squares along the diagonal."""
+    if heat.clusters.size > MOST_BRACKETS:
+        return
+    # A cluster may begin within a cell that holds several items.
+    begins = np.interp(heat.starts, heat.edges, np.arange(heat.edges.size))
+    low, high = begins[:-1], begins[1:]
+    look = {"fill_color": None, "line_color": COLOURS[0], "line_width": 1.5}
+    plot.quad(left=low, right=high, top=low, bottom=high, **look)
+
+
+def _shades(plot: Any) -> None:
+    """Strips in the colours of the partition shown, and veils over what is not selected."""
+    models = _bokeh("models")
+    sides = ("left", "right", "top", "bottom")
+    looks: dict[str, dict[str, Any]] = {
+        "strip": {"fill_color": "colour", "line_color": None},
+        "veil": {"fill_color": "#AEB6BD", "fill_alpha": 0.65, "line_color": None},
+        "cursor": {"fill_color": None, "line_color": "#D55E00", "line_width": 2},
+    }
+    for name, look in looks.items():
+        columns: dict[str, list[Any]] = {side: [] for side in sides}
+        if name == "strip":
+            columns["colour"] = []
+        source = models.ColumnDataSource(columns, name=name)
+        plot.quad(*sides, source=source, **look)
+
+
+def _colour_bar(mapper: Any, said: Words) -> Any:
+    models = _bokeh("models")
+    parts = np.linspace(0, HEAT_STEPS, 5).astype(int).tolist()
+    return models.ColorBar(
+        color_mapper=mapper,
+        ticker=models.FixedTicker(ticks=parts),
+        major_label_overrides={part: f"{part / HEAT_STEPS:g}" for part in parts},
+        height=10,
+        title=said.together,
+        title_text_font_style="normal",
+        background_fill_color=None,
+    )
+
+
+def _counts(content: Content) -> Any:
+    models = _bokeh("models")
+    plot = _figure("", 260)
+    k = content.shown.sizes[0].size
+    colours = [COLOURS[0] if value == k else OTHER for value in content.count_values.tolist()]
+    plot.vbar(x=content.count_values, top=content.count_probabilities, width=0.8, color=colours)
+    plot.y_range.start = 0
+    few, most = float(content.count_values[0]), float(content.count_values[-1])
+    plot.x_range = models.Range1d(few - 1.5, most + 1.5)
+    plot.xaxis[0].ticker = models.BasicTicker(min_interval=1, num_minor_ticks=0)
+    _label(plot, "number of clusters", content.said.probability)
+    return plot
+
+
+def _distances(content: Content) -> Any:
+    models = _bokeh("models")
+    plot = _figure("", 260)
+    edges = content.distance_edges
+    look = {"fill_color": "#9AA5B1", "line_color": "white"}
+    plot.quad(left=edges[:-1], right=edges[1:], top=content.distance_masses, bottom=0, **look)
+    plot.add_layout(
+        models.BoxAnnotation(name="radius_box", right=0, fill_color=COLOURS[0], fill_alpha=0.12)
+    )
+    plot.add_layout(
+        models.Span(
+            name="radius_line", dimension="height", location=0, line_color=COLOURS[0], line_width=2
+        )
+    )
+    plot.y_range.start = 0
+    margin = 0.05 * float(edges[-1] - edges[0])
+    start = max(0.0, float(edges[0]) - margin)
+    plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
+    _label(plot, content.distance_title, f"share of {content.said.draws}")
+    return plot
+
+
+def _trace(trace: Trace) -> Any:
+    plot = _figure("", 190, title=trace.title)
+    plot.title.text_font_style = "normal"
+    plot.title.text_color = _INK
+    for j, (draws, values) in enumerate(trace.chains):
+        plot.line(
+            draws.astype(np.int32),
+            values.astype(np.float32),
+            color=COLOURS[j % len(COLOURS)],
+            line_width=0.7,
+            line_alpha=0.8,
+        )
+    _label(plot, "draw")
+    return plot
+
 
 SCRIPTS = (
     *("data", "state", "clusters", "table", "heat"),

@@ -3,28 +3,206 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Table
-from partita._text import Words, with_unit, words
+from partita._text import Words, counted, in_list, with_unit, words
 from partita.diagnostics.diagnose import TITLES, functionals
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Bools, Floats
+from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.report import wording
 from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
-from partita.report.how_many import HowMany, how_many
-from partita.report.item_positions import ItemPositions, item_positions
-from partita.report.item_sample import with_fewer_items
-from partita.report.partitions import Shown, shown_partitions
+from partita.report.partitions import HowMany, Shown, how_many, shown_partitions
 from partita.summary import tables
+from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
     from partita.summary.result import Summary
+
+
+@dataclass(frozen=True, eq=False)
+class ItemPositions:
+    """Coordinates of the items, what the axes mean, and a curve to draw behind them.
+
+    Attributes
+    ----------
+    x, y : ndarray of float, shape (n_items,)
+        NaN for items that cannot be placed.
+    x_title, y_title : str
+    curve : pair of ndarray, or None
+        The estimated density of one-dimensional data.
+    note : str
+        How the coordinates were made, in a sentence or two.
+    """
+
+    x: Floats
+    y: Floats
+    x_title: str
+    y_title: str
+    curve: tuple[Floats, Floats] | None
+    note: str
+
+
+def item_positions(
+    data: Floats | None, names: tuple[str, ...] | None, categories: tuple[int, ...] = ()
+) -> ItemPositions | None:
+    """One column at its density, two as they are, more on their principal components.
+
+    With categories among the columns, on the axes of :func:`mixed_axes`.
+    Unlike a figure, a report must not fail for missing values: items without
+    one of their two coordinates are left out, and columns that are combined
+    have their mean filled in. The note says so.
+    """
+    if data is None:
+        return None
+    n_columns = data.shape[1]
+    missing = ~np.isfinite(data)
+    if categories:
+        return _on_mixed_axes(data, categories, int(missing.sum()))
+    absent: NDArray[np.bool_] = np.zeros(len(data), np.bool_)
+    if n_columns <= 2:
+        absent = np.logical_or.reduce(missing, axis=1)
+    if absent.all():
+        nowhere = np.full(len(data), np.nan)
+        return ItemPositions(nowhere, nowhere, "", "", None, _left_out(absent))
+    filled = data if n_columns <= 2 else _filled(data, missing)
+    view = prepare_view(Observations(filled[~absent], _titles(names, n_columns)), None)
+    if view.points.shape[1] == 1:
+        return _at_density(view, absent)
+    x, y = _spread(view.points, absent)
+    note = _left_out(absent)
+    if n_columns > 2:
+        note = f"The first two principal components of {n_columns:,} standardised columns."
+    if n_columns > 2 and missing.any():
+        count = counted(int(missing.sum()), "missing value")
+        note += f" The mean of the column stands in for {count}."
+    x_title, y_title = view.names
+    return ItemPositions(x, y, x_title, y_title, None, note)
+
+
+def _on_mixed_axes(data: Floats, categories: tuple[int, ...], n_missing: int) -> ItemPositions:
+    points, (x_title, y_title) = mixed_axes(data, categories)
+    kinds = [counted(len(categories), "column") + " of categories"]
+    if numbers := data.shape[1] - len(categories):
+        kinds.insert(0, f"{counted(numbers, 'column')} of numbers")
+    note = (
+        f"The first two axes of a factor analysis of mixed data: {in_list(kinds)}, numbers "
+        "standardised, levels as scaled indicators."
+    )
+    if n_missing:
+        note += f" {counted(n_missing, 'missing value')} stand at the mean."
+    return ItemPositions(points[:, 0], points[:, 1], x_title, y_title, None, note)
+
+
+def _titles(names: tuple[str, ...] | None, n_columns: int) -> tuple[str, ...]:
+    numbers = tuple(str(j) for j in range(n_columns))
+    if names is not None and names != numbers:
+        return names
+    # Columns numbered 0, 1, … came without names.
+    return ("value",) if n_columns == 1 else tuple(f"column {j}" for j in numbers)
+
+
+def _left_out(absent: Bools) -> str:
+    n = int(absent.sum())
+    if n == 0:
+        return ""
+    return f"{counted(n, 'item')} with missing values {'is' if n == 1 else 'are'} not drawn."
+
+
+def _filled(data: Floats, missing: Bools) -> Floats:
+    """Means of their columns for missing values; 0 where nothing is known."""
+    known = np.where(missing, 0.0, data)
+    means = known.sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, means, data)
+
+
+def _spread(points: Floats, absent: Bools) -> Floats:
+    """Coordinates by row, with NaN for the items left out."""
+    out = np.full((points.shape[1], absent.size), np.nan)
+    out[:, ~absent] = points.T
+    return out
+
+
+def _at_density(view: View, absent: Bools) -> ItemPositions:
+    curve = prepare_curve(view, None, None)
+    x, y = _spread(np.column_stack([view.points[:, 0], curve.at_items]), absent)
+    note = f"Each item stands on a kernel density estimate of the data. {_left_out(absent)}"
+    return ItemPositions(x, y, view.names[0], "density", (curve.grid, curve.values), note.strip())
+
+
+MOST_ITEMS = 20_000
+"""Items up to which all are shown."""
+
+LEAST_CERTAIN, AT_RANDOM = 1_000, 9_000
+"""Of more items: how many of the least certain are shown, and how many others."""
+
+Items = NDArray[np.int64]
+
+
+def with_fewer_items(content: Content) -> Content:
+    """The same content, of very many items with a part of them, and a note that says so."""
+    n = content.heat.n_items
+    if n <= MOST_ITEMS:
+        return content
+    items = _chosen(content.heat, content.item_columns["probability"])
+    note = (
+        f"Shown are {items.size:,} of {n:,} items: the {LEAST_CERTAIN:,} least certain, and others "
+        "at random from every part of the heat map. Numbers in the text, sizes of clusters and "
+        "the heat map are about all items. summary.labels holds the labels of all."
+    )
+    names, place, held = content.item_names, content.place, content.holds
+    return replace(
+        content,
+        item_numbers=items,
+        item_note=note,
+        shown=replace(content.shown, labels=tuple(row[items] for row in content.shown.labels)),
+        heat_items=_places(content.heat, items),
+        place=None if place is None else replace(place, x=place.x[items], y=place.y[items]),
+        item_names=None if names is None else tuple(names[i] for i in items.tolist()),
+        item_columns={name: column[items] for name, column in content.item_columns.items()},
+        holds=None
+        if held is None
+        else replace(
+            held,
+            levels=tuple(replace(level, items=_among(level.items, items)) for level in held.levels),
+        ),
+        rival_items=tuple(
+            replace(rival, moved=_among(rival.moved, items)) for rival in content.rival_items
+        ),
+    )
+
+
+def _chosen(heat: SimilarityMap, probability: NDArray[np.floating]) -> Items:
+    """The least certain items, and as many others of each cell of the heat map."""
+    rng = np.random.default_rng(0)
+    n_cells = heat.edges.size - 1
+    cell = np.repeat(np.arange(n_cells), np.diff(heat.edges))
+    order = rng.permutation(heat.n_items)
+    by_cell = order[np.argsort(cell[order], kind="stable")]
+    rank = np.arange(heat.n_items) - heat.edges[cell]
+    others = heat.order[by_cell[rank < max(1, AT_RANDOM // n_cells)]]
+    doubtful = np.argsort(probability, kind="stable")[:LEAST_CERTAIN]
+    return np.union1d(others, doubtful)
+
+
+def _places(heat: SimilarityMap, items: Items) -> tuple[Items, Items]:
+    """The items shown from top to bottom, by their places among themselves; where cells begin."""
+    is_shown = np.zeros(heat.n_items, np.bool_)
+    is_shown[items] = True
+    there = is_shown[heat.order]
+    before = np.concatenate(([0], np.cumsum(there)))
+    return np.searchsorted(items, heat.order[there]), before[heat.edges]
+
+
+def _among(some: Items, items: Items) -> Items:
+    """Places among the items shown of those that are."""
+    return np.searchsorted(items, np.intersect1d(some, items))
 
 
 _TRACE_POINTS = 4_000

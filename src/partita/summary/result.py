@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
+from partita._optional import require
 from partita._result import Result, Table
 from partita._text import counted, words
 from partita._validate import flag
@@ -32,7 +33,6 @@ from partita.losses.base import Loss
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve
 from partita.search.result import PointEstimate
-from partita.summary.loss_comparison import LossComparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,39 @@ if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
     from partita.search.price_path import PricePath
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LossComparison(Result):
+    """The VI and Binder estimates side by side, as in the paper's tables.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One per estimate: "VI", "Binder", and the loss of the summary when it
+        is neither.
+    n_clusters : ndarray of int64, shape (n_names,)
+    expected_binder, expected_vi_lb, expected_vi : ndarray of float, shape (n_names,)
+        Posterior expected losses of each estimate.
+    vi_distance, binder_distance : float
+        Distances between the VI estimate and the Binder estimate.
+    """
+
+    names: tuple[str, ...]
+    n_clusters: NDArray[np.int64]
+    expected_binder: NDArray[np.float64]
+    expected_vi_lb: NDArray[np.float64]
+    expected_vi: NDArray[np.float64]
+    vi_distance: float
+    binder_distance: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per estimate."""
+        pandas = require("pandas", extra="pandas", purpose="a table of estimates")
+        columns = ("n_clusters", "expected_binder", "expected_vi_lb", "expected_vi")
+        index = pandas.Index(list(self.names), name="estimate")
+        frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
+        return frame
 
 
 LATE = {
@@ -291,7 +324,7 @@ class Summary(Result):
 
         Values that are not finite become None, as JSON has no word for them.
         """
-        from partita.summary.plain import plain_summary
+        from partita.summary.tables import plain_summary
 
         return plain_summary(self)
 

@@ -1,4 +1,4 @@
-"""Everything about a posterior of clusterings in one call."""
+"""Everything about a posterior of clusterings in one call, and in one file."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import platform
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
-from partita._validate import Rng, seconds, unexpected
+from partita._validate import Rng, refuse_masked, seconds, unexpected
 from partita._version import version_of
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profile_table import Profiles
@@ -35,24 +36,126 @@ from partita.diagnostics.diagnose import (
     trace_functionals,
 )
 from partita.draws import Draws, as_draws
-from partita.errors import FileFormatError
+from partita.errors import FileFormatError, InvalidDataError
+from partita.io.data_table import as_table
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder, VILowerBound
 from partita.losses.evaluate import as_loss, distance
 from partita.posterior import Posterior
+from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
 from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Clock
-from partita.summary.how_many import curve_and_path
-from partita.summary.loss_comparison import LossComparison
-from partita.summary.observations import Observations, as_observations
-from partita.summary.result import LATE, Summary
+from partita.summary.result import LATE, LossComparison, Summary
 
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
+    from partita.search.price_path import PricePath
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Columns of numbers, shape (n_items, n_columns), and their names where they have any.
+
+    In the columns of ``categories`` numbers are codes of levels, which have no order.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...] | None
+    categories: tuple[int, ...] = ()
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The names, or x, or x1, x2, …."""
+        n_columns = self.values.shape[1]
+        if self.names is not None:
+            return self.names
+        return tuple(f"x{j + 1}" for j in range(n_columns)) if n_columns > 1 else ("x",)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names as a table calls them, so that observations are read as a table is."""
+        return self.names
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def as_observations(data: DataLike, n_items: int) -> Observations:
+    """Observations from an array or a table of numbers with one row per item."""
+    refuse_masked(data, "data", InvalidDataError)
+    table = as_table(data)
+    texts = [
+        name for name, c in zip(table.names, table.columns, strict=True) if c.dtype.kind == "O"
+    ]
+    if texts:
+        raise InvalidDataError(
+            f"data cannot be read as numbers: column {', '.join(map(repr, texts[:5]))} holds "
+            "text, categories or dates. Leave such columns out."
+        )
+    values = np.column_stack([column.astype(np.float64) for column in table.columns])
+    if table.n_rows != n_items:
+        raise InvalidDataError(
+            f"data have shape {values.shape}; expected one row per item, ({n_items},) or "
+            f"({n_items}, n_columns)."
+        )
+    values.flags.writeable = False
+    unnamed = table.names == tuple(str(j) for j in range(table.n_columns))
+    return Observations(values, None if unnamed else table.names)
+
+
+CHEAP_CELLS = 30_000_000
+"""Draws × items × (clusters of the estimate + 4), at most, for a short curve without request."""
+
+CHEAP_ITEMS = 8
+"""Items, at most, for a price path without request: all partitions of so few are compared."""
+
+
+def curve_and_path(
+    posterior: Posterior,
+    found: PointEstimate,
+    wanted: bool | tuple[float, float] | None,
+    wishes: dict[str, Any],
+) -> dict[str, Callable[[dict[str, Any]], Any] | None]:
+    """How to make the price path and the curve; None for what is not to be made.
+
+    Both where wanted; where it is left open, what is cheap. Cheap is counted in work, so that
+    the same call gives the same summary on every machine. The short curve begins at the
+    estimate, which must have been searched for freely.
+    """
+    loss, draws = found.loss, posterior.draws
+
+    def shared(timed: dict[str, Any]) -> dict[str, Any]:
+        return {name: timed[name] for name in ("time_limit", "rng", "n_jobs", "progress")}
+
+    def path(timed: dict[str, Any]) -> PricePath:
+        from partita.search.price_path import price_path
+
+        low, high = wanted if isinstance(wanted, tuple) else (0.0, 2.0)
+        return price_path(draws, loss=loss, low=low, high=high, bound=None, **shared(timed))
+
+    def whole_curve(timed: dict[str, Any]) -> ClustersCurve:
+        return clusters_curve(draws, loss=loss, **shared(timed))
+
+    def short_curve(timed: dict[str, Any]) -> ClustersCurve:
+        return plateau(posterior, found.labels, loss=loss, **shared(timed))
+
+    cells = draws.n_draws * draws.n_items * (found.n_clusters + 4)
+    free = all(wishes[name] is None for name in ("max_clusters", "n_clusters"))
+    free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
+    cheap = free and loss.form(1) is not None and cells <= CHEAP_CELLS
+    few = wanted is None and draws.n_items <= CHEAP_ITEMS
+    curve = None
+    if loss.averages_distances and wanted is not False:
+        curve = whole_curve if wanted else short_curve if cheap else None
+    return {
+        "price path": path if loss.has_price and (wanted or few) else None,
+        "curve over numbers of clusters": curve,
+    }
+
 
 T = TypeVar("T")
 

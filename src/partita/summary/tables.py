@@ -1,4 +1,4 @@
-"""The tables of a summary, as text: screen, notebook, LaTeX and report all read them here."""
+"""The tables of a summary as text and as plain values, for screen, LaTeX, JSON and report."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita._result import Table
+from partita._result import Table, fields_of, plain
 from partita._text import brief, counted, counts, of_sizes, origin_in_words, percent, words
 from partita.diagnostics.diagnose import title_of
 
 if TYPE_CHECKING:
+    from partita.credible.ball import CredibleBall
+    from partita.diagnostics.diagnose import Diagnostics
+    from partita.search.clusters_curve import ClustersCurve
+    from partita.search.price_path import PricePath
+    from partita.search.result import PointEstimate
     from partita.summary.result import Summary
+
 
 _STARTS = 12
 """Starts of the search that are listed."""
@@ -265,3 +271,84 @@ def number(value: float, digits: int = 4) -> str:
 
 def _whole(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else "–"
+
+
+_RIVALS = ("labels", "weights", "distance", "expected_loss", "radius", "chains", "chain_names")
+
+
+def plain_summary(summary: Summary) -> dict[str, Any]:
+    """What ``Summary.to_dict`` returns."""
+    draws = summary.draws
+    found: dict[str, Any] = {
+        "partita": "numbers",
+        "sentence": summary.sentence,
+        "how_many": summary.how_many,
+        "loss": repr(summary.loss),
+        "prob": summary.prob,
+        "n_draws": draws.n_draws,
+        "n_items": draws.n_items,
+        "n_chains": draws.n_chains,
+        "kind": draws.kind,
+        "item_names": draws.item_names,
+        "labels": summary.labels,
+        "n_clusters": summary.n_clusters,
+        "estimate": _estimate(summary.estimate),
+        "vi_estimate": _estimate(summary.vi_estimate),
+        "binder_estimate": _estimate(summary.binder_estimate),
+        "comparison": _columns(summary.comparison),
+        "ball": _ball(summary.ball),
+        "items": _columns(summary.items, without=("names", "labels")),
+        "clusters": _columns(summary.clusters),
+        "profiles": None if summary.profiles is None else _columns(summary.profiles),
+        "n_clusters_posterior": _columns(summary.counts),
+        "sizes_posterior": _columns(summary.sizes),
+        "diagnostics": _diagnostics(summary.diagnostics),
+        "rivals": None if summary.rivals is None else fields_of(summary.rivals, *_RIVALS),
+        "path": None if summary.path is None else _path(summary.path),
+        "curve": None if summary.curve is None else _curve(summary.curve),
+        "options": dict(summary.options),
+        "versions": dict(summary.versions),
+        "seconds": summary.seconds,
+    }
+    shown: dict[str, Any] = plain(found)
+    return shown
+
+
+def _estimate(found: PointEstimate) -> dict[str, Any]:
+    names = ("labels", "n_clusters", "expected_loss", "lower_bound", "gap", "method", "ties")
+    return {
+        "loss": repr(found.loss),
+        **fields_of(found, *names),
+        "n_starts": len(found.search.starts),
+        "n_restarts": found.search.restarts,
+        "limits": found.search.limits,
+        "interrupted": found.search.interrupted,
+    }
+
+
+def _ball(ball: CredibleBall) -> dict[str, Any]:
+    return {
+        "loss": repr(ball.loss),
+        **fields_of(ball, "prob", "radius", "radius_mcse", "coverage"),
+        "n_inside": int(ball.inside.sum()),
+        **{name: _columns(bound, without=("kind",)) for name, bound in ball.bounds.items()},
+    }
+
+
+def _diagnostics(found: Diagnostics) -> dict[str, Any]:
+    agreement = None if found.agreement is None else _columns(found.agreement)
+    return {**_columns(found, without=("agreement",)), "agreement": agreement, "ok": found.ok}
+
+
+def _path(path: PricePath) -> dict[str, Any]:
+    shown = _columns(path, without=("loss", "item_names", "_draws"))
+    return {**shown, "loss": repr(path.loss), "is_proven": path.is_proven, "gap": path.gap}
+
+
+def _curve(curve: ClustersCurve) -> dict[str, Any]:
+    shown = {**_columns(curve), "loss": repr(curve.loss), "percent": curve.percent}
+    return {**shown, "plateau": curve.plateau, "sentence": curve.sentence}
+
+
+def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    return fields_of(table, *(name for name in table.__dataclass_fields__ if name not in without))
