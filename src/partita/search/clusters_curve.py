@@ -47,7 +47,7 @@ def clusters_curve(
     k: Iterable[int] | None = None,
     loss: str | Loss = "vi",
     tolerance: float | None = None,
-    n_starts: int = 16,
+    n_starts: int = 64,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -70,7 +70,7 @@ def clusters_curve(
     tolerance : float, optional
         The excess, in the unit of the loss, up to which a k belongs to the
         plateau. By default two Monte Carlo standard errors of that excess.
-    n_starts : int, default 16
+    n_starts : int, default 64
         Most starts of the search without a given k.
     time_limit : float, optional
         Seconds after which the best so far is taken for every k.
@@ -127,7 +127,8 @@ def clusters_curve(
         best = min(free, key=lambda c: task.evaluate(c.labels))
         most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
         numbers = list(range(1, most + 1)) if wanted is None else wanted
-        rows = best_for_each(task, numbers, best.labels, free)
+        found = _search_numbers(task, numbers, best.labels, free)
+        rows = {number: candidates[0].labels for number, candidates in found.items()}
         return measured(
             as_posterior(given, n_jobs), measure, rows, best.labels, tolerance, task.clock.seconds
         )
@@ -382,46 +383,82 @@ ABOVE, STRIDE = 4, 8
 """Numbers of clusters above that of the estimate, at most, that are looked at briefly; below the
 plateau every step is by this part of the number."""
 
-Rows = dict[int, Labels]
+CHAIN = 8
+"""Numbers of clusters, at most, between that of the estimate and a given one that are searched on
+the way to it."""
+
+Rows = dict[int, list[Candidate]]
+"""Partitions for each number of clusters, the best first."""
 
 
-def best_for_each(
+def search_number(task: Task, k: int, best: Labels, free: Sequence[Candidate]) -> list[Candidate]:
+    """Partitions of exactly k clusters, the best first, as the curve finds them.
+
+    The numbers on the way from the estimate's and one beyond are searched too, because their best
+    partitions lead to better ones of k.
+    """
+    own = int(best.max()) + 1
+    low, high = min(own, k - 1), max(own, k + 1)
+    if abs(k - own) > CHAIN:
+        low, high = k - 1, k + 1
+    numbers = range(max(1, low), min(task.n_items, high) + 1)
+    return _search_numbers(task, numbers, best, free)[k]
+
+
+def _search_numbers(
     task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate]
 ) -> Rows:
-    """The best partition found for each number of clusters, ascending."""
-    search = ConstrainedSearch(task)
+    """Partitions for each number of clusters, ascending.
+
+    Each number has random numbers of its own, so that what is found does not depend on which
+    other numbers are searched, but for what comes from its neighbours.
+    """
+    seed = int(task.rng.integers(1 << 62))
+    search = _NumberSearch(task, seed)
     own = int(best.max()) + 1
-    rows: Rows = {own: best}
+    rows: Rows = {own: [c for c in free if int(c.labels.max()) + 1 == own]}
+    rows[own].sort(key=lambda c: task.evaluate(c.labels))
+    if search.enumerates:
+        return {k: rows[own] if k == own else search.of(k, free, FULL) for k in numbers}
     below = sorted((k for k in numbers if k < own), reverse=True)
     above = sorted(k for k in numbers if k > own)
     for side in (below, above):
         last = own
         for k in side:
-            starts = [Candidate(rows[last], "neighbour"), *free]
-            rows[k] = _lowest(search, k, starts, FULL)
+            # As if k alone were asked for, then from the number before: the better is kept.
+            rows[k] = search.better(k, search.of(k, free, FULL), rows[last])
             last = k
-    if not search.enumerates:
-        _from_neighbours(search, rows, own, sorted(rows))
-        _from_neighbours(search, rows, own, sorted(rows, reverse=True))
+    for order in (sorted(rows), sorted(rows, reverse=True)):
+        for last, k in pairwise(order):
+            if k != own and not task.clock.is_up():
+                rows[k] = search.better(k, rows[k], rows[last])
     return {k: rows[k] for k in sorted(numbers)}
 
 
-def _from_neighbours(search: ConstrainedSearch, rows: Rows, own: int, order: list[int]) -> None:
-    """Once along the numbers: a better partition of one may lead to one of the next."""
-    for last, k in pairwise(order):
-        if k != own and not search.task.clock.is_up():
-            found = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
-            evaluate = search.task.evaluate
-            rows[k] = min(rows[k], found, key=evaluate)
+class _NumberSearch:
+    """The constrained search for a number of clusters."""
 
+    def __init__(self, task: Task, seed: int) -> None:
+        self.task, self.seed = task, seed
+        self.search = ConstrainedSearch(task)
+        self.enumerates = self.search.enumerates
+        task.rng = np.random.default_rng(seed)
+        if not self.enumerates:
+            self.search.prepare()
 
-def _lowest(
-    search: ConstrainedSearch, k: int, starts: Sequence[Candidate], effort: Effort
-) -> Labels:
-    constraints = Constraints(k)
-    found = search.search(constraints, starts, effort)
-    found += [c for c in starts if constraints.allow(c.labels)]
-    return min(found, key=lambda c: search.task.evaluate(c.labels)).labels
+    def of(self, k: int, starts: Sequence[Candidate], effort: Effort) -> list[Candidate]:
+        """What a search from these starts finds, and the starts that have k clusters."""
+        task, constraints = self.task, Constraints(k)
+        task.rng = np.random.default_rng((self.seed, k))
+        found = self.search.search(constraints, starts, effort)
+        found += [c for c in starts if constraints.allow(c.labels)]
+        return sorted(found, key=lambda c: task.evaluate(c.labels))
+
+    def better(self, k: int, mine: list[Candidate], beside: list[Candidate]) -> list[Candidate]:
+        """The partitions of k clusters with what the best of another number leads to."""
+        start = [Candidate(beside[0].labels, "neighbour")]
+        found = [*mine, *self.of(k, start, BRIEF)]
+        return sorted(found, key=lambda c: self.task.evaluate(c.labels))
 
 
 def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCurve:
@@ -433,14 +470,14 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
     begins where the last one ended.
     """
     own, given = int(best.max()) + 1, posterior.draws
-    rows: Rows = {own: best}
-    search = ConstrainedSearch(task)
+    rows = {own: best}
+    search = _NumberSearch(task, int(task.rng.integers(1 << 62)))
     lowest = posterior.distances(task.loss, best)
     allowed = NEAR / 100.0 * float(lowest @ given.probabilities)
     for step, share in ((-1, allowed), (1, 0.0)):
         last, k = own, own + step
         while 1 <= k <= min(task.n_items, own + ABOVE):
-            rows[k] = _lowest(search, k, [Candidate(rows[last], "neighbour")], BRIEF)
+            rows[k] = search.of(k, [Candidate(rows[last], "neighbour")], BRIEF)[0].labels
             difference = posterior.distances(task.loss, rows[k]) - lowest
             excess = float(difference @ given.probabilities)
             error = STANDARD_ERRORS * np.nan_to_num(_error(difference, given))
@@ -455,7 +492,7 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
 def measured(
     posterior: Posterior,
     loss: Loss,
-    rows: Rows,
+    rows: dict[int, Labels],
     best: Labels,
     tolerance: float | None,
     seconds: float,

@@ -89,7 +89,12 @@ def within(task: Task, rules: Constraints, free: list[Candidate]) -> list[Candid
     best = min(free, key=lambda c: task.evaluate(c.labels))
     if rules.allow(best.labels):
         return [c for c in free if rules.allow(c.labels)]
-    found = ConstrainedSearch(task).search(rules, free, FULL)
+    if rules.n_clusters is not None and rules.min_size == 1:
+        from partita.search.clusters_curve import search_number  # which searches by this module
+
+        found = search_number(task, rules.n_clusters, best.labels, free)
+    else:
+        found = ConstrainedSearch(task).search(rules, free, FULL)
     sizes = np.bincount(best.labels)
     lowest = min(task.evaluate(c.labels) for c in found)
     cost = max(0.0, lowest - task.evaluate(best.labels))
@@ -120,6 +125,10 @@ class ConstrainedSearch:
                 f"min_size for at most {EVALUATED_ITEMS} items; there are {task.n_items:,}.",
                 argument="loss",
             )
+
+    def prepare(self) -> None:
+        """Choose the draws that are explored now, whatever is searched for first."""
+        _ = self._explored
 
     @cached_property
     def _listed(self) -> Listed:
