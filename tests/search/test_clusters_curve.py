@@ -67,7 +67,7 @@ def test_a_search_finds_the_best_of_every_k(monkeypatch):
     assert curve.expected_loss == pytest.approx(wanted, abs=1e-11)
 
 
-@pytest.mark.parametrize("loss", ["vi", "nvi"])
+@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(1.3)], ids=repr)
 def test_the_curve_and_the_estimate_with_that_number_are_one_search(loss):
     rng = np.random.default_rng(7)
     truth, noise = rng.integers(0, 4, 24), rng.integers(0, 5, (30, 24))
