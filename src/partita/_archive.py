@@ -149,6 +149,9 @@ _LATER: dict[str, dict[str, Any]] = {
 }
 """Fields that files of earlier versions lack, and what stands for them."""
 
+_RENAMED = {"Summary": {"rivals": "representatives"}}
+"""Fields that files of earlier versions call otherwise."""
+
 _ELSEWHERE = {"Levels": "partita.credible.ball"}
 """Parts that are not public names of partita."""
 
@@ -189,6 +192,8 @@ def part_from(name: str, entries: dict[str, Any]) -> Any:
         raise ValueError(f"it asks for {name}, which is not a part of a result")
     cls = part_named(kind)
     known = {field.name for field in fields(cls)}
+    renamed = _RENAMED.get(kind, {})
+    entries = {renamed.get(n, n): v for n, v in entries.items()}
     given = {**_LATER.get(kind, {}), **{n: v for n, v in entries.items() if n in known}}
     needed = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}
     if missing := needed - given.keys():

@@ -93,16 +93,17 @@ def keep_path(adata: Any, summary: Summary, name: str) -> None:
     keep(adata.obsm, name, None if summary.path is None else np.array(summary.path.labels.T))
 
 
-def keep_rivals(adata: Any, summary: Summary, key: str) -> None:
-    """Rival answers as columns of ``obs``, and their masses."""
-    for column in [c for c in adata.obs if re.fullmatch(rf"{re.escape(key)}_rival_\d+", str(c))]:
+def keep_representatives(adata: Any, summary: Summary, key: str) -> None:
+    """Representatives as columns of ``obs``, and their masses."""
+    mine = re.compile(rf"{re.escape(key)}_(rival|representative)_\d+")
+    for column in [c for c in adata.obs if mine.fullmatch(str(c))]:
         keep(adata.obs, column, None)
-    rivals = summary.rivals
-    if rivals is None:
+    several = summary.representatives
+    if several is None:
         return
-    for number, labels in enumerate(rivals.labels):
-        adata.obs[f"{key}_rival_{number}"] = categorical(labels, int(labels.max()) + 1)
-    adata.uns[key]["rivals"] = fields_of(rivals, "weights", "distance", "chains")
+    for number, labels in enumerate(several.labels):
+        adata.obs[f"{key}_representative_{number}"] = categorical(labels, int(labels.max()) + 1)
+    adata.uns[key]["representatives"] = fields_of(several, "weights", "distance", "chains")
 
 
 def categorical(labels: Labels, n_clusters: int) -> Any:
@@ -217,9 +218,9 @@ def summarize(
             once; of an ensemble, in 90% of its runs. It is ``summary.core``, a short search that
             ``.uns[key_added]["core"]`` describes: :func:`partita.credible_core` searches longer
             and may find more cells. Absent where the draws are too many for a short search.
-        ``.obs[f"{key_added}_rival_0"]``, ``_rival_1``, …
-            Categorical, where the chains disagree: the clusters of each rival answer, heaviest
-            first; their masses are in ``.uns[key_added]["rivals"]``.
+        ``.obs[f"{key_added}_representative_0"]``, ``_representative_1``, …
+            Categorical, where the chains disagree: the clusters of each representative, heaviest
+            first; their masses are in ``.uns[key_added]["representatives"]``.
         ``.uns[key_added]``
             "params" (how it was made), "estimate", "ball" with its bounds, "diagnostics" of the
             chains (R-hat by name, and warnings to heed), and "sentence", the one to write. Where
@@ -308,7 +309,7 @@ def attach(
     keep_core(adata, summary, f"{key_added}_core")
     adata.uns[key_added] = uns_of(summary)
     keep_path(adata, summary, f"{key_added}_path")
-    keep_rivals(adata, summary, key_added)
+    keep_representatives(adata, summary, key_added)
     matrix = similarity_of(summary.draws, dtype=np.float32) if similarity else None
     keep(adata.obsp, f"{key_added}_similarity", matrix)
 

@@ -183,17 +183,17 @@ def test_bad_draws(adata, labels):
     assert list(adata.obs) == []  # nothing half done
 
 
-def test_rival_answers_are_columns(adata, tmp_path):
+def test_several_answers_are_columns(adata, tmp_path):
     truth, other = np.repeat([0, 1, 2], 10), np.tile([0, 1, 2], 10)
     labels = np.array([truth, other])[np.repeat([0, 1], 60)]
     draws = pt.Draws(labels, chain=np.repeat([0, 1], 60))
     pt.anndata.summarize(adata, draws=draws)
-    assert adata.obs["partita_rival_0"].astype(int).tolist() == truth.tolist()
-    assert adata.obs["partita_rival_1"].astype(int).tolist() == other.tolist()
-    assert adata.uns["partita"]["rivals"]["weights"] == pytest.approx([0.5, 0.5])
+    assert adata.obs["partita_representative_0"].astype(int).tolist() == truth.tolist()
+    assert adata.obs["partita_representative_1"].astype(int).tolist() == other.tolist()
+    assert adata.uns["partita"]["representatives"]["weights"] == pytest.approx([0.5, 0.5])
     adata.write_h5ad(tmp_path / "cells.h5ad")
     pt.anndata.summarize(adata, draws=labels[:60])
-    assert not [c for c in adata.obs if "rival" in c]
+    assert not [c for c in adata.obs if "representative" in c]
 
 
 def test_columns_of_obs_are_draws():

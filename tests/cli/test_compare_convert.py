@@ -47,10 +47,10 @@ def test_losses_with_a_parameter_are_told_apart(place, partita):
     assert "variation of information of degree 1.5" in text
     against = ("compare", "draws.csv", "--against", "truth.csv", "--json", "--loss", losses[2])
     assert json.loads(partita(*against).stdout)["loss"] == "entropy(1.5)"
-    rivals = partita(
+    done = partita(
         "representatives", "draws.csv", "--n", "2", "--bound", "none", "--loss", losses[2]
     )
-    assert rivals.exit_code == 0, rivals.stderr
+    assert done.exit_code == 0, done.stderr
 
 
 def test_compare_reads_rows_columns_arrays_and_named_columns(place, partita):

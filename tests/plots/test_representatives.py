@@ -22,7 +22,7 @@ def draws() -> pt.Draws:
 
 
 @pytest.fixture(scope="module")
-def rivals(draws) -> pt.Representatives:
+def several(draws) -> pt.Representatives:
     return pt.representatives(draws)
 
 
@@ -33,9 +33,9 @@ def readable(figure) -> None:
 
 
 @pytest.mark.parametrize("data", [None, np.arange(18.0), np.random.default_rng(1).random((18, 2))])
-def test_panels_say_mass_and_mark_what_differs(rivals, data):
-    panels = pt.plots.representatives(rivals, data=data)
-    assert rivals.n == len(panels) == 2
+def test_panels_say_mass_and_mark_what_differs(several, data):
+    panels = pt.plots.representatives(several, data=data)
+    assert several.n == len(panels) == 2
     assert panels[0].get_title(loc="left").startswith("0: mass 6")
     assert "from 0" in panels[1].get_title(loc="left")
     if data is None:
@@ -48,16 +48,16 @@ def test_panels_say_mass_and_mark_what_differs(rivals, data):
     readable(panels[0].figure)
 
 
-def test_many_items_are_shown_as_bars(rivals, monkeypatch):
+def test_many_items_are_shown_as_bars(several, monkeypatch):
     import sys
 
     monkeypatch.setattr(sys.modules["partita.plots._representatives"], "MOST_BLOCKS", 5)
-    panels = pt.plots.representatives(rivals)
+    panels = pt.plots.representatives(several)
     assert panels[0].get_xlabel() == "cluster of the estimate"
 
 
-def test_the_curve_marks_the_number_chosen(rivals):
-    ax = pt.plots.representatives_curve(rivals)
+def test_the_curve_marks_the_number_chosen(several):
+    ax = pt.plots.representatives_curve(several)
     assert ax.get_title(loc="left") == "How many representatives? 2"
     assert ax.lines[-1].get_xdata() == [2]
     readable(ax.figure)

@@ -185,23 +185,23 @@ def test_cores_of_several_probabilities_and_profiles(summary):
     assert all(0 <= mark.low <= mark.high <= 320 for p in content.panels for mark in p.marks)
 
 
-def test_rival_answers_of_chains_that_disagree():
+def test_several_answers_of_chains_that_disagree():
     one, other = np.repeat([0, 1, 2], 6), np.where(np.arange(18) >= 15, 0, np.repeat([0, 1, 2], 6))
     labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
     found = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
     content = prepare(found)
-    assert content.rivals is not None
-    assert "(chains 0 and 1)" in content.rivals.caption
-    assert [row[1] for row in content.rivals.rows] == ["66.7%", "33.3%"]
-    assert "items 15, 16 and 17 move" in content.rivals.rows[1][-1]
-    assert [(r.key, r.moved.tolist()) for r in content.rival_items] == [
-        ("rival0", []),
-        ("rival1", [15, 16, 17]),
+    assert content.representatives is not None
+    assert "(chains 0 and 1)" in content.representatives.caption
+    assert [row[1] for row in content.representatives.rows] == ["66.7%", "33.3%"]
+    assert "items 15, 16 and 17 move" in content.representatives.rows[1][-1]
+    assert [(r.key, r.moved.tolist()) for r in content.differing_items] == [
+        ("representative0", []),
+        ("representative1", [15, 16, 17]),
     ]
     offered = {c.key: c.partition for c in content.shown.choices}
     for r in range(2):
-        shown = content.shown.labels[offered[f"rival{r}"]]
-        assert pt.distance(shown, found.rivals.labels[r]) == 0.0
+        shown = content.shown.labels[offered[f"representative{r}"]]
+        assert pt.distance(shown, found.representatives.labels[r]) == 0.0
 
 
 def test_corners_and_numbers_of_clusters_are_on_offer_and_drawn_to_scale():

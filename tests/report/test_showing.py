@@ -94,18 +94,18 @@ def test_buttons_of_rivals_show_and_select(browser, tmp_path):
     path = tmp_path / "report.html"
     summary.to_html(path)
     tab = browser.open(path)
-    assert each(tab, "#rivals button", "e.textContent") == [
-        "Show rival 0",
-        "Show rival 1",
-        "Select what differs from rival 0",
+    assert each(tab, "#representatives button", "e.textContent") == [
+        "Show representative 0",
+        "Show representative 1",
+        "Select what differs from representative 0",
     ]
     for number, labels in enumerate((one, other)):
-        tab.click(f"#rivals button[data-choice='rival{number}']")
-        assert tab.run("document.getElementById('choice').value") == f"rival{number}"
+        tab.click(f"#representatives button[data-choice='representative{number}']")
+        assert tab.run("document.getElementById('choice').value") == f"representative{number}"
         shown = tab.run(f"Array.from({MODEL}('items').data.cluster)")
         assert pt.distance(shown, labels) == 0.0
-        assert tab.text("#shown-text").startswith(f"Rival {number} (")
-    tab.click("#rivals button[data-items]")
+        assert tab.text("#shown-text").startswith(f"Representative {number} (")
+    tab.click("#representatives button[data-items]")
     assert selected(tab) == [15, 16, 17]
     assert tab.errors() == []
     tab.close()

@@ -86,12 +86,12 @@ def test_files_name_no_modules(tmp_path):
     labels = np.repeat([[0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1]], 40, axis=0)
     noisy = np.where(rng.random(labels.shape) < 0.05, 3, labels)
     apart = pt.summarize(pt.Draws(noisy, chain=np.repeat([0, 1], 40)), data=np.arange(6.0) ** 2)
-    assert apart.rivals is not None
+    assert apart.representatives is not None
     apart.save(tmp_path / "apart.npz")
     text = json.dumps(document(tmp_path / "apart.npz"))
     assert "partita." not in text
     again = pt.Summary.load(tmp_path / "apart.npz")
-    assert np.array_equal(again.rivals.labels, apart.rivals.labels)
+    assert np.array_equal(again.representatives.labels, apart.representatives.labels)
 
 
 def test_fits_and_checkpoints_have_the_same_format(tmp_path):

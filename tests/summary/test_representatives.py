@@ -1,4 +1,4 @@
-"""Chains that disagree: the summary names the rival answers, their chains and what differs."""
+"""Chains that disagree: the summary names several answers, their chains and what differs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def summary() -> pt.Summary:
     return pt.summarize(pt.Draws(labels, chain=np.repeat(range(4), 100)))
 
 
-def test_the_rivals_are_named(summary):
+def test_they_are_named(summary):
     assert summary.diagnostics.chains_disagree
-    assert summary.rivals is not None
-    assert summary.rivals.n == 2
+    assert summary.representatives is not None
+    assert summary.representatives.n == 2
     text = " ".join(summary.details().split())
     assert "Representative 0: 75% of the draws (chains 0, 1 and 2)." in text
     assert "(chains 0, 1 and 2)" in text
@@ -34,15 +34,22 @@ def test_the_rivals_are_named(summary):
 def test_they_are_stored(summary, tmp_path):
     summary.save(tmp_path / "summary.npz")
     again = pt.Summary.load(tmp_path / "summary.npz")
-    assert again.rivals is not None
-    np.testing.assert_array_equal(again.rivals.labels, summary.rivals.labels)
-    assert again.rivals.draws is again.draws
-    assert str(again.rivals) == str(summary.rivals)
-    assert summary.to_dict()["rivals"]["weights"] == pytest.approx([0.75, 0.25])
+    assert again.representatives is not None
+    np.testing.assert_array_equal(again.representatives.labels, summary.representatives.labels)
+    assert again.representatives.draws is again.draws
+    assert str(again.representatives) == str(summary.representatives)
+    assert summary.to_dict()["representatives"]["weights"] == pytest.approx([0.75, 0.25])
 
 
 def test_chains_that_agree_have_none():
     labels = np.random.default_rng(1).integers(0, 2, (400, 6))
     found = pt.summarize(pt.Draws(labels, chain=np.repeat([0, 1], 200)))
-    assert found.rivals is None
-    assert found.to_dict()["rivals"] is None
+    assert found.representatives is None
+    assert found.to_dict()["representatives"] is None
+
+
+def test_the_earlier_name_still_works(summary):
+    with pytest.warns(DeprecationWarning, match="representatives"):
+        assert summary.rivals is summary.representatives
+    with pytest.warns(DeprecationWarning, match="chain_assignment"):
+        assert summary.representatives.owners.tolist() == [0, 0, 0, 1]

@@ -216,8 +216,8 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     Examples
     --------
     >>> import partita as pt
-    >>> rivals = pt.representatives([[0, 0, 1, 1]] * 9 + [[0, 1, 0, 1]] * 9)
-    >>> ax = pt.plots.representatives_curve(rivals)
+    >>> found = pt.representatives([[0, 0, 1, 1]] * 9 + [[0, 1, 0, 1]] * 9)
+    >>> ax = pt.plots.representatives_curve(found)
     >>> ax.get_title(loc="left")
     'How many representatives? 2'
     """

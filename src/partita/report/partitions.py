@@ -96,15 +96,16 @@ def shown_partitions(summary: Summary) -> Shown:
         Choice(key, title, distinct.number(found.labels), wording.estimate_text(found))
         for key, title, found in _estimates(summary)
     )
-    if summary.rivals is not None and summary.rivals.n > 1:
+    several = summary.representatives
+    if several is not None and several.n > 1:
         choices += tuple(
             Choice(
-                f"rival{r}",
-                f"Rival {r} ({percent(round(float(summary.rivals.weights[r]), 3))})",
+                f"representative{r}",
+                f"Representative {r} ({percent(round(float(several.weights[r]), 3))})",
                 distinct.number(labels),
-                wording.rival_text(summary.rivals, r),
+                wording.representative_text(several, r),
             )
-            for r, labels in enumerate(summary.rivals.labels)
+            for r, labels in enumerate(several.labels)
         )
     choices += _of_path(summary, distinct) + _of_curve(summary, distinct)
     probs = sorted({*PROBS, summary.prob})

@@ -172,8 +172,8 @@ def with_fewer_items(content: Content) -> Content:
             held,
             levels=tuple(replace(level, items=_among(level.items, items)) for level in held.levels),
         ),
-        rival_items=tuple(
-            replace(rival, moved=_among(rival.moved, items)) for rival in content.rival_items
+        differing_items=tuple(
+            replace(one, moved=_among(one.moved, items)) for one in content.differing_items
         ),
     )
 
@@ -220,8 +220,8 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Rival:
-    """A rival answer: its name among the partitions on offer, and the items that differ."""
+class Differing:
+    """A representative: its name among the partitions on offer, and the items that differ."""
 
     key: str
     moved: NDArray[np.int64]
@@ -269,8 +269,8 @@ class Content:
     panels: tuple[Panel, ...]
     diagnostics: Table | None
     """None of an ensemble."""
-    rivals: Table | None
-    rival_items: tuple[Rival, ...]
+    representatives: Table | None
+    differing_items: tuple[Differing, ...]
     how_found: str
     limits: tuple[str, ...]
     starts: Table
@@ -322,8 +322,8 @@ def prepare(summary: Summary) -> Content:
         profiles=None if profiles is None else profile_table(profiles),
         panels=() if profiles is None else profile_panels(profiles),
         diagnostics=tables.diagnostics(summary),
-        rivals=tables.rivals(summary),
-        rival_items=_rivals(summary),
+        representatives=tables.representatives(summary),
+        differing_items=_differing(summary),
         how_found=wording.how_found(found),
         limits=(*summary.estimate.search.limits, *_cut_short(summary)),
         starts=tables.starts(summary),
@@ -356,12 +356,13 @@ def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
     }
 
 
-def _rivals(summary: Summary) -> tuple[Rival, ...]:
-    rivals = summary.rivals
-    if rivals is None or rivals.n == 1:
+def _differing(summary: Summary) -> tuple[Differing, ...]:
+    found = summary.representatives
+    if found is None or found.n == 1:
         return ()
     return tuple(
-        Rival(f"rival{r}", np.asarray(moved_items(rivals, r), np.int64)) for r in range(rivals.n)
+        Differing(f"representative{r}", np.asarray(moved_items(found, r), np.int64))
+        for r in range(found.n)
     )
 
 

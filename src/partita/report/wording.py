@@ -135,13 +135,13 @@ def how_found(found: PointEstimate) -> str:
     return f"{text}{search.effort}. The proof took {search.bound_seconds:.2g} s."
 
 
-def rival_text(rivals: Representatives, number: int) -> str:
-    """A rival answer: its mass, and what differs from the heaviest."""
-    own = words(rivals.draws.kind).draws
-    mass = f"Rival answer {number}, nearest to {100 * rivals.weights[number]:.3g}% of the {own}"
+def representative_text(found: Representatives, number: int) -> str:
+    """A representative: its mass, and what differs from the heaviest."""
+    own = words(found.draws.kind).draws
+    mass = f"Representative {number}, nearest to {100 * found.weights[number]:.3g}% of the {own}"
     if number == 0:
         return f"{mass}."
-    return f"{mass}. From rival 0: {rivals.explain(number).in_words()}."
+    return f"{mass}. From representative 0: {found.explain(number).in_words()}."
 
 
 def call_text(summary: Summary) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,8 +118,8 @@ class Summary(Result):
     diagnostics : Diagnostics
     profiles : Profiles or None
         What each cluster is like, column by column, when there are data.
-    rivals : Representatives or None
-        Rival answers with their chains and masses, where the chains disagree.
+    representatives : Representatives or None
+        Several answers with their chains and masses, where the chains disagree.
     path : PricePath or None
         Every partition that is optimal at some price of splitting, where it was
         asked for or is cheap.
@@ -162,11 +163,17 @@ class Summary(Result):
     options: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: float
-    rivals: Representatives | None = None
+    representatives: Representatives | None = None
     path: PricePath | None = None
     curve: ClustersCurve | None = None
     data_categories: tuple[int, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def rivals(self) -> Representatives | None:
+        """Earlier name of ``representatives``."""
+        warn("Summary.rivals is now representatives.", DeprecationWarning, stacklevel=2)
+        return self.representatives
 
     def __getattr__(self, name: str) -> Any:
         """A part that there was no time for, made when it is asked for."""

@@ -293,10 +293,10 @@ def summarize(
         None if make is None else parts.made(name, make, parts.timed(wishes))
         for name, make in made_of.items()
     )
-    rivals = None
+    several = None
     if diagnostics.chains_disagree:
         chains = "representatives of the chains"
-        rivals = parts.made(chains, _rivals, clean, metric, level, parts.timed(wishes))
+        several = parts.made(chains, _several, clean, metric, level, parts.timed(wishes))
     summary = Summary(
         draws=clean,
         data=None if observed is None else observed.values,
@@ -311,7 +311,7 @@ def summarize(
         options=_options(measure, level, overlap, {**wishes, "path": path}),
         versions=_versions(),
         seconds=time.perf_counter() - started,
-        rivals=rivals,
+        representatives=several,
         path=prices,
         curve=curve,
         missing=tuple(parts.missing),
@@ -377,7 +377,7 @@ def _for_comparison(
     return {"vi_estimate": vi, "binder_estimate": binder, "comparison": table}
 
 
-def _rivals(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
+def _several(draws: Draws, loss: Loss, prob: float, wishes: dict[str, Any]) -> Representatives:
     from partita.representative.representatives import representatives
 
     shared = {name: wishes[name] for name in ("time_limit", "rng", "n_jobs", "progress")}

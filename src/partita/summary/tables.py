@@ -186,11 +186,11 @@ def path(summary: Summary) -> Table | None:
     return Table(caption, ("Price", "Clusters", "Sizes"), rows)
 
 
-def rivals(summary: Summary) -> Table | None:
+def representatives(summary: Summary) -> Table | None:
     """Rival answers: masses, chains, and what differs from the heaviest."""
     from partita.representative.representatives import representatives_in_words
 
-    found = summary.rivals
+    found = summary.representatives
     if found is None:
         return None
     rows = tuple(
@@ -205,7 +205,7 @@ def rivals(summary: Summary) -> Table | None:
         for r in range(found.n)
     )
     ball = f"{percent(found.prob)} radius"
-    columns = ("Rival", "Mass", "Clusters", "Mean loss", ball, "Differs from rival 0")
+    columns = ("Representative", "Mass", "Clusters", "Mean loss", ball, "Differs from 0")
     return Table(representatives_in_words(found), columns, rows)
 
 
@@ -246,12 +246,27 @@ def versions(summary: Summary) -> Table:
 
 _NUMBERED: dict[str, Callable[[Summary, int], Table]] = {"clusters": clusters, "items": items}
 _TABLES: dict[str, Callable[[Summary], Table | None]] = {
-    **{"bounds": bounds, "comparison": comparison, "curve": curve, "path": path, "rivals": rivals},
+    **{
+        "bounds": bounds,
+        "comparison": comparison,
+        "curve": curve,
+        "path": path,
+        "representatives": representatives,
+    },
     **{"diagnostics": diagnostics, "starts": starts, "settings": settings, "versions": versions},
 }
 
 NAMES = (
-    *("bounds", "clusters", "items", "comparison", "curve", "path", "rivals", "diagnostics"),
+    *(
+        "bounds",
+        "clusters",
+        "items",
+        "comparison",
+        "curve",
+        "path",
+        "representatives",
+        "diagnostics",
+    ),
     *("starts", "settings", "versions"),
 )
 """Every table of a summary, in the order in which they are shown."""
@@ -273,12 +288,12 @@ def _whole(value: float) -> str:
     return f"{value:,.0f}" if math.isfinite(value) else "–"
 
 
-_RIVALS = ("labels", "weights", "distance", "expected_loss", "radius", "chains", "chain_names")
+_SEVERAL = ("labels", "weights", "distance", "expected_loss", "radius", "chains", "chain_names")
 
 
 def plain_summary(summary: Summary) -> dict[str, Any]:
     """What ``Summary.to_dict`` returns."""
-    draws = summary.draws
+    draws, several = summary.draws, summary.representatives
     found: dict[str, Any] = {
         "partita": "numbers",
         "sentence": summary.sentence,
@@ -303,7 +318,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "n_clusters_posterior": _columns(summary.counts),
         "sizes_posterior": _columns(summary.sizes),
         "diagnostics": _diagnostics(summary.diagnostics),
-        "rivals": None if summary.rivals is None else fields_of(summary.rivals, *_RIVALS),
+        "representatives": None if several is None else fields_of(several, *_SEVERAL),
         "path": None if summary.path is None else _path(summary.path),
         "curve": None if summary.curve is None else _curve(summary.curve),
         "options": dict(summary.options),

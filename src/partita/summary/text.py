@@ -273,10 +273,10 @@ def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> li
         lines += _wrapped("Convergence: ", _convergence(summary), width)
     for warning in warnings_of(summary):
         lines += _wrapped(_WARNS, warning, width)
-    if summary.rivals is not None:
+    if summary.representatives is not None:
         from partita.representative.representatives import representatives_in_words
 
-        lines += _wrapped(_WARNS, representatives_in_words(summary.rivals), width)
+        lines += _wrapped(_WARNS, representatives_in_words(summary.representatives), width)
     for note in summary.diagnostics.notes:
         lines += _wrapped("  ", note, width)
     late = _late(summary)

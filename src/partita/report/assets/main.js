@@ -76,9 +76,9 @@
   for (const button of document.querySelectorAll("#bounds button")) {
     button.addEventListener("click", () => state.show(button.closest("tr").dataset.bound));
   }
-  for (const button of document.querySelectorAll("#rivals button")) {
+  for (const button of document.querySelectorAll("#representatives button")) {
     const { choice: key, items } = button.dataset;
-    button.addEventListener("click", () => (key ? state.show(key) : state.select(items.split(",").map(Number), "rivals")));
+    button.addEventListener("click", () => (key ? state.show(key) : state.select(items.split(",").map(Number), "representatives")));
   }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && state.count > 0) state.select([], "controls");
