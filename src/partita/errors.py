@@ -78,7 +78,7 @@ class UnknownNameError(InvalidInputError):
 
 
 class NotSupportedError(PartitaError, TypeError):
-    """The combination asked for has no meaning, such as a ball under a loss that is no metric."""
+    """What was asked for has no meaning, such as a ball under a loss that is not a metric."""
 
 
 class FileFormatError(PartitaError, ValueError):

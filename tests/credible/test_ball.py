@@ -323,7 +323,7 @@ def test_a_centre_of_other_length_is_refused():
 
 @pytest.mark.parametrize("loss", ["omari", "ompear", "vi_lb", pt.VI(a=0.5), pt.Binder(a=1.5)])
 def test_a_loss_that_is_no_metric_is_refused_with_the_reason(loss):
-    with pytest.raises(NotSupportedError, match="is no metric"):
+    with pytest.raises(NotSupportedError, match="is not a metric"):
         pt.credible_ball([[0, 1]], [0, 1], loss=loss)
 
 
@@ -342,7 +342,7 @@ def test_the_metric_comes_from_the_estimate():
     assert pt.credible_ball(draws, Estimate([0, 1], pt.Binder())).loss == pt.Binder()
     assert pt.credible_ball(draws, Estimate([0, 1], pt.VILowerBound())).loss == pt.VI()
     assert pt.credible_ball(draws, Estimate([0, 1], pt.Binder()), loss="id").loss == pt.ID()
-    with pytest.raises(NotSupportedError, match="is no metric"):
+    with pytest.raises(NotSupportedError, match="is not a metric"):
         pt.credible_ball(draws, Estimate([0, 1], pt.OneMinusARI()))
 
 

@@ -103,7 +103,7 @@ def test_several_objects(rdata_file):
     assert pt.read_draws(file, var_name="y").n_draws == 1
     with pytest.raises(InvalidInputError, match=r"several objects.*'x', 'y'.*var_name='x'"):
         pt.read_draws(file)
-    with pytest.raises(InvalidInputError, match=r"no draws that can be told.*It holds: n"):
+    with pytest.raises(InvalidInputError, match=r"nothing recognisable as draws.*It holds: n"):
         pt.read_draws(rdata_file(n=3))
     table = RMatrix(LABELS, columns=["z[1]", "z[2]", "z[3]"])
     assert pt.read_draws(rdata_file(samples=table), var_name="z") == EXPECTED
@@ -139,7 +139,7 @@ def test_no_matrix(rds):
         pt.read_draws(rds(LABELS[0]))
     with pytest.raises(InvalidInputError, match="dimensions have no names"):
         pt.read_draws(rds(LABELS[None]))
-    with pytest.raises(InvalidLabelsError, match="no draws that can be told"):
+    with pytest.raises(InvalidLabelsError, match="nothing recognisable as draws"):
         pt.read_draws(rds([LABELS[0], np.array([1])]))
     with pytest.raises(InvalidInputError, match="columns have no names"):
         pt.read_draws(rds(LABELS), var_name="z")

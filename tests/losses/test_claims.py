@@ -56,7 +56,7 @@ class Claiming(pt.Loss):
 
 def test_a_claim_is_checked_after_the_same_class_without_it():
     assert pt.distance(ONE, SINGLETONS, loss=Claiming(False)) > 0
-    with pytest.raises(pt.errors.InvalidInputError, match="is no metric"):
+    with pytest.raises(pt.errors.InvalidInputError, match="is not a metric"):
         pt.distance(ONE, SINGLETONS, loss=Claiming(True))
 
 

@@ -125,7 +125,7 @@ def squared(joint, estimate, truth, n):
 
 
 def test_false_claims_are_refused_with_what_breaks_them():
-    with pytest.raises(pt.PartitaError, match=r"no metric: from .* by way of"):
+    with pytest.raises(pt.PartitaError, match=r"not a metric: from .* by way of"):
         pt.loss("squared", term="pairs", metric=True)(squared)
     assert not pt.loss("squared", term="pairs", symmetric=True)(squared).is_metric
     with pytest.raises(pt.PartitaError, match="not symmetric"):

@@ -132,7 +132,7 @@ def test_draws_are_limited_and_that_is_said():
 
 
 def test_refusals():
-    with pytest.raises(NotSupportedError, match="no metric"):
+    with pytest.raises(NotSupportedError, match="not a metric"):
         pt.modes([ONE, FAR], loss="omari")
     with pytest.raises(InvalidInputError, match="neighbours"):
         pt.modes([ONE, FAR], neighbours=0)

@@ -232,7 +232,7 @@ def summary_options(function: F) -> F:
         ),
         estimate_bound_option("How hard to prove that nothing better exists."),
         whole_option("--max-clusters", metavar="K", help="Most clusters. No default."),
-        whole_option("--n-clusters", metavar="K", help="Exactly so many clusters."),
+        whole_option("--n-clusters", metavar="K", help="Exactly this many clusters."),
         whole_option("--min-size", metavar="S", help="No cluster with fewer items.", default=1),
         click.option(
             "--path", is_flag=True, help="Say what other numbers of clusters cost. Takes longer."

@@ -129,7 +129,7 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
     metric = measure.ball_metric() if loss is None else measure
     if metric is None or not metric.is_metric:
         raise NotSupportedError(
-            f"{measure!r} is no metric, so a ball around a partition has no meaning under it: "
+            f"{measure!r} is not a metric, so a ball around a partition has no meaning under it: "
             "it is not symmetric or breaks the triangle inequality. "
             f"Pass loss='vi' or another metric: {named(lambda known: known.is_metric)}, "
             "with a = 1.",

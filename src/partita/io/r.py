@@ -169,7 +169,8 @@ def _only_candidate(node: RList, options: ReadOptions, name: str) -> Draws:
             f"its path, as in var_name={example!r}."
         )
     raise InvalidLabelsError(
-        f"{name} holds no draws that can be told: no matrix of whole numbers, no data frame, no "
+        f"{name} holds nothing recognisable as draws: no matrix of whole numbers, no data frame, "
+        "no "
         f"list of label vectors. {_contents(node)}"
     )
 

@@ -138,7 +138,7 @@ class VILowerBound(Loss):
     Notes
     -----
     O(M N) from draws, O(N²) from a similarity matrix. For a single draw it is
-    the variation of information itself. It is no metric.
+    the variation of information itself. It is not a metric.
 
     References
     ----------
@@ -366,7 +366,7 @@ class OneMinusARI(Loss):
               \quad \epsilon = \sum \binom{n_t}{2} \sum \binom{n_e}{2} / \binom{N}{2}
 
     Two equal partitions have loss 0, also where the index is 0/0 (both one
-    cluster, or both all singletons). It is no metric, so it has no credible
+    cluster, or both all singletons). It is not a metric, so it has no credible
     ball and no proven bound. Choose it when agreement beyond chance is what
     readers know.
 
@@ -411,7 +411,7 @@ class OneMinusPEAR(Loss):
 
     Notes
     -----
-    O(M N) from draws, O(N²) from a similarity matrix. It is no metric.
+    O(M N) from draws, O(N²) from a similarity matrix. It is not a metric.
 
     References
     ----------

@@ -76,7 +76,7 @@ def as_metric(loss: str | Loss, why: str) -> Loss:
     measure = as_loss(loss)
     if not measure.is_metric:
         raise NotSupportedError(
-            f"{measure!r} is no metric, and {why}. Losses that are: "
+            f"{measure!r} is not a metric, and {why}. Losses that are: "
             f"{named(lambda known: known.is_metric)} (with a = 1).",
             argument="loss",
         )

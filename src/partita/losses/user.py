@@ -236,7 +236,7 @@ def _not_a_metric(rows: Labels, table: Floats) -> str | None:
         if over.max() > EXACT:
             a, b = np.unravel_index(int(over.argmax()), over.shape)
             return (
-                "is no metric: from "
+                "is not a metric: from "
                 f"{_shown(rows[a])} to {_shown(rows[b])} it is {table[a, b]:g}, but only "
                 f"{table[a, middle]:g} + {table[middle, b]:g} by way of {_shown(rows[middle])}"
             )

@@ -82,7 +82,7 @@ def estimate(
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
     n_clusters : int, optional
-        Exactly so many clusters, for the methods "auto" and "sweep".
+        Exactly this many clusters, for the methods "auto" and "sweep".
     min_size : int, default 1
         No cluster with fewer items, for the methods "auto" and "sweep". What
         this or ``n_clusters`` costs is said in ``search.limits``.

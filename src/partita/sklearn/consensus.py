@@ -42,7 +42,7 @@ class PartitionConsensus(SummaryEstimator):
     max_clusters : int, optional
         Most clusters of the consensus; no cap by default.
     n_clusters : int, optional
-        Exactly so many clusters; by default as many as are closest on average.
+        Exactly this many clusters; by default as many as are closest on average.
     min_cluster_size : int, optional
         No cluster of the consensus has fewer items.
     noise : (label, "singletons") or (label, "cluster"), optional

@@ -108,7 +108,7 @@ class Summary(Result):
     comparison : LossComparison
         Their numbers of clusters and expected losses.
     ball : CredibleBall
-        Around the estimate, under its loss, or under VI when that is no metric.
+        Around the estimate, under its loss, or under VI when that is not a metric.
     items : ItemUncertainty
     clusters : ClusterUncertainty
     counts : ClusterCounts

@@ -90,7 +90,7 @@ the paper for a tenth."""
 def lower_bound(task: Task, labels: Labels, value: float, bound: str) -> float | None:
     """No partition has a lower expected loss on the task's draws; None where none is known.
 
-    VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are no metrics, and
+    VI_LB, 1 − ARI and 1 − PEAR have no known bound: they are not metrics, and
     they are not linear in the pairs.
     """
     n_limits = len(task.limits)
