@@ -1,4 +1,4 @@
-"""``--out`` and ``--force`` over directories of users: no file of theirs is touched."""
+"""``--out`` and ``--force`` over directories of users: nothing but named outputs is touched."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from partita.cli.group import cli
+from partita.cli.outputs import SUMMARY_FILES
 
 from .harness import FOREIGN, LOST, REFUSED, RIGHT, Verdict
 
@@ -32,11 +33,12 @@ COMMANDS = {
 }
 COUNT = 10 * len(COMMANDS)
 ASKED = {
+    "summarize": SUMMARY_FILES,
     "core": ("core.csv",),
     "convert to npz": ("draws.npz",),
     "compare": ("labels.csv",),
 }
-"""Files that the command was told to replace by their own names."""
+"""Files that --force replaces: those of the names that the command writes."""
 
 
 @cache

@@ -520,7 +520,7 @@ class ForeignTable:
 
     def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
         """Some columns of some rows."""
-        return stacked([self.column(i)[start:stop] for i in columns])
+        raise NotImplementedError
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
@@ -624,7 +624,11 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
         )
     if library == "pandas":
         return draws_from_table(PandasTable(obj.T if transpose else obj), var_name=var_name)
-    table = PolarsTable(obj) if library == "polars" else ArrowTable(obj)
+    if library == "polars":
+        table = ColumnTable([obj.to_series(i).to_numpy() for i in range(obj.width)], obj.columns)
+    else:
+        columns = [arrow_values(obj.column(i)) for i in range(obj.num_columns)]
+        table = ColumnTable(columns, obj.column_names)
     read = draws_from_items if transpose else draws_from_table
     return read(table, var_name=var_name)
 
@@ -689,40 +693,6 @@ def _plain_values(series: Any) -> NDArray[Any]:
     return np.asarray(series.to_numpy() if kind in "iufb" else series.to_numpy(dtype=object))
 
 
-class PolarsTable(ForeignTable):
-    """A polars DataFrame."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self.n_rows, self.names = frame.height, list(frame.columns)
-
-    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
-        """Some columns of some rows."""
-        part = self._frame.slice(start, stop - start)
-        return stacked([part.to_series(i).to_numpy() for i in columns])
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return np.asarray(self._frame.to_series(position).to_numpy())
-
-
-class ArrowTable(ForeignTable):
-    """A pyarrow Table or RecordBatch."""
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.n_rows, self.names = table.num_rows, list(table.column_names)
-
-    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
-        """Some columns of some rows."""
-        part = self._table.slice(start, stop - start)
-        return stacked([arrow_values(part.column(i)) for i in columns])
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return arrow_values(self._table.column(position))
-
-
 def arrow_values(column: Any) -> NDArray[Any]:
     """An Arrow column as NumPy; whole numbers beside nulls stay exact, as objects."""
     if column.null_count:
@@ -732,13 +702,14 @@ def arrow_values(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-class NamedColumns(ForeignTable):
-    """Columns of equal length under names, masked or None where missing, as R's tables are."""
+class ColumnTable(ForeignTable):
+    """Columns of equal length under names; values may be masked or None where they are missing."""
 
     def __init__(
-        self, columns: list[NDArray[Any]], names: list[str], rows: tuple[str, ...] | None
+        self, columns: Sequence[NDArray[Any]], names: Sequence[str], rows: Any = None
     ) -> None:
-        self._columns, self.names, self._rows = columns, names, rows
+        self._columns, self.names = list(columns), list(names)
+        self._rows = None if rows is None else list(rows)
         self.n_rows = len(columns[0]) if columns else 0
 
     def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
@@ -754,7 +725,7 @@ class NamedColumns(ForeignTable):
 
     def row_names(self) -> list[str] | None:
         """The names of the rows, if there are any."""
-        return None if self._rows is None else list(self._rows)
+        return self._rows
 
 
 def _refuse_missing(part: NDArray[Any], name: str, start: int) -> None:

@@ -17,7 +17,7 @@ from partita._optional import require
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.draws_table import (
-    NamedColumns,
+    ColumnTable,
     clean_ids,
     draws_from_table,
     warn_of_items_in_rows,
@@ -224,7 +224,7 @@ def _of_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
         raise InvalidLabelsError(f"{name} has no columns with names.")
     if len({column.shape for column in columns}) > 1 or len(columns[0]) <= first:
         raise InvalidLabelsError(f"{name} has columns of different lengths, or warm-up alone.")
-    table = NamedColumns([column[first:] for column in columns], list(chain.names), None)
+    table = ColumnTable([column[first:] for column in columns], list(chain.names), None)
     return draws_from_table(table, var_name=options.var_name)
 
 
@@ -508,7 +508,7 @@ def _from_frame(node: RList, options: ReadOptions) -> Draws:
     texts = None
     if isinstance(rows, RVector) and rows.values.dtype.kind == "O":
         texts = tuple(map(str, rows.values))
-    return draws_from_table(NamedColumns(columns, names, texts), var_name=options.var_name)
+    return draws_from_table(ColumnTable(columns, names, texts), var_name=options.var_name)
 
 
 def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
@@ -533,7 +533,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
             )
         warn_of_items_in_rows(rows, *values.shape, named_columns=False)
         return _with_attributes(draws_from_array(values), node)
-    table = NamedColumns([values[:, i] for i in range(values.shape[1])], list(columns), rows)
+    table = ColumnTable([values[:, i] for i in range(values.shape[1])], list(columns), rows)
     return _with_attributes(draws_from_table(table, var_name=options.var_name), node)
 
 

@@ -34,7 +34,7 @@ from partita.io.draws_table import (
     WEIGHT,
     Builder,
     Columns,
-    ForeignTable,
+    ColumnTable,
     Long,
     chains_of,
     choose_columns,
@@ -478,16 +478,7 @@ def _of_few_columns(rows: Rows, layout: Layout, long: Long) -> Draws:
         columns[long.item] = np.array(texts)
     if is_long(long, columns):
         return draws_from_long(long, columns, layout.headings)
-    return draws_from_table(_Columns(columns, list(layout.headings)))
-
-
-class _Columns(ForeignTable):
-    def __init__(self, columns: list[NDArray[Any]], names: list[str]) -> None:
-        self._columns, self.names, self.n_rows = columns, names, len(columns[0])
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return self._columns[position]
+    return draws_from_table(ColumnTable(columns, layout.headings))
 
 
 def _transposed(rows: Rows, layout: Layout) -> Draws:
@@ -601,8 +592,8 @@ def read_coda(path: Path, options: ReadOptions) -> Draws:
             f"{path} has no index beside it; expected CODAindex.txt, or the same name with .ind. "
             "Copy it there."
         )
-    values = _two_columns(path)
-    return draws_from_table(_Chain(values, _read_index(index), path), var_name=options.var_name)
+    table = _variables(_two_columns(path), _read_index(index), path)
+    return draws_from_table(table, var_name=options.var_name)
 
 
 def _two_columns(path: Path) -> Floats:
@@ -644,28 +635,21 @@ def _read_index(path: Path) -> list[tuple[str, int, int]]:
     return found
 
 
-class _Chain(ForeignTable):
+def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) -> ColumnTable:
     """The variables of a chain as columns; its rows must be those of the index, each once."""
-
-    def __init__(self, values: Floats, index: list[tuple[str, int, int]], path: Path) -> None:
-        self._values = values
-        self.names = [name for name, _, _ in index]
-        self._spans = [(start, stop) for _, start, stop in index]
-        lengths = {stop - start for start, stop in self._spans}
-        ends = [0, *(stop for _, stop in sorted(self._spans))]
-        tiled = ends == [*(start for start, _ in sorted(self._spans)), len(values)]
-        if len(lengths) != 1 or not tiled or len(set(self.names)) < len(self.names):
-            raise FileFormatError(
-                f"{path} and its index do not fit: {len(values):,} rows, and variables of "
-                f"{', '.join(map(str, sorted(lengths)[:4])) or 'no'} rows up to {ends[-1]:,}; each "
-                "row must belong to one variable, and each variable have a name of its own. Copy "
-                "both again."
-            )
-        (self.n_rows,) = lengths
-        first = self._values[slice(*self._spans[0]), 0]
-        if any(not np.array_equal(self._values[slice(*span), 0], first) for span in self._spans):
-            raise FileFormatError(f"{path}: its variables were monitored at different iterations.")
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return self._values[slice(*self._spans[position]), 1]
+    names = [name for name, _, _ in index]
+    spans = [(start, stop) for _, start, stop in index]
+    lengths = {stop - start for start, stop in spans}
+    ends = [0, *(stop for _, stop in sorted(spans))]
+    tiled = ends == [*(start for start, _ in sorted(spans)), len(values)]
+    if len(lengths) != 1 or not tiled or len(set(names)) < len(names):
+        raise FileFormatError(
+            f"{path} and its index do not fit: {len(values):,} rows, and variables of "
+            f"{', '.join(map(str, sorted(lengths)[:4])) or 'no'} rows up to {ends[-1]:,}; each "
+            "row must belong to one variable, and each variable have a name of its own. Copy "
+            "both again."
+        )
+    first = values[slice(*spans[0]), 0]
+    if any(not np.array_equal(values[slice(*span), 0], first) for span in spans):
+        raise FileFormatError(f"{path}: its variables were monitored at different iterations.")
+    return ColumnTable([values[slice(*span), 1] for span in spans], names)
