@@ -67,15 +67,14 @@ def test_a_search_finds_the_best_of_every_k(monkeypatch):
     assert curve.expected_loss == pytest.approx(wanted, abs=1e-11)
 
 
-@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(1.3)], ids=repr)
-def test_the_curve_and_the_estimate_with_that_number_are_one_search(loss):
-    rng = np.random.default_rng(7)
-    truth, noise = rng.integers(0, 4, 24), rng.integers(0, 5, (30, 24))
-    draws = pt.Draws(np.where(rng.random((30, 24)) < 0.45, noise, truth))
-    own = pt.estimate(draws, loss=loss, bound=None).n_clusters
-    curve = pt.clusters_curve(draws, loss=loss, k=range(1, own + 3))
-    for k in range(max(1, own - 2), own + 3):
-        alone = pt.estimate(draws, loss=loss, n_clusters=k, bound=None).expected_loss
+@pytest.mark.parametrize("seed", [13, 35, 39])
+def test_the_curve_and_the_estimate_with_that_number_are_one_search(seed):
+    rng = np.random.default_rng(seed)  # where two searches differed by up to 0.2%
+    truth, noise = rng.integers(0, 4, 30), rng.integers(0, 5, (25, 30))
+    draws = pt.Draws(np.where(rng.random((25, 30)) < 0.6, noise, truth))
+    curve = pt.clusters_curve(draws, k=range(1, 7))
+    for k in range(4, 7):
+        alone = pt.estimate(draws, n_clusters=k, bound=None).expected_loss
         assert curve.expected_loss[k - 1] == pytest.approx(alone, rel=1e-9)
 
 

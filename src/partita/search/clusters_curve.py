@@ -127,8 +127,10 @@ def clusters_curve(
         best = min(free, key=lambda c: task.evaluate(c.labels))
         most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
         numbers = list(range(1, most + 1)) if wanted is None else wanted
-        found = _search_numbers(task, numbers, best.labels, free)
-        rows = {number: candidates[0].labels for number, candidates in found.items()}
+        # As for a single number, one beyond is searched on both sides.
+        beyond = {max(1, min(numbers) - 1), min(given.n_items, max(numbers) + 1)}
+        found = _search_numbers(task, sorted({*numbers, *beyond}), best.labels, free)
+        rows = {number: found[number][0].labels for number in numbers}
         return measured(
             as_posterior(given, n_jobs), measure, rows, best.labels, tolerance, task.clock.seconds
         )
