@@ -21,7 +21,7 @@ from partita.credible.ball import CredibleBall as CredibleBall
 from partita.credible.ball import credible_ball as credible_ball
 from partita.credible.core import CredibleCore as CredibleCore
 from partita.credible.core import credible_core as credible_core
-from partita.credible.profile_table import Profiles as Profiles
+from partita.credible.profiles import Profiles as Profiles
 from partita.credible.profiles import profiles as profiles
 from partita.credible.uncertainty import ClusterCounts as ClusterCounts
 from partita.credible.uncertainty import ClusterSizes as ClusterSizes

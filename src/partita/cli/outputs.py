@@ -36,7 +36,7 @@ from partita.errors import MissingDependencyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from partita.credible.profile_table import Profiles
+    from partita.credible.profiles import Profiles
     from partita.draws import Draws
     from partita.samplers.fit import Fit
     from partita.summary.result import Summary
@@ -335,7 +335,7 @@ def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
 
 
 def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
-    from partita.credible.profile_table import NUMBERS
+    from partita.credible.profiles import NUMBERS
 
     names = ("cluster", "column", "parameter", *NUMBERS)
     columns = [list(getattr(table, name)) for name in names]

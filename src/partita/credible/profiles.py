@@ -1,20 +1,35 @@
-"""What the clusters of a partition are like in the data, with the uncertainty of the clustering."""
+"""What the clusters of a partition are like: columns of data by cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from partita._result import Result
+from partita._text import Kind, counted, words
 from partita._validate import texts, whole
 from partita.credible.ball import clean_prob
-from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced
-from partita.draws import as_draws
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError
 from partita.io.data_table import as_table, is_date
-from partita.kernels.arrays import Bools, Floats
-from partita.labels import DataLike, DrawsLike, LabelsLike, as_labels, by_size
+from partita.kernels.arrays import Bools, Floats, Int32s
+from partita.labels import (
+    DataLike,
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    as_labels,
+    by_size,
+    data_frame,
+    from_one,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def profiles(
@@ -116,3 +131,210 @@ def _table(
             names.append((name, f"share of {level}"))
             share.append(True)
     return np.stack(found, axis=1), names, np.array(share)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profiles(Result):
+    """Parameters of each cluster and column, in two honest ways; one row per parameter.
+
+    *Given the partition* takes the clusters as known: nothing but sampling error
+    is in it. *Averaged* takes the clusters of each draw instead: with C a cluster
+    of the partition, θ_C is the mean over the items i of C of θ of i's cluster in
+    the draw, so that the uncertainty of the clustering is in it. Label switching
+    cannot enter, because items are followed, not labels.
+
+    Attributes
+    ----------
+    cluster : ndarray of int64, shape (n_rows,)
+    column, parameter : tuple of str
+        The data's column, and what of it: "mean", "sd", "rate", or "share of …".
+    given : ndarray of float, shape (n_rows,)
+        Mean given the partition.
+    given_low, given_high : ndarray of float, shape (n_rows,)
+        Interval given the partition; NaN where there is no model.
+    averaged : ndarray of float, shape (n_rows,)
+        Mean over the draws' own clusters.
+    averaged_low, averaged_high : ndarray of float, shape (n_rows,)
+        Interval with the uncertainty of the clustering.
+    sizes : ndarray of int64, shape (n_clusters,)
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws averaged over.
+    kind : "posterior" or "ensemble"
+        Of the draws.
+    """
+
+    cluster: NDArray[np.int64]
+    column: tuple[str, ...]
+    parameter: tuple[str, ...]
+    given: Floats
+    given_low: Floats
+    given_high: Floats
+    averaged: Floats
+    averaged_low: Floats
+    averaged_high: Floats
+    sizes: NDArray[np.int64]
+    prob: float
+    n_draws: int
+    kind: Kind = "posterior"
+
+    def __len__(self) -> int:
+        return int(self.cluster.size)
+
+    def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
+        """One row per cluster, column and parameter.
+
+        Parameters
+        ----------
+        one_based : bool, default False
+            Count clusters from 1, as R does.
+        """
+        columns = {
+            "cluster": from_one(self.cluster, one_based),
+            "size": self.sizes[self.cluster],
+            "column": list(self.column),
+            "parameter": list(self.parameter),
+            **{name: getattr(self, name) for name in NUMBERS},
+        }
+        return data_frame(columns, of="profiles")
+
+    def __repr__(self) -> str:
+        clusters = counted(self.sizes.size, "cluster")
+        columns = counted(len(set(self.column)), "column")
+        rows = counted(self.n_draws, words(self.kind).draw)
+        return (
+            f"<Profiles: {clusters}, {columns}, {counted(len(self), 'parameter')}, "
+            f"{self.prob:g} intervals over {rows}>"
+        )
+
+    def __str__(self) -> str:
+        title = f"{100 * self.prob:g}% interval"
+        lines = [
+            f"{'cluster':>7}  {'column':<14}{'parameter':<14}{'given':>10}  {title:<22}"
+            f"{'averaged':>10}  {title:<22}"
+        ]
+        for r in range(min(len(self), _SHOWN)):
+            given = _interval(self.given_low[r], self.given_high[r])
+            averaged = _interval(self.averaged_low[r], self.averaged_high[r])
+            lines.append(
+                f"{self.cluster[r]:>7}  {self.column[r][:13]:<14}{self.parameter[r][:13]:<14}"
+                f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
+            )
+        if len(self) > _SHOWN:
+            lines.append(f"      … and {len(self) - _SHOWN:,} more rows; see to_frame()")
+        return "\n".join(line.rstrip() for line in lines)
+
+
+NUMBERS = ("given", "given_low", "given_high", "averaged", "averaged_low", "averaged_high")
+"""The columns of numbers."""
+
+_SHOWN = 30
+
+
+def _interval(low: float, high: float) -> str:
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return "–"
+    return f"{low:.4g} to {high:.4g}"
+
+
+def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Floats, Floats]:
+    """Central interval of each column of values, whose rows have weights that sum to 1."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    mass = np.cumsum(weights[order], axis=0)
+    tail = (1.0 - prob) / 2.0
+    last = values.shape[0] - 1
+    low = np.minimum((mass < tail - 1e-12).sum(axis=0), last)
+    high = np.minimum((mass < 1.0 - tail - 1e-12).sum(axis=0), last)
+    return (
+        np.take_along_axis(ordered, low[None], axis=0)[0],
+        np.take_along_axis(ordered, high[None], axis=0)[0],
+    )
+
+
+def evenly_spaced(n_draws: int, n: int) -> NDArray[np.int64]:
+    """Positions of so many draws, evenly spaced from the first to the last."""
+    return np.linspace(0, n_draws - 1, n).astype(np.int64)
+
+
+def data_profiles(
+    draws: Draws,
+    labels: Labels,
+    table: Floats,
+    named: Sequence[tuple[str, str]],
+    is_share: Bools,
+    prob: float,
+) -> Profiles:
+    """Means, sds and shares of the columns; see :func:`partita.profiles`.
+
+    ``named`` are the columns and what their mean is called. A column that ``is_share`` has no sd.
+    """
+    merged = draws.unique()
+    sizes = np.bincount(labels).astype(np.int64)
+    statistics = _statistics(table, is_share)
+    given = statistics(labels)
+    found = np.empty((merged.n_draws, sizes.size, given.shape[1]))
+    for m, drawn in enumerate(merged):
+        row = drawn.astype(np.int32)
+        values = statistics(row)
+        share = np.zeros((sizes.size, values.shape[0]))
+        np.add.at(share, (labels, row), 1.0)
+        known = ~np.isnan(values)
+        with np.errstate(invalid="ignore"):
+            found[m] = (share @ np.where(known, values, 0.0)) / (share @ known)
+    weights = merged.probabilities
+    low, high = weighted_interval(found.reshape(merged.n_draws, -1), weights, prob)
+    numeric = [j for j in range(len(named)) if not is_share[j]]
+    order = [*_interleaved(len(named), numeric)]
+    pick = np.array([at for at, _, _ in order])
+    nothing = np.full(sizes.size * len(order), np.nan)
+
+    def chosen(values: Floats) -> Floats:
+        return values.reshape(sizes.size, -1)[:, pick].ravel()
+
+    return Profiles(
+        cluster=np.repeat(np.arange(sizes.size), len(order)),
+        column=tuple(named[j][0] for _, j, _ in order) * sizes.size,
+        parameter=tuple(named[j][1] if kind == 0 else "sd" for _, j, kind in order) * sizes.size,
+        given=chosen(given),
+        given_low=nothing,
+        given_high=nothing,
+        averaged=chosen(np.einsum("m,mkp->kp", weights, found)),
+        averaged_low=chosen(low),
+        averaged_high=chosen(high),
+        sizes=sizes,
+        prob=prob,
+        n_draws=draws.n_draws,
+        kind=draws.kind,
+    )
+
+
+def _statistics(table: Floats, is_share: Bools) -> Callable[[Int32s], Floats]:
+    """Means of all columns, then sds of those of numbers, for each cluster of given labels."""
+    from scipy import sparse
+
+    everyone = np.arange(table.shape[0])
+    center = np.nanmean(np.where(np.isnan(table).all(axis=0), 0.0, table), axis=0)
+    seen = ~np.isnan(table)
+    filled = np.where(seen, table - center, 0.0)
+
+    def of(row: Int32s) -> Floats:
+        k = int(row.max()) + 1
+        member = sparse.csr_array((np.ones(row.size), (row, everyone)), shape=(k, row.size))
+        known = member @ seen.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = (member @ filled) / known
+            square = (member @ filled**2) / known
+        sd = np.sqrt(np.maximum(square - mean**2, 0.0))
+        return np.concatenate([mean + center, sd[:, ~is_share]], axis=1)
+
+    return of
+
+
+def _interleaved(n: int, numeric: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Position, column and kind (0: mean or share, 1: sd) with the sd after its mean."""
+    for j in range(n):
+        yield j, j, 0
+        if j in numeric:
+            yield n + numeric.index(j), j, 1

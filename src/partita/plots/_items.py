@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._text import percent, words
 from partita._validate import whole
-from partita.credible.profile_table import Profiles
+from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ItemUncertainty
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints

@@ -14,7 +14,7 @@ from partita.plots._items import panels_of
 from partita.plots._style import colour
 
 if TYPE_CHECKING:
-    from partita.credible.profile_table import Profiles
+    from partita.credible.profiles import Profiles
     from partita.summary.result import Summary
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)

@@ -19,7 +19,7 @@ from partita._result import Result, clipped
 from partita._text import counted, span
 from partita._validate import Rng, between, generator, whole
 from partita._version import version_of
-from partita.credible.profile_table import Profiles, evenly_spaced
+from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita._memory import require_memory
 from partita._result import Result
 from partita._validate import Rng, between, generator, whole
-from partita.credible.profile_table import Profiles, data_profiles, evenly_spaced, weighted_interval
+from partita.credible.profiles import Profiles, data_profiles, evenly_spaced, weighted_interval
 from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.io.data_table import Table, as_table

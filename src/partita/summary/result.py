@@ -19,7 +19,7 @@ from partita._text import counted, words
 from partita._validate import flag
 from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
-from partita.credible.profile_table import Profiles
+from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import (
     ClusterCounts,
     ClusterSizes,

@@ -17,7 +17,7 @@ from partita._files import PathLike
 from partita._validate import Rng, refuse_masked, seconds, unexpected
 from partita._version import version_of
 from partita.credible.ball import clean_prob, credible_ball
-from partita.credible.profile_table import Profiles
+from partita.credible.profiles import Profiles
 from partita.credible.profiles import profiles as profiles_of
 from partita.credible.uncertainty import (
     JACCARD,
