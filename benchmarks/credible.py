@@ -59,7 +59,7 @@ def one_run() -> Setup:
     """One growth of a core from one item to all of 10,000."""
 
     def setup() -> Callable[[], Any]:
-        from partita.credible.core import grow_from, prepare
+        from partita.credible.core_search import grow_from, prepare
         from partita.posterior import Posterior
 
         draws = pt.Draws(simulated_labels(200, 10_000, 8, redrawn=0.01))

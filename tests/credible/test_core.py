@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.credible.core import grow_from, prepare
+from partita.credible.core_search import grow_from, prepare
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.core import bits_weight, colour_classes, pack_pairs
 from partita.labels import by_size

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.credible.core import bound_size
+from partita.credible.core_search import bound_size
 from partita.posterior import as_posterior
 from reference.ground_truth import stored_draws
 from stored import needs_paper_draws

@@ -1,0 +1,321 @@
+"""The search for cores: greedy growth of sets of items on whose grouping draws agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._parallel import run
+from partita._progress import Status
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.labels import Labels, relabel
+from partita.posterior import Posterior
+
+_WORK = 1.5e9
+"""Labels that the growth from seeds may read by default: some seconds."""
+
+_BATCH = 16
+"""Seeds between two looks at the clock."""
+
+_SHARE = 0.25
+"""Largest share of the items of a core that one round takes out."""
+
+_PAIR_BYTES = 1 << 27
+"""Memory that the bits of all pairs may take; more items are bounded by colouring alone."""
+
+_COLOURED = 4_000
+"""Items up to which the graph of pairs is coloured."""
+
+_READ, _READ_PER_SECOND = 4e10, 2e9
+"""Labels that the pairs of that graph may read, in all and in each second of a time limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedDraws:
+    """Distinct draws as the kernels read them, with how often each was drawn, or its weight."""
+
+    rows: Labels
+    weights: NDArray[np.float64]
+    total: float
+
+    @property
+    def tolerance(self) -> float:
+        """A weight this little short of a threshold reaches it."""
+        return 1e-9 * self.total
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Items in the order in which they came in, their clusters, and the weight after each."""
+
+    order: NDArray[np.int64]
+    place: NDArray[np.int32]
+    mass: NDArray[np.float64]
+
+    def partial(self, size: int, n_items: int) -> Labels:
+        """Labels of the first items of the path, −1 for all others."""
+        labels = np.full(n_items, -1, np.int32)
+        labels[self.order[:size]] = self.place[:size]
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The best of the paths from seeds: for each size the largest weight, and its path."""
+
+    table: WeightedDraws
+    best: NDArray[np.float64]
+    path_of: NDArray[np.int64]
+    paths: tuple[Path, ...]
+    n_starts: int
+    n_seeds: int
+
+    def partial(self, prob: float) -> Labels:
+        """The largest set found whose weight reaches the probability."""
+        floor = prob * self.table.total - self.table.tolerance
+        size = int(np.flatnonzero(self.best >= floor)[-1]) + 1
+        path = self.paths[int(self.path_of[size - 1])]
+        return path.partial(size, int(self.table.rows.shape[1]))
+
+
+def prepare(posterior: Posterior, some: Bools | None = None) -> WeightedDraws:
+    """The distinct draws, of all or of some; unweighted draws keep whole numbers as weights."""
+    merged, index, weights = posterior.distinct, posterior.index, posterior.draws.weights
+    rows = merged.rows(0, merged.n_draws)
+    if some is not None:
+        kept, index = np.unique(index[some], return_inverse=True)
+        rows, weights = rows[kept], None if weights is None else weights[some]
+    mass = np.bincount(index, weights).astype(np.float64)
+    return WeightedDraws(rows, mass, float(mass.sum()))
+
+
+def grow(
+    table: WeightedDraws,
+    partial: Labels,
+    waiting: Bools | None = None,
+    floor: float = 0.0,
+    stop: Bools | None = None,
+) -> tuple[Path, Floats]:
+    """Grow a partial partition greedily while its weight is at least the floor.
+
+    ``partial`` receives the labels. Returns the path, and the weight that each item outside
+    reached last.
+    """
+    from partita.kernels.core import grow as kernel
+
+    n = partial.size
+    order, mass = np.empty(n, np.int64), np.empty(n)
+    agree, reach = np.empty(table.rows.shape[0], np.bool_), np.zeros(n)
+    waiting = np.zeros(n, np.bool_) if waiting is None else waiting
+    stop = np.zeros(1, np.bool_) if stop is None else stop
+    added = kernel(
+        table.rows,
+        table.weights,
+        partial,
+        waiting,
+        floor,
+        table.tolerance,
+        order,
+        mass,
+        agree,
+        reach,
+        stop,
+    )
+    return Path(order[:added], partial[order[:added]], mass[:added]), reach
+
+
+def grow_from(
+    table: WeightedDraws, seed: int, waiting: Bools | None = None, stop: Bools | None = None
+) -> Path:
+    """The path from one item to all items, the item included."""
+    partial = np.full(table.rows.shape[1], -1, np.int32)
+    partial[seed] = 0
+    path, _ = grow(table, partial, waiting, stop=stop)
+    return Path(
+        np.concatenate([[seed], path.order]),
+        np.concatenate([np.zeros(1, np.int32), path.place]),
+        np.concatenate([[table.total], path.mass]),
+    )
+
+
+def work_of_growth(shape: tuple[int, ...], n_clusters: int) -> float:
+    """Labels and cells that the growth from one seed to all items reads, about."""
+    m, n = shape
+    return n * (3.0 * m + float(n_clusters) * min(m, n_clusters))
+
+
+def grow_from_seeds(
+    table: WeightedDraws,
+    n_starts: int | None,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    stop: Bools,
+) -> Growth:
+    """Grow a set from each seed to all items, and keep the best of each size."""
+    n = table.rows.shape[1]
+    seeds = _distinct_columns(table.rows)
+    wanted = n_starts
+    if wanted is None:
+        wanted = max(1, int(_WORK / work_of_growth(table.rows.shape, table.rows.max() + 1)))
+    if wanted < seeds.size:
+        tried = np.sort(np.random.default_rng(seed).permutation(seeds)[:wanted])
+    else:
+        tried = seeds
+    best = np.full(n, -1.0)
+    path_of = np.zeros(n, np.int64)
+    kept: list[Path] = []
+    done = 0
+    with Status("growing cores from first items") as status:
+        while done < tried.size and (done == 0 or not stop[0]):
+            batch = tried[done : done + _BATCH].tolist()
+            for path in run(lambda one: grow_from(table, one, stop=stop), batch, n_jobs):
+                better = path.mass > best[: path.mass.size]
+                if better.any():
+                    best[: path.mass.size][better] = path.mass[better]
+                    path_of[: path.mass.size][better] = len(kept)
+                    kept.append(path)
+            done += len(batch)
+            status.say(f"{done:,} of {tried.size:,}")
+    return Growth(table, best, path_of, tuple(kept), done, seeds.size)
+
+
+def _distinct_columns(rows: Labels) -> Ints:
+    """One of each group of items that are together in every draw."""
+    from partita.kernels.labels import hash_rows
+
+    # Labels are canonical, so items are together in every draw when their columns are equal.
+    hashes = hash_rows(np.ascontiguousarray(rows.T))
+    return np.sort(np.unique(hashes, return_index=True)[1]).astype(np.int64)
+
+
+def improve(
+    table: WeightedDraws,
+    partial: Labels,
+    prob: float,
+    *,
+    patience: int,
+    rng: np.random.Generator,
+    stop: Bools,
+) -> tuple[Labels, int]:
+    """Take a few items out and grow again, until ``patience`` rounds bring nothing; rounds made.
+
+    Half of the items taken out, at random, have to wait until nothing else fits.
+    """
+    floor = prob * table.total
+    best = partial.copy()
+    best_key = (int((best >= 0).sum()), agreeing_weight(table, best))
+    idle = rounds = 0
+    # A small core has few subsets to take out.
+    while idle < min(patience, 8 + 4 * best_key[0]) and best_key[0] < best.size and not stop[0]:
+        rounds += 1
+        idle += 1
+        inside = np.flatnonzero(best >= 0)
+        waiting = np.zeros(best.size, np.bool_)
+        if inside.size == 1:
+            trial = np.full(best.size, -1, np.int32)
+            trial[rng.integers(best.size)] = 0
+        else:
+            most = max(1, min(inside.size - 1, int(_SHARE * inside.size) + 1))
+            out = rng.choice(inside, int(rng.integers(1, most + 1)), replace=False)
+            waiting[out] = rng.random(out.size) < 0.5
+            trial = best.copy()
+            trial[out] = -1
+            trial = without_gaps(trial)
+        path, _ = grow(table, trial, waiting, floor, stop)
+        size = int((trial >= 0).sum())
+        mass = float(path.mass[-1]) if path.mass.size else agreeing_weight(table, trial)
+        if (size, mass) > (best_key[0], best_key[1] + table.tolerance):
+            idle = 0
+        if (size, mass) >= best_key:
+            best, best_key = trial, (size, mass)
+    return best, rounds
+
+
+def agreeing_weight(table: WeightedDraws, partial: Labels) -> float:
+    """Weight of the draws that group the items as the partial labels do."""
+    from partita.kernels.core import agreeing
+
+    return float(table.weights[agreeing(table.rows, partial)].sum())
+
+
+def without_gaps(partial: Labels) -> Labels:
+    """Partial labels numbered 0, 1, … in order of first appearance."""
+    labels = np.full(partial.size, -1, np.int32)
+    inside = np.flatnonzero(partial >= 0)
+    labels[inside] = relabel(partial[inside])
+    return labels
+
+
+def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
+    """An order in which the items of a set come in one by one, then all others.
+
+    It begins with the item of the set from which the growth keeps most, among a few evenly
+    spread over the set.
+    """
+    inside = np.flatnonzero(partial >= 0)
+    best: Path | None = None
+    for seed in inside[:: max(1, inside.size // 8)].tolist():
+        path = grow_from(table, seed, partial < 0, stop)
+        if best is None or (path.mass.size, path.mass.sum()) > (best.mass.size, best.mass.sum()):
+            best = path
+    assert best is not None, "a core has at least one item"
+    left = np.setdiff1d(np.concatenate([inside, np.flatnonzero(partial < 0)]), best.order)
+    if not left.size:
+        return best
+    # Stopped early: the rest of the set, then every other item, in a cluster of its own.
+    labels = without_gaps(np.where(partial >= 0, partial, -1))
+    order = np.concatenate([inside, np.flatnonzero(labels < 0)])
+    place = np.concatenate(
+        [labels[inside], labels.max() + 1 + np.arange(order.size - inside.size)]
+    ).astype(np.int32)
+    mass = np.zeros(order.size)
+    mass[: inside.size] = agreeing_weight(table, labels)
+    return Path(order, place, mass)
+
+
+def bound_size(
+    posterior: Posterior, prob: float, found: int, work: float, stop: Bools, seconds_left: float
+) -> tuple[int, Labels | None]:
+    """The most items that can reach a share in these draws, and a larger set if one was met.
+
+    Two items of such a set are together in draws of weight at least ``prob``, or apart in
+    draws of that weight. So its items are pairwise joined in the graph of such pairs, and
+    there are no more of them than colours.
+    """
+    from partita.kernels.core import branch_and_bound, colour_classes, pack_pairs
+
+    draws, n = posterior.draws, posterior.draws.n_items
+    if found == n or stop[0]:
+        return n, None
+    table = prepare(posterior)
+    # Unmerged, the weight of a bit set is the number of its bits.
+    if draws.weights is None:
+        rows, weights = draws.rows(0, draws.n_draws), np.empty(0)
+    else:
+        rows, weights = table.rows, table.weights
+    words_of_bits = -(-rows.shape[0] // 64)
+    floor = prob * table.total - table.tolerance
+    if n * n * words_of_bits * 8 <= _PAIR_BYTES:
+        together = np.empty((n, n, words_of_bits), np.uint64)
+        pack_pairs(np.ascontiguousarray(rows.T), together)
+        best = np.full(n, -1, np.int64)
+        places = max(1, int(table.total / floor))
+        size, bound, _ = branch_and_bound(
+            *(together, together[0, 0], weights, floor, places, work / words_of_bits),
+            *(best, found, stop),
+        )
+        larger = without_gaps(best.astype(np.int32)) if size > found else None
+        return int(bound), larger
+    if n <= _COLOURED and float(n) * n * table.rows.shape[0] <= min(
+        _READ, _READ_PER_SECOND * seconds_left
+    ):
+        from partita.similarity_matrix import similarity
+
+        pairs = similarity(draws)
+        joined = np.maximum(pairs, 1.0 - pairs) >= prob - 1e-9
+        np.fill_diagonal(joined, False)
+        colours = colour_classes(joined, n, np.empty(n, np.int64), np.empty(n, np.int64))
+        return max(found, int(colours)), None
+    return n, None
