@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partita as pt
@@ -51,6 +51,10 @@ def test_the_largest_set_by_enumeration(case, prob):
     assert core.auchips == pytest.approx(core.in_sample_curve.mean())
 
 
+FORKED = ["000000", "000000", "000001", "000100", "000110", "000120"]
+"""Half of the draws have the fourth item apart, but the grouping of the most has it with others."""
+
+
 def of_part(draws, mask):
     """Rows and weights of some of the draws, as the reference implementation takes them."""
     weights = None if draws.weights is None else draws.weights[mask].tolist()
@@ -59,6 +63,7 @@ def of_part(draws, mask):
 
 @settings(deadline=None, max_examples=80)
 @given(posteriors(), st.sampled_from([0.1, 0.3, 0.5]), st.booleans())
+@example(([[int(c) for c in row] for row in FORKED], None), 0.3, False)
 def test_what_a_core_says_of_itself(case, prob, held_out):
     rows, weights = case
     repeat = 6 if held_out else 1  # enough to state something

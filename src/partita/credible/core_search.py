@@ -97,6 +97,7 @@ def grow(
     waiting: Bools | None = None,
     floor: float = 0.0,
     stop: Bools | None = None,
+    target: Labels | None = None,
 ) -> tuple[Path, Floats]:
     """Grow a partial partition greedily while its weight is at least the floor.
 
@@ -121,18 +122,23 @@ def grow(
         mass,
         agree,
         reach,
+        np.empty(0, np.int32) if target is None else target,
         stop,
     )
     return Path(order[:added], partial[order[:added]], mass[:added]), reach
 
 
 def grow_from(
-    table: WeightedDraws, seed: int, waiting: Bools | None = None, stop: Bools | None = None
+    table: WeightedDraws,
+    seed: int,
+    waiting: Bools | None = None,
+    stop: Bools | None = None,
+    target: Labels | None = None,
 ) -> Path:
     """The path from one item to all items, the item included."""
     partial = np.full(table.rows.shape[1], -1, np.int32)
     partial[seed] = 0
-    path, _ = grow(table, partial, waiting, stop=stop)
+    path, _ = grow(table, partial, waiting, stop=stop, target=target)
     return Path(
         np.concatenate([[seed], path.order]),
         np.concatenate([np.zeros(1, np.int32), path.place]),
@@ -257,7 +263,7 @@ def nested_path(table: WeightedDraws, partial: Labels, stop: Bools) -> Path:
     inside = np.flatnonzero(partial >= 0)
     best: Path | None = None
     for seed in inside[:: max(1, inside.size // 8)].tolist():
-        path = grow_from(table, seed, partial < 0, stop)
+        path = grow_from(table, seed, partial < 0, stop, partial)
         if best is None or (path.mass.size, path.mass.sum()) > (best.mass.size, best.mass.sum()):
             best = path
     assert best is not None, "a core has at least one item"

@@ -165,6 +165,7 @@ def grow(
     mass: Floats,
     alive: Bools,
     reach: Floats,
+    target: Int32s,
     stop: Bools,
 ) -> int:
     """Add items to a partial partition, each time the one that keeps most weight; how many.
@@ -173,7 +174,9 @@ def grow(
     gaps) and receives those of the items added. order and mass receive the
     items added, in turn, and the weight of the rows that agree after each. It
     ends when every item is in or the weight would fall below the floor. Items
-    that are waiting come in only when no other can. On return alive marks the
+    that are waiting come in only when no other can. Items with a target (≥ 0) come in
+    with those of the same target and apart from those of another; others, and all where
+    target is empty, wherever most rows have them. On return alive marks the
     rows that agree, and reach[j] is the weight left after adding item j
     (of the items outside).
     """
@@ -202,6 +205,10 @@ def grow(
     nearest = np.zeros(n, np.int64)
     nearest_weight = np.empty(n)
     since = 0
+    cluster_of_target = np.full(n, np.int64(-1))
+    for i in range(target.size):
+        if partial[i] >= 0 and target[i] >= 0:
+            cluster_of_target[target[i]] = partial[i]
     while not stop[0]:
         best = -1
         for j in range(n):
@@ -215,7 +222,11 @@ def grow(
                     nearest[j] = c
             c_best = k
             w_best = fresh[j]
-            if nearest_weight[j] > w_best:
+            if target.size > 0 and target[j] >= 0:
+                if cluster_of_target[target[j]] >= 0:
+                    c_best = cluster_of_target[target[j]]
+                    w_best = agree[c_best, j]
+            elif nearest_weight[j] > w_best:
                 w_best = nearest_weight[j]
                 c_best = nearest[j]
             reach[j] = w_best
@@ -246,6 +257,8 @@ def grow(
                 agree = wider
                 capacity *= 2
             first_of[k] = best
+            if target.size > 0 and target[best] >= 0:
+                cluster_of_target[target[best]] = k
         before = total
         total = _take_in(rows, weights, best, c, first_of, k, cluster_of, alive, agree, fresh)
         since = k if total == before else 0
