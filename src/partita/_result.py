@@ -30,14 +30,15 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f"<table>{rows}</table>"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table with headings; the first column names its rows."""
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = ""
     for first, *others in rows:
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
         body += f"<tr><th>{escape(first)}</th>{cells}</tr>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def warning(text: str) -> str:
@@ -56,6 +57,23 @@ class Table(NamedTuple):
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+class Page(NamedTuple):
+    """What a notebook shows of a result: everything is escaped when it is written."""
+
+    title: str
+    facts: Sequence[tuple[str, str]] = ()
+    tables: Sequence[Table] = ()
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def html(self) -> str:
+        """The page; warnings come first."""
+        parts = [title(self.title), *map(warning, self.warnings)]
+        parts += [facts(self.facts)] if self.facts else []
+        parts += [table(shown.columns, shown.rows, shown.caption) for shown in self.tables]
+        return "".join([*parts, *map(note, self.notes)])
 
 
 class Result:
@@ -95,8 +113,13 @@ class Result:
         width = max(map(len, shown), default=0)
         return "\n".join(f"{name:<{width}} {text}" for name, text in shown.items())
 
+    def _page(self) -> Page | None:
+        """What a notebook shows; None: the text."""
+        return None
+
     def _repr_html_(self) -> str:
-        return as_html(self)
+        page = self._page()
+        return as_html(self) if page is None else page.html()
 
 
 def as_html(value: object) -> str:

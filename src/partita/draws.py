@@ -9,8 +9,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita import _result as html
-from partita._result import frozen
+from partita._result import Page, frozen
 from partita._storage import (
     BLOCK_LABELS,
     canonicalise,
@@ -525,7 +524,7 @@ class Draws(DrawsArrays):
             lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
         if self._item_names is not None:
             lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
-        return html.title(self._counted()) + html.facts(lines)
+        return Page(self._counted(), lines).html()
 
     def _counted(self) -> str:
         own = counted(self.n_draws, words(self._kind).draw)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _result as html
-from partita._result import Result
+from partita._result import Page, Result
 from partita._text import counted, counts, percent, words
 from partita._validate import choice, probability
 from partita.draws import Draws
@@ -311,9 +310,9 @@ class CredibleBall(Result):
         body = [f"  {name:<11} {text}" for name, text in self._lines()]
         return "\n".join([head, *body]) + ">"
 
-    def _repr_html_(self) -> str:
+    def _page(self) -> Page:
         head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
-        return html.title(head) + html.facts(self._lines())
+        return Page(head, self._lines())
 
 
 def ball_at(

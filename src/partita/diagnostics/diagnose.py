@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _result as html
 from partita._parallel import count_jobs, run
-from partita._result import Result
+from partita._result import Page, Result, Table
 from partita._text import Kind, counted
 from partita._validate import Rng
 from partita.diagnostics.agreement import (
@@ -348,22 +347,19 @@ class Diagnostics(Result):
                 lines += wrap(text, 80, initial_indent=sign, subsequent_indent="  ")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _page(self) -> Page:
         if self.kind == "ensemble":
-            return html.title(f"Diagnostics: {self._of_ensemble()}")
+            return Page(f"Diagnostics: {self._of_ensemble()}")
         state = "nothing to warn about" if self.ok else counted(len(self.warnings), "warning")
         columns = (self.mean, self.sd, self.mcse, self.ess_bulk, self.ess_tail, self.rhat)
         forms = (".4g", ".3g", ".2g", ",.0f", ",.0f", ".3f")
-        rows = [
-            [name, *(format(column[j], form) for column, form in zip(columns, forms, strict=True))]
+        rows = tuple(
+            (name, *(format(column[j], form) for column, form in zip(columns, forms, strict=True)))
             for j, name in enumerate(self.names)
-        ]
-        return (
-            html.title(f"Diagnostics of {counted(self.n_draws, 'draw')}: {state}")
-            + "".join(map(html.warning, self.warnings))
-            + html.table(["", "mean", "sd", "mcse", "ESS", "tail ESS", "R-hat"], rows)
-            + "".join(map(html.note, self.notes))
         )
+        table = Table("", ("", "mean", "sd", "mcse", "ESS", "tail ESS", "R-hat"), rows)
+        title = f"Diagnostics of {counted(self.n_draws, 'draw')}: {state}"
+        return Page(title, (), [table], self.warnings, self.notes)
 
 
 def nothing_to_diagnose(draws: Draws) -> Diagnostics:

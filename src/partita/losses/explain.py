@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._result import Result
+from partita._result import Page, Result
 from partita._text import counted, in_list, share
 from partita._validate import texts, whole
 from partita.kernels.arrays import Floats, Ints
@@ -137,11 +136,9 @@ class Explanation(Result):
     def __str__(self) -> str:
         return self.in_words(most=12)
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<li>{escape(self._said(c))} ({share(c.share)})</li>" for c in self.changes[:12]
-        )
-        return f"<p>distance {self.distance:.4g}</p><ul>{rows}</ul>"
+    def _page(self) -> Page:
+        notes = [f"{self._said(c)} ({share(c.share)})" for c in self.changes[:12]]
+        return Page(f"distance {self.distance:.4g}", notes=notes)
 
 
 def explain(

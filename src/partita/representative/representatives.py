@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 from warnings import warn
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._result import Result
+from partita._result import Page, Result, Table
 from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
@@ -407,19 +406,14 @@ class Representatives(PartitionSet):
             lines += wrap(f"{name + ':':<12}{text}", 80, subsequent_indent=" " * 12)
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
+    def _page(self) -> Page:
         head = ("", "mass", "sizes", "mean loss", f"{100 * self.prob:g}% radius", "from 0")
-        cells = [
+        rows = tuple(
             (*row, "" if r == 0 else self.explain(r).in_words())
             for r, row in enumerate(self._table())
-        ]
-        top = "".join(f"<th>{escape(h)}</th>" for h in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td style='text-align:left'>{escape(c)}</td>" for c in row) + "</tr>"
-            for row in cells
         )
-        facts = "".join(f"<div><b>{escape(n)}</b>: {escape(t)}</div>" for n, t in self._facts())
-        return f"<table><tr>{top}</tr>{body}</table>{facts}"
+        facts = self._facts()
+        return Page(f"{counted(self.n, 'representative')}", facts, [Table("", head, rows)])
 
 
 OWNED = 0.95

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _result as html
 from partita._files import PathLike
 from partita._optional import require
-from partita._result import Result, clipped
+from partita._result import Page, Result, clipped
 from partita._text import counted, span
 from partita._validate import Rng, between, generator, whole
 from partita._version import version_of
@@ -104,7 +103,7 @@ class Fit(Simulations, Predictions, Result):
         ]
         return "\n".join(lines) + ">"
 
-    def _repr_html_(self) -> str:
+    def _page(self) -> Page:
         chains, kept = self.trace["n_clusters"].shape
         low, high = int(self.draws.n_clusters.min()), int(self.draws.n_clusters.max())
         lines = [
@@ -112,8 +111,8 @@ class Fit(Simulations, Predictions, Result):
             ("kernel", clipped(self.kernel)),
             ("prior", clipped(self.prior)),
         ]
-        head = html.title(f"Fit of a mixture to {counted(self.draws.n_items, 'item')}")
-        return head + html.facts(lines) + "".join(map(html.note, self.notes))
+        head = f"Fit of a mixture to {counted(self.draws.n_items, 'item')}"
+        return Page(head, lines, notes=self.notes)
 
     def __draws__(self) -> Draws:
         return self.draws

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
 from warnings import warn
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
-from partita._result import Result
+from partita._result import Page, Result, Table
 from partita._text import Kind, in_list, in_unit, words
 from partita._validate import Rng, number, seconds, shown, whole
 from partita.draws import Draws, as_draws
@@ -365,12 +364,9 @@ class ClustersCurve(Result):
         table = ["".join(f"{cell:>10}" for cell in row) for row in (head, *self._rows())]
         return "\n".join([*table, f"{self.sentence} ({self.seconds:.2g} s)"])
 
-    def _repr_html_(self) -> str:
+    def _page(self) -> Page:
         head = ("k", "loss", "excess", "percent", "error", "plateau")
-        cells = ["".join(f"<th>{escape(c)}</th>" for c in head)]
-        cells += ["".join(f"<td>{escape(c)}</td>" for c in row) for row in self._rows()]
-        rows = "".join(f"<tr>{row}</tr>" for row in cells)
-        return f"<table><caption>{escape(self.headline)}</caption>{rows}</table>"
+        return Page(self.headline, tables=[Table("", head, tuple(self._rows()))])
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._parallel import count_jobs
 from partita._progress import Status
-from partita._result import Result
+from partita._result import Page, Result, Table
 from partita._text import roughly
 from partita._validate import Rng, choice_or_none, number, seconds, unexpected, whole
 from partita.draws import Draws, as_draws
@@ -519,13 +518,10 @@ class PricePath(Result):
         lines += [f"{prices:>19}  {k:>8}  {sizes}" for prices, k, sizes in self._rows()[:40]]
         return "\n".join([*lines, *(f"limit: {limit}" for limit in self.limits)])
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{prices}</td><td>{k}</td><td>{escape(sizes)}</td></tr>"
-            for prices, k, sizes in self._rows()
+    def _page(self) -> Page:
+        return Page(
+            self._head(), tables=[Table("", ("price a", "clusters", "sizes"), tuple(self._rows()))]
         )
-        head = "<tr><th>price a</th><th>clusters</th><th>sizes</th></tr>"
-        return f"<table><caption>{escape(self._head())}</caption>{head}{rows}</table>"
 
 
 # ------------------------------------------------------------------ the search

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita import _result as html
-from partita._result import Result
+from partita._result import Page, Result
 from partita._text import Kind, above_minimum, counted, in_list, of_sizes, words
 from partita.labels import Labels
 from partita.losses.base import Loss
@@ -252,10 +251,8 @@ class PointEstimate(Result):
         body = "\n".join(f"  {name + ':':<15}{text}" for name, text in self._lines())
         return f"<PointEstimate of {counted(self.labels.size, 'item')}\n{body}>"
 
-    def _repr_html_(self) -> str:
-        return html.title(f"Point estimate of {counted(self.labels.size, 'item')}") + html.facts(
-            self._lines()
-        )
+    def _page(self) -> Page:
+        return Page(f"Point estimate of {counted(self.labels.size, 'item')}", self._lines())
 
 
 def _moves(*, settled: bool) -> str:
