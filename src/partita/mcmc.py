@@ -56,11 +56,11 @@ def ess_bulk(chains: Chains) -> float:
 
 
 def ess_within(chains: Chains) -> float:
-    """As ``ess_bulk``, but each half of a chain is worth what it is by itself.
+    """As ``ess_bulk``, without what lies between the halves of chains.
 
     Chains that disagree have a small ``ess_bulk``; this number does not know of the others.
     """
-    return sum(_ess(half[None]) for half in rank_normalised(split(chains)))
+    return _ess(rank_normalised(split(chains)), between=False)
 
 
 def ess_mean(chains: Chains) -> float:
@@ -98,7 +98,7 @@ def _autocovariance(chains: Chains) -> Chains:
     return np.asarray(np.fft.irfft(power * np.conj(power), 2 * n, axis=1)[:, :n] / n)
 
 
-def _ess(chains: Chains) -> float:
+def _ess(chains: Chains, *, between: bool = True) -> float:
     """All draws over twice the sum of their correlations, by Geyer's monotone sequence."""
     if np.ptp(chains) < np.finfo(np.float64).resolution:  # a constant
         return float(chains.size)
@@ -106,8 +106,10 @@ def _ess(chains: Chains) -> float:
     covariance = _autocovariance(chains).mean(axis=0)
     within = covariance[0] * n / (n - 1.0)
     whole = covariance[0]
-    if n_chains > 1:
+    if between and n_chains > 1:
         whole = whole + chains.mean(axis=1).var(ddof=1)
+    if whole <= 0.0:  # every chain is a constant of its own
+        return float(chains.size)
     rho = 1.0 - (within - covariance) / whole
     rho[0] = 1.0
     # Sums of neighbours are positive and fall, for a reversible chain; rounding ends that.

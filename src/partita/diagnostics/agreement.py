@@ -117,27 +117,21 @@ def chain_agreement(
     max_pairs = whole(max_pairs, "max_pairs", least=1)
     entropy, largest = shapes_of(clean, 1, n_jobs)
     columns = (clean.n_clusters.astype(np.float64), entropy, largest[:, 0].astype(np.float64))
-    inflation = inflation_of(clean, columns, rng=rng, n_jobs=n_jobs)
-    return agreement_of(clean, inflation, max_pairs=max_pairs, rng=rng, n_jobs=n_jobs)
+    pairs = count_pairs(clean, max_pairs, rng, n_jobs)
+    inflation = inflation_of(clean, columns, pairs.first, pairs.second, n_jobs)
+    return agreement_of(clean, pairs, inflation, n_jobs)
 
 
 def agreement_of(
-    draws: Draws,
-    inflation: float,
-    *,
-    max_pairs: int = MAX_PAIRS,
-    rng: Rng | None = None,
-    n_jobs: int | None = None,
+    draws: Draws, pairs: PairCounts, inflation: float, n_jobs: int | None
 ) -> ChainAgreement:
     """Agreement of chains in which each draw counts as 1/``inflation`` independent ones."""
-    names, chain = chains_of(draws)
-    n_chains = names.size
-    if draws.n_items < 2:
+    chain = pairs.quarter // 4
+    n_chains = draws.n_chains
+    first, second, complete = pairs.first, pairs.second, pairs.complete
+    if first.size == 0:
         return ChainAgreement(0.0, 0.0, 0, True, n_chains, 0.0, 0.0)
-    first, second, complete = choose_pairs(draws.n_items, max_pairs, rng)
-    quarter = quarters_of(chain)
-    counts, sizes = counts_in(draws, quarter, first, second, n_jobs)
-    counts, sizes = counts.reshape(n_chains, 4, -1), sizes.reshape(n_chains, 4)
+    counts, sizes = pairs.counts.reshape(n_chains, 4, -1), pairs.sizes.reshape(n_chains, 4)
     length = sizes.sum(axis=1)[:, None]
     together = counts.sum(axis=1) / length
     spread = together.var(axis=0, ddof=1)
@@ -178,20 +172,17 @@ def _together(block: Block, *, first: Ints, second: Ints) -> tuple[Floats]:
 
 
 def inflation_of(
-    draws: Draws,
-    functionals: Iterable[Floats],
-    *,
-    rng: Rng | None = None,
-    n_jobs: int | None = None,
+    draws: Draws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
 ) -> float:
     """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
     most = max(1.0, *(times_correlated(by_chain(draws, column)) for column in functionals))
-    return max(most, inflation_of_pairs(draws, rng, n_jobs)) if draws.n_items > 1 else most
+    return max(most, inflation_of_pairs(draws, first, second, n_jobs))
 
 
-def inflation_of_pairs(draws: Draws, rng: Rng | None, n_jobs: int | None) -> float:
+def inflation_of_pairs(draws: Draws, first: Ints, second: Ints, n_jobs: int | None) -> float:
     """Draws worth one independent draw within chains, for whether two items are together."""
-    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
+    if first.size == 0:
+        return 1.0
     some = spread_out(np.arange(first.size), SOME_PAIRS)
     times, variance = _times_of_pairs(draws, first[some], second[some], n_jobs)
     return float((times * variance).sum() / variance.sum()) if variance.any() else 1.0
@@ -254,14 +245,32 @@ def choose_pairs(
     return first.astype(np.int64), second, False
 
 
-def counts_in(
-    draws: Draws, part: Ints, first: Ints, second: Ints, n_jobs: int | None
-) -> tuple[Floats, Ints]:
-    """How often each pair is together in the draws of each part, and how many draws these are."""
-    sizes = np.bincount(part, minlength=4 * (int(part.max()) // 4 + 1))
-    count = partial(_counted, number=part, n_chains=sizes.size, first=first, second=second)
-    (together,) = sum_blocks(count, draws, n_jobs=n_jobs)
-    return np.asarray(together), sizes
+class PairCounts(NamedTuple):
+    """How often pairs of items are together in each quarter of each chain.
+
+    ``quarter`` is that of each draw, numbered through the chains; ``counts`` has one row for
+    each of them, ``sizes`` its number of draws. ``complete``: these are all pairs.
+    """
+
+    first: Ints
+    second: Ints
+    complete: bool
+    quarter: Ints
+    counts: Floats
+    sizes: Ints
+
+
+def count_pairs(draws: Draws, max_pairs: int, rng: Rng | None, n_jobs: int | None) -> PairCounts:
+    """Count pairs of items, a random subset where there are more than ``max_pairs``."""
+    first, second, complete = choose_pairs(draws.n_items, max_pairs, rng)
+    names, chain = chains_of(draws)
+    quarter = quarters_of(chain)
+    sizes = np.bincount(quarter, minlength=4 * names.size)
+    count = partial(_counted, number=quarter, n_chains=sizes.size, first=first, second=second)
+    counts = np.zeros((sizes.size, 0))
+    if first.size:
+        (counts,) = sum_blocks(count, draws, n_jobs=n_jobs)
+    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes)
 
 
 def _counted(
@@ -354,7 +363,12 @@ class Drift(NamedTuple):
 
 
 def drift(
-    draws: Draws, *, inflation: float, rng: Rng | None = 0, n_jobs: int | None = None
+    draws: Draws,
+    pairs: PairCounts | None = None,
+    *,
+    inflation: float,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
 ) -> Drift:
     """How much the halves and quarters of a chain differ in which items are together.
 
@@ -364,25 +378,23 @@ def drift(
     """
     if draws.n_items < 2:
         return Drift(0.0, 0.0, 0.0)
-    part = quarters_of(chains_of(draws)[1])
-    first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, rng)
+    pairs = pairs or count_pairs(draws, MAX_PAIRS, rng, n_jobs)
+    part = pairs.quarter
     items = np.arange(draws.n_items)
     if draws.n_items > MATCHED_ITEMS:
         items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
     # Within quarters, where a change from one to the next does not pass for autocorrelation.
-    local = inflation_of_pairs(draws._with(chain=part), rng, n_jobs)
+    local = inflation_of_pairs(draws._with(chain=part), pairs.first, pairs.second, n_jobs)
     # Side by side: each has a kernel that takes as long as all the rest.
     questions: list[Callable[[], tuple[float, ...]]] = [
-        partial(_of_pairs, draws, part, max(inflation, local), first, second, n_jobs),
+        partial(_of_pairs, draws, pairs, max(inflation, local)),
         partial(_of_clusters, draws, part, inflation, items),
     ]
-    pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
-    return Drift(*pairs, *moved)
+    of_pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
+    return Drift(*of_pairs, *moved)
 
 
-def _of_pairs(
-    draws: Draws, part: Ints, inflation: float, first: Ints, second: Ints, n_jobs: int | None
-) -> tuple[float, float]:
+def _of_pairs(draws: Draws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
 
     Of the chain and the division with the largest, beyond what the number of draws in a part
@@ -390,8 +402,8 @@ def _of_pairs(
     sixteen times that is taken off, because it is the largest of many; from the average, as many
     times as pairs that move together can make it.
     """
-    counts, sizes = counts_in(draws, part, first, second, n_jobs)
-    together = counts / sizes[:, None]
+    first, second, part, sizes = pairs.first, pairs.second, pairs.quarter, pairs.sizes
+    together = pairs.counts / sizes[:, None]
     average = largest = 0.0
     for chain, (quarters, length) in enumerate(
         zip(together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True)

@@ -16,11 +16,13 @@ from partita._result import Page, Result, Table
 from partita._text import Kind, counted
 from partita._validate import Rng
 from partita.diagnostics.agreement import (
+    MAX_PAIRS,
     RARE,
     ChainAgreement,
     Drift,
     Start,
     agreement_of,
+    count_pairs,
     drift,
     first_tenth,
     inflation_of,
@@ -484,15 +486,17 @@ def diagnose_values(
     drifted = Drift(*[float("nan")] * 3)
     if not weighted:
         chained = {name: by_chain(compared, column) for name, column in columns.items()}
-        inflation = inflation_of(compared, columns.values(), rng=rng, n_jobs=n_jobs)
+        pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
+        values_of = columns.values()
+        inflation = inflation_of(compared, values_of, pairs.first, pairs.second, n_jobs)
         if compared.n_chains > 1:
-            agreement = agreement_of(compared, inflation, rng=rng, n_jobs=n_jobs)
+            agreement = agreement_of(compared, pairs, inflation, n_jobs)
         by_chance = np.array([_highest_rhat(c, 2 * len(chained)) for c in chained.values()])
         start = first_tenth(chained)
         if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
             # Slow chains are warned about already: what they explain is no drift.
             slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
-            drifted = drift(compared, inflation=slow, rng=rng, n_jobs=n_jobs)
+            drifted = drift(compared, pairs, inflation=slow, rng=rng, n_jobs=n_jobs)
     names = tuple(values)
     return Diagnostics(
         names=names,

@@ -16,7 +16,7 @@ from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
-from partita.diagnostics.agreement import inflation_of
+from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, inflation_of
 from partita.diagnostics.diagnose import functionals
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
@@ -694,7 +694,8 @@ class _Search:
         correlated = 1.0
         if draws.weights is None and draws.kind == "posterior":
             values = functionals(as_posterior(draws)).values()
-            correlated = inflation_of(draws, values, n_jobs=self.n_jobs)
+            first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, None)
+            correlated = inflation_of(draws, values, first, second, self.n_jobs)
         ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
         if not ways:
             return _curve([(0.0, 0.0, 0.0)], ended=True)
