@@ -178,3 +178,14 @@ def test_less_work_proves_less_and_says_so():
 def test_the_margin_covers_sums_of_many_terms():
     assert rounding(10_000, 200) == pytest.approx(5.2e-11, rel=0.1)
     assert rounding(20, 8) < 1e-12
+
+
+def test_a_time_limit_ends_the_tight_proof():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 8, 400)
+    noise = rng.integers(0, 10, (200, 400))
+    draws = pt.Draws(np.where(rng.random((200, 400)) < 0.6, noise, truth))
+    found = pt.estimate(draws, bound="tight", time_limit=0.6)
+    assert found.search.bound_seconds < 10.0  # without a limit it takes a minute
+    assert any(limit.startswith("time") for limit in found.search.limits)
+    assert found.lower_bound is None or found.lower_bound <= found.expected_loss

@@ -548,13 +548,14 @@ def costs(draws: Draws, loss: Loss, rows: Sequence[Labels]) -> list[tuple[float,
     At price 1 that is A + B. A − B needs no intersections: it is what the
     partition is away from a single cluster, less what the draws are on average.
     """
+    n = draws.n_items
     fair = loss.with_price(1.0)
-    whole = np.zeros(draws.n_items, np.int32)
-    single = Draws(whole[None])
-    away = fair.expected(whole, draws) if len(rows) else 0.0
+    form, terms = fair.form(n), fair.terms(n)
+    away = fair.expected(np.zeros(n, np.int32), draws) if len(rows) else 0.0
     found = []
     for labels in rows:
-        total, less = fair.expected(labels, draws), fair.expected(labels, single) - away
+        own = float(terms[np.bincount(labels)].sum())
+        total, less = fair.expected(labels, draws), form.combine(own, own, float(terms[n])) - away
         # Neither cost is negative; rounding might be.
         found.append((max(0.0, (total + less) / 2.0), max(0.0, (total - less) / 2.0)))
     return found
@@ -808,18 +809,25 @@ def _walked(
 
 def _ends(draws: Draws) -> list[Labels]:
     """What is optimal for the lowest and the highest price: the meet and the join of all draws."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n, m = draws.n_items, draws.n_draws
-    together = np.unique(draws.labels, axis=1, return_inverse=True)[1]
-    offsets = np.concatenate(([0], np.cumsum(draws.n_clusters)[:-1]))
-    rows = (draws.labels.astype(np.int64) + offsets[:, None]).ravel()
-    items = np.tile(np.arange(n), m)
-    size = n + int(draws.n_clusters.sum())
-    graph = coo_array((np.ones(rows.size, np.int8), (items, n + rows)), shape=(size, size))
-    joined = connected_components(graph, directed=False)[1][:n]
-    return [canonical(np.asarray(together).ravel()), canonical(joined)]
+    numbers: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(draws.labels.T)
+    meet = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
+    join = np.arange(draws.n_items)
+    for row in draws.labels:
+        # Components that share a cluster become one: each takes the lowest of its cluster's, and
+        # each cluster the lowest of its items', until nothing changes.
+        while True:
+            lowest = np.full(draws.n_items, draws.n_items)
+            np.minimum.at(lowest, row, join)
+            joined = np.full(draws.n_items, draws.n_items)
+            np.minimum.at(joined, join, lowest[row])
+            joined = joined[join]
+            if np.array_equal(joined, join):
+                break
+            join = joined
+        if not join.any():
+            break
+    return [canonical(np.array(meet)), canonical(join)]
 
 
 def _near(pool: Pool, low: float, high: float) -> list[Labels]:
