@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike, atomic_path, existing
 from partita._memory import require_memory
 from partita._text import KINDS
+from partita._tolerance import SUM
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -309,7 +310,7 @@ def _check_draws(entries: dict[str, Any]) -> None:
     if not same or not np.array_equal(again.n_clusters, counts):
         raise ValueError("its draws are not canonical, or their numbers of clusters are wrong")
     # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
-    if weights is not None and not np.allclose(again.probabilities, weights, rtol=1e-12, atol=0):
+    if weights is not None and not np.allclose(again.probabilities, weights, rtol=SUM, atol=0):
         raise ValueError("the weights of its draws do not sum to 1")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import readable_size
 from partita._text import KINDS, Kind
+from partita._tolerance import SUM
 from partita._validate import choice, plain_array, texts
 from partita.errors import (
     InvalidInputError,
@@ -316,7 +317,7 @@ def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
             "Remove draws that should not count."
         )
     # Weights that sum to 1 already are kept bit by bit, so that stored draws come back equal.
-    if values.max() <= 1.0 and abs(values.sum() - 1.0) < 1e-12:
+    if values.max() <= 1.0 and abs(values.sum() - 1.0) < SUM:
         return values
     with np.errstate(over="ignore"):
         total = values.sum()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from partita._result import Page, Result
 from partita._text import counted, counts, percent, words
+from partita._tolerance import DISTANCE, MASS
 from partita._validate import choice, probability
 from partita.draws import Draws
 from partita.errors import NotSupportedError
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from partita.losses.explain import Explanation
 
 
-ENTROPY_TOLERANCE = 1e-10
+ENTROPY_TOLERANCE = DISTANCE
 """Distances of an entropy metric closer than this are the same distance.
 
 Rounding in sums of x·log2(x) stays below 1e-11 bits for a hundred thousand
 items in a thousand clusters.
 """
 
-MASS_TOLERANCE = 1e-9
+MASS_TOLERANCE = MASS
 """A mass this little short of ``prob`` reaches it: 0.3 of 10 draws are 3, not 4."""
 
 _ONE_SIGMA = (0.15865525393145707, 0.8413447460685429)

@@ -19,6 +19,7 @@ from partita._parallel import run_interruptible
 from partita._progress import Status
 from partita._result import Result
 from partita._text import counted, words
+from partita._tolerance import MASS, SUM
 from partita._validate import Rng, choice_or_none, flag, generator, seconds, whole
 from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
@@ -706,7 +707,7 @@ def _core_at(search: _Search, prob: float, clock: _Clock) -> CredibleCore:
     upper = draws.n_items
     agrees, share = _agreeing(draws, partial)
     if settings.bound is not None:
-        found = cut.size if share >= prob - 1e-9 else 1
+        found = cut.size if share >= prob - MASS else 1
         with clock.until(1.0) as stop:
             upper, larger = bound_size(
                 search.posterior, prob, found, _BOUND_WORK[settings.bound], stop, clock.left()
@@ -870,7 +871,7 @@ def _lower_limit(share: float, n: float, error: float) -> float:
     """Lower limit of a probability from a share of n draws (Clopper and Pearson)."""
     if share <= 0.0 or n <= 0.0:
         return 0.0
-    if share >= 1.0 - 1e-12:
+    if share >= 1.0 - SUM:
         return float(error ** (1.0 / n))
     return beta_quantile(share * n, (1.0 - share) * n + 1.0, error)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._progress import Status
+from partita._tolerance import MASS
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels, relabel
 from partita.posterior import Posterior
@@ -43,7 +44,7 @@ class WeightedDraws:
     @property
     def tolerance(self) -> float:
         """A weight this little short of a threshold reaches it."""
-        return 1e-9 * self.total
+        return MASS * self.total
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +321,7 @@ def bound_size(
         from partita.similarity_matrix import similarity
 
         pairs = similarity(draws)
-        joined = np.maximum(pairs, 1.0 - pairs) >= prob - 1e-9
+        joined = np.maximum(pairs, 1.0 - pairs) >= prob - MASS
         np.fill_diagonal(joined, False)
         colours = colour_classes(joined, n, np.empty(n, np.int64), np.empty(n, np.int64))
         return max(found, int(colours)), None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._text import Kind, counted, words
+from partita._tolerance import SUM
 from partita._validate import texts, whole
 from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
@@ -245,8 +246,8 @@ def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Flo
     mass = np.cumsum(weights[order], axis=0)
     tail = (1.0 - prob) / 2.0
     last = values.shape[0] - 1
-    low = np.minimum((mass < tail - 1e-12).sum(axis=0), last)
-    high = np.minimum((mass < 1.0 - tail - 1e-12).sum(axis=0), last)
+    low = np.minimum((mass < tail - SUM).sum(axis=0), last)
+    high = np.minimum((mass < 1.0 - tail - SUM).sum(axis=0), last)
     return (
         np.take_along_axis(ordered, low[None], axis=0)[0],
         np.take_along_axis(ordered, high[None], axis=0)[0],

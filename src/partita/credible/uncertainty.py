@@ -14,6 +14,7 @@ from partita._progress import Status
 from partita._result import Result
 from partita._storage import store_rows
 from partita._text import Kind, counted, words
+from partita._tolerance import SUM
 from partita._validate import probability, whole
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import Draws, as_draws
@@ -44,7 +45,7 @@ _WAITING = 3
 _SUM_BYTES = 1 << 27
 """Sums of one block: of as many items as have so many bytes of them."""
 
-_ROUNDING = 1e-12
+_ROUNDING = SUM
 """A Jaccard similarity this little short of the threshold reaches it."""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._memory import require_memory
+from partita._tolerance import MASS, MATRIX
 from partita._validate import refuse_masked, shown
 from partita.draws import Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
@@ -316,13 +317,13 @@ def as_similarity(matrix: ArrayLike) -> NDArray[np.float64]:
             "If these are draws (one row per draw), pass them as draws.",
             argument="similarity",
         )
-    if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + 1e-9:
+    if not np.isfinite(values).all() or values.min() < 0.0 or values.max() > 1.0 + MASS:
         raise InvalidInputError(
             "similarity must hold probabilities between 0 and 1. "
             "If these are draws (labels), pass them as draws.",
             argument="similarity",
         )
-    if np.abs(values - values.T).max() > 1e-8 or np.abs(np.diagonal(values) - 1.0).max() > 1e-8:
+    if np.abs(values - values.T).max() > MATRIX or np.abs(np.diagonal(values) - 1.0).max() > MATRIX:
         raise InvalidInputError(
             "similarity must be symmetric with ones on the diagonal; this matrix is not. "
             "partita.similarity(draws) computes one.",

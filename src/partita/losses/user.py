@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from partita._tolerance import CLAIM, SUM
 from partita._validate import called_rightly, choice, flag, positive, text, unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
@@ -26,7 +27,7 @@ CHECKED_ITEMS = 6
 FEW_ITEMS = 4
 """Items where nothing is claimed and each distance may be slow: 15 partitions."""
 
-EXACT = 1e-9
+EXACT = CLAIM
 """Differences below this are rounding."""
 
 
@@ -429,7 +430,7 @@ def _refuse_reward(f: Floats) -> None:
     n = f.size - 1
     for x in range(1, min(n // 2, _TRIED // n) + 1):
         both, whole = f[x] + f[x : n - x + 1], f[2 * x :]
-        wrong = np.flatnonzero(both > whole + 1e-12 * np.abs(whole))
+        wrong = np.flatnonzero(both > whole + SUM * np.abs(whole))
         if wrong.size:
             y = x + int(wrong[0])
             raise InvalidInputError(

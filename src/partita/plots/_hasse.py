@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, percent, with_unit
+from partita._tolerance import DISTANCE
 from partita.credible.ball import CredibleBall, tie_tolerance
 from partita.draws import Draws
 from partita.errors import InvalidInputError
@@ -64,7 +65,7 @@ def prepare_lattice(
 ) -> LatticeColours:
     """Levels of equal distance around a centre, up to a radius."""
     apart = loss.distances(center, Draws(diagram.nodes))
-    tolerance = max(tie_tolerance(loss), 1e-10)
+    tolerance = max(tie_tolerance(loss), DISTANCE)
     order = np.argsort(apart, kind="stable")
     steps = np.concatenate(([0], np.diff(apart[order]) > tolerance))
     level = np.empty(apart.size, np.int64)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._result import Result, as_html, frozen
 from partita._text import Kind, words
+from partita._tolerance import MASS
 from partita._validate import choice, positive, whole
 from partita.diagnostics.diagnose import functionals
 from partita.draws import Draws, as_draws, systematic
@@ -95,7 +96,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{tail}"
 
 
-TIE = 1e-9
+TIE = MASS
 """Scores whose difference is a smaller share of them than this are tied."""
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partita._parallel import run
 from partita._text import words
+from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
@@ -21,7 +22,7 @@ from partita.search.methods.walks import sample_draws
 from partita.search.part_tables import PartTables
 from partita.search.problem import Problem, lists_from_draws, needs_lists
 
-GAIN = 1e-12
+GAIN = SUM
 """A set of partitions that is better by less than this is not better."""
 
 Set = tuple[int, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.labels import Labels, as_labels, by_size
 from partita.lattice import PartialPartition
@@ -63,7 +64,7 @@ def complete(draws: Draws, partial: PartialPartition, *, loss: str | Loss = "vi"
         ways = _completions(partial, free)
         # Ties within rounding: the first, so that the order of the draws does not matter.
         values = np.array([measure.expected(row, draws) for row in ways])
-        best = int(np.flatnonzero(values <= values.min() + 1e-12)[0])
+        best = int(np.flatnonzero(values <= values.min() + SUM)[0])
         return by_size(ways[best])
     if measure.uses_similarity:
         problem: Problem = problem_from_similarity(similarity(draws), measure)

@@ -15,6 +15,7 @@ from partita._parallel import count_jobs
 from partita._progress import Status
 from partita._result import Page, Result, Table
 from partita._text import roughly
+from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, choice_or_none, number, seconds, unexpected, whole
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
@@ -439,7 +440,7 @@ class PricePath(Result):
         edges = self._edges
         own = edges * splitting + (2.0 - edges) * merging
         best = self.expected(edges)
-        ties = np.flatnonzero(own <= best + 1e-10 * best + 1e-13)
+        ties = np.flatnonzero(own <= best + DISTANCE * best + LAST_DIGITS)
         low, high = (edges[ties[0]], edges[ties[-1]]) if ties.size else (np.nan, np.nan)
         return Stability(float(low), float(high), splitting, merging, self)
 
@@ -849,7 +850,7 @@ def _near(pool: Pool, low: float, high: float) -> list[Labels]:
 
 def rounding_tolerance(cost: float) -> float:
     """A difference of costs below this is none: Binder's may be as small as 2/N²."""
-    return 1e-12 * abs(cost) + 1e-13
+    return SUM * abs(cost) + LAST_DIGITS
 
 
 def _hull(points: Sequence[Point], low: float, high: float) -> tuple[list[Point], list[float]]:

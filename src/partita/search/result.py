@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from partita._result import Page, Result
 from partita._text import Kind, above_minimum, counted, in_list, of_sizes, words
+from partita._tolerance import MASS, SUM
 from partita.labels import Labels
 from partita.losses.base import Loss
 
-PROVEN = 1e-9
+PROVEN = MASS
 """A gap below this, relative to the loss, is rounding: the estimate is a proven minimiser."""
 
-EXACT = 1e-12
+EXACT = SUM
 """The same for losses that are computed without rounding."""
 
 ROUNDING = 1e-14

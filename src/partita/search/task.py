@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory, readable_size
 from partita._parallel import count_jobs, pool_of
+from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, generator
 from partita.draws import Draws
 from partita.labels import Labels
@@ -25,7 +26,7 @@ from partita.similarity_matrix import similarity as similarity_of
 T = TypeVar("T")
 R = TypeVar("R")
 
-TIE, TIE_AT_0 = 1e-10, 1e-13
+TIE, TIE_AT_0 = DISTANCE, LAST_DIGITS
 """Running sums of a search this close, relative to the lower one, are one; and near 0."""
 
 MEMORY_OF_THREADS, LITTLE_MEMORY = 0.5, 1 << 26
@@ -242,7 +243,7 @@ def tied(best: float, loss: Loss) -> float:
     Relative to the loss where it is computed without rounding: two partitions may differ by one
     pair of items in one draw, 2/N² of Binder's loss.
     """
-    return best + (1e-13 * abs(best) if loss.is_exact else 1e-12 * abs(best) + 1e-13)
+    return best + (LAST_DIGITS * abs(best) if loss.is_exact else SUM * abs(best) + LAST_DIGITS)
 
 
 @overload

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._tolerance import LAST_DIGITS
 from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 
@@ -145,7 +146,7 @@ def reaches(target: float, bound: float) -> bool:
 
     Relative to the loss: two partitions may differ by a single pair of N²/2 in a single draw.
     """
-    return target - max(bound, 0.0) <= 1e-13 * abs(target)
+    return target - max(bound, 0.0) <= LAST_DIGITS * abs(target)
 
 
 @dataclass(frozen=True)

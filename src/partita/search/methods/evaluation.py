@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from partita._tolerance import SUM
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
@@ -97,7 +98,7 @@ def _descend(task: Task, value: Evaluated, start: Labels) -> Labels:
                 return labels
             best = min(_moves(labels, int(item), cap), key=value, default=labels)
             settled += 1
-            if value(best) < value(labels) - 1e-12 * abs(value(labels)):
+            if value(best) < value(labels) - SUM * abs(value(labels)):
                 labels, settled = best, 0
             if settled == order.size:
                 break

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
@@ -33,7 +34,7 @@ Sets = NDArray[np.int64]
 PAIRS = 20_000_000
 """Most pairs of a partition and a draw that are compared: about two seconds."""
 
-ROUNDING = 1e-12
+ROUNDING = SUM
 """Of a loss, relative: what sums of a few thousand terms may be off by."""
 
 

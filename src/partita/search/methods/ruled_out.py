@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from partita._text import words
+from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
@@ -78,7 +79,7 @@ def _at_least(away: Floats, mass: Floats) -> Floats:
     total, sum_total = below[-1], sum_below[-1]
     values = np.empty_like(away)
     values[order] = x * (2.0 * below - total) + sum_total - 2.0 * sum_below
-    return values - 1e-12 * (1.0 + away)
+    return values - SUM * (1.0 + away)
 
 
 def _ranking(task: Task, draws: Draws) -> Floats:
