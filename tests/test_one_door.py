@@ -168,7 +168,7 @@ def call(name: str, directory, **given):
 
 
 def plain(value):
-    """A result as something that can be compared, without times and item names."""
+    """The public fields of a result, to compare, without times and item names."""
     if isinstance(value, pt.Draws):
         return value.labels.tolist()
     if dataclasses.is_dataclass(value):
@@ -176,7 +176,7 @@ def plain(value):
         return {
             f.name: plain(getattr(value, f.name))
             for f in dataclasses.fields(value)
-            if f.name not in skipped
+            if f.name not in skipped and not f.name.startswith("_")
         }
     if isinstance(value, np.ndarray):
         return value.tolist()
