@@ -388,3 +388,11 @@ def test_iterations_that_start_again_start_a_chain():
 def test_two_items_beside_numbered_draws_are_no_long_table():
     frame = pd.DataFrame({"draw": [1, 2, 3], "a": [1, 1, 2], "b": [1, 2, 2]})
     assert both_ways(frame) == pt.Draws([[0, 0], [0, 1], [0, 0]], item_names=["a", "b"])
+
+
+def test_one_clustering_is_no_table_of_draws():
+    frame = pd.DataFrame({"item": [1, 2, 3], "cluster": [1, 1, 2]})
+    with pytest.raises(InvalidInputError, match="'item' and 'cluster' are one clustering"):
+        pt.as_draws(frame)
+    with pytest.raises(InvalidInputError, match="are one clustering"):
+        read(frame.to_csv(index=False))

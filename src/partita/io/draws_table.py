@@ -125,6 +125,7 @@ def choose_columns(
             "Expected one column of labels per item."
         )
     item_names = tuple(names[i] for i in rest)
+    _refuse_one_clustering(item_names)
     _refuse_quantities(item_names)
     _refuse_repeated(item_names)
     unnamed = list(item_names) == placeholder_names(len(rest))
@@ -144,6 +145,15 @@ def _single(names: Sequence[str], positions: list[int]) -> int | None:
             "a table has one column of chains and one of weights. Drop or rename the others."
         )
     return positions[0] if positions else None
+
+
+def _refuse_one_clustering(names: tuple[str, ...]) -> None:
+    lower = [name.lower() for name in names]
+    if len(names) == 2 and lower[0] in _ITEM_IDS and lower[1] in _LABEL_NAMES:
+        raise InvalidInputError(
+            f"the columns {names[0]!r} and {names[1]!r} are one clustering, with one row per item; "
+            "expected draws, one row each. Rename the columns if they are items."
+        )
 
 
 def _refuse_quantities(names: tuple[str, ...]) -> None:
