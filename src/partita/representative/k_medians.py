@@ -166,7 +166,7 @@ class Lloyd:
         """Hard steps, until they help no more; draws as near to two go to the first.
 
         A centre whose region has not changed since it was found stays, and a
-        walk that meets an earlier one ends where that ended.
+        descent that meets an earlier one ends where that ended.
         """
         current = tuple(sorted(members))
         value = self.pool.value(current)
@@ -239,9 +239,9 @@ def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
 
 _SAMPLE_LABELS = 80_000
 _MOST_DRAWS, _FEWEST_DRAWS = 400, 100
-"""A sample that is explored has about so many labels, within limits on its draws."""
+"""Labels of an explored sample, about, and the limits of its number of draws."""
 
-_POLISHED_LABELS = 10_000_000
+_REFINED_LABELS = 10_000_000
 """Labels of the draws on which the best sets are polished; a sample where there are more."""
 
 _RANDOM = 4
@@ -254,11 +254,11 @@ _SWAPPED = 8
 """Best sets of the samples that are improved by exchanges before some of them descend."""
 
 _SCREENED = 5
-"""Sets are compared and combined on so many times the draws of a sample."""
+"""Draws on which sets are compared and combined, in multiples of a sample."""
 
 _CHEAP_LABELS = 800_000
 _CHEAPER = 4
-"""Where all draws have fewer labels than this, more sets are polished: up to so many times."""
+"""With fewer labels than this in all, more sets are refined: up to four times as many."""
 
 _KICKED = 8
 """Items forced out of their clusters in the last descents."""
@@ -302,7 +302,7 @@ def k_medians_search(
 ) -> Found:
     """Explore samples of the distinct draws from several starts, and polish the best sets on all.
 
-    Every centre that ended a walk on a sample joins one pool; sets are
+    Every centre that ended a descent on a sample joins one pool; sets are
     combined from it by exchanges, on a larger sample, before the best of them
     descend on all draws.
     """
@@ -317,22 +317,22 @@ def k_medians_search(
             draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
         )
 
-    walks = run(explored, range(effort.samples), n_jobs)
-    say(f"{n} representatives: polishing")
-    most = max(size, _POLISHED_LABELS // draws.n_items)
+    descents = run(explored, range(effort.samples), n_jobs)
+    say(f"{n} representatives: refining")
+    most = max(size, _REFINED_LABELS // draws.n_items)
     limits: tuple[str, ...] = ()
     if draws.n_draws > most:
         limits = (
             f"the search saw {most:,} of {draws.n_draws:,} distinct {words(draws.kind).draws}",
         )
-    everyone = sampled(draws, most, seeds[-1])
-    labels = everyone.n_draws * draws.n_items
+    refined_on = sampled(draws, most, seeds[-1])
+    labels = refined_on.n_draws * draws.n_items
     most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
-    starts = [rows for ends in walks for rows in ends]
-    screen = Pool(sampled(everyone, _SCREENED * size, seeds[-1]), loss, n_jobs)
+    starts = [rows for ends in descents for rows in ends]
+    screen = Pool(sampled(refined_on, _SCREENED * size, seeds[-1]), loss, n_jobs)
     ranked = _ranked(screen, starts, n, max(1, most_sets))
-    pool = Pool(everyone, loss, n_jobs)
-    best, values = _polished(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
+    pool = Pool(refined_on, loss, n_jobs)
+    best, values = _refined(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
     return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
 
@@ -347,7 +347,7 @@ def _explored(
     *,
     greedily: bool,
 ) -> list[list[Labels]]:
-    """Where walks on one sample end: hard and soft, from greedy medoids and from a random start."""
+    """Ends of descents on one sample, hard and annealed, from greedy medoids and random starts."""
     sample = sampled(draws, size, rng)
     pool = Pool(sample, loss)
     lloyd = Lloyd(pool, rng, stop)
@@ -381,7 +381,7 @@ def _ranked(pool: Pool, starts: list[list[Labels]], n: int, most: int) -> list[l
     return [[pool.rows[i] for i in members] for members in ranked[:most]]
 
 
-def _polished(
+def _refined(
     pool: Pool, lloyd: Lloyd, starts: list[list[Labels]], stop: Stop
 ) -> tuple[Set, list[float]]:
     """The best set after descents on all draws, and the value that each descent reached."""

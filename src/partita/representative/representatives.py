@@ -594,7 +594,7 @@ def representatives(
     -----
     Up to six items and three representatives, all sets are listed. Otherwise the search takes
     greedy medoids and random starts on samples of the draws,
-    moves them by hard and by softened Lloyd steps whose centres are walked
+    moves them by hard and by softened Lloyd steps whose centres are moved
     downhill by the engine of :func:`estimate`, exchanges centres over a pool
     of all that were seen, and ends on all draws: O(n · pool · M) and a few
     sweeps of O(M N K). The lower bound is the better of two: groups of about
