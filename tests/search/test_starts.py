@@ -85,7 +85,7 @@ def test_a_time_limit_binds_the_proof_and_keeps_the_search(monkeypatch):
             time.sleep(0.01)
         return 0.01
 
-    monkeypatch.setattr("partita.search.outcome.lower_bound", endless)
+    monkeypatch.setattr("partita.search.estimate.lower_bound", endless)
     found = pt.estimate(random_posterior(20, 30, 1), bound="tight", time_limit=1.0)
     assert found.lower_bound == 0.01
     assert not found.search.interrupted
@@ -99,7 +99,7 @@ def test_ctrl_c_in_the_proof_keeps_the_search(monkeypatch):
             time.sleep(0.01)
 
     draws = random_posterior(20, 30, 1)
-    monkeypatch.setattr("partita.search.outcome.lower_bound", interrupted)
+    monkeypatch.setattr("partita.search.estimate.lower_bound", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         found = pt.estimate(draws)
