@@ -260,12 +260,11 @@ class CredibleBall(Result):
         index : int, default 0
             Which of the partitions that tie at this bound.
         """
-        from partita.losses.explain import explain
+        from partita.losses.explain import explained
 
         bound = self.bounds[choice(kind, "kind", tuple(self.bounds))]
-        return explain(
-            self.center, bound.labels[index], loss=self.loss, item_names=self.draws.item_names
-        )
+        center, other = by_size(self.center), by_size(bound.labels[index])
+        return explained(center, other, self.loss, self.draws.item_names)
 
     def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
         """Cross tabulations of the centre (rows) with each partition of each bound (columns)."""

@@ -191,6 +191,14 @@ def explain(
     measure = as_loss(loss)
     first = by_size(as_labels(a, argument="a"))
     second = by_size(as_labels(b, n_items=first.size, argument="b"))
+    names = None if item_names is None else texts(item_names, "item_names")
+    return explained(first, second, measure, names)
+
+
+def explained(
+    first: Labels, second: Labels, measure: Loss, names: tuple[str, ...] | None
+) -> Explanation:
+    """The same for labels by size that partita made itself."""
     against = measure.against(first.size)
     distance = float(against(first, second[None, :], np.array([int(second.max()) + 1]))[0])
     mate = _matched(first, second)
@@ -201,7 +209,6 @@ def explain(
         for block, share in zip(blocks, left, strict=True)
     ]
     changes.sort(key=lambda c: (-c.share, int(c.items[0])))
-    names = None if item_names is None else texts(item_names, "item_names")
     return Explanation(tuple(changes), distance, measure, first, names)
 
 

@@ -41,7 +41,7 @@ from partita.io.data_table import as_table
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder, VILowerBound
-from partita.losses.evaluate import as_loss, distance
+from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
 from partita.search.estimate import estimate as estimate_of
@@ -446,9 +446,13 @@ def _side_by_side(
         expected_binder=expected[0],
         expected_vi_lb=expected[1],
         expected_vi=expected[2],
-        vi_distance=distance(vi, binder),
-        binder_distance=distance(vi, binder, Binder()),
+        vi_distance=_apart(VI(), vi.labels, binder.labels),
+        binder_distance=_apart(Binder(), vi.labels, binder.labels),
     )
+
+
+def _apart(loss: Loss, a: Labels, b: Labels) -> float:
+    return float(loss.against(a.size)(a, b[None, :], np.array([int(b.max()) + 1]))[0])
 
 
 def _observed(draws: object, data: DataLike | None, n_items: int) -> Observations | None:
