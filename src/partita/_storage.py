@@ -110,7 +110,7 @@ def are_in_file() -> bool:
     return _IN_FILE.get()
 
 
-class MemoryRoom:
+class LabelBuffer:
     """Labels growing in memory, in the smallest dtype that has sufficed so far."""
 
     def __init__(self, n_items: int, expected: int) -> None:
@@ -138,7 +138,7 @@ class MemoryRoom:
             self._labels.resize((rows, self._labels.shape[1]), refcheck=False)
 
 
-class FileRoom:
+class MemmapBuffer:
     """Labels growing in a file without a name, which is gone when nobody maps it any more."""
 
     def __init__(self, n_items: int) -> None:
@@ -199,9 +199,9 @@ def _new_file() -> IO[bytes]:
     return tempfile.TemporaryFile(prefix="partita-")
 
 
-def room_for(n_items: int, expected: int) -> MemoryRoom | FileRoom:
+def label_buffer(n_items: int, expected: int) -> LabelBuffer | MemmapBuffer:
     """Room where labels go; in memory for as many draws as are expected."""
-    return FileRoom(n_items) if are_in_file() else MemoryRoom(n_items, expected)
+    return MemmapBuffer(n_items) if are_in_file() else LabelBuffer(n_items, expected)
 
 
 BLOCK_LABELS = 1 << 22
@@ -255,7 +255,7 @@ def canonicalise(
     Of all items, or of some ``columns``, which are picked block by block.
     """
     n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
-    room = room_for(n_items, n_draws)
+    room = label_buffer(n_items, n_draws)
     counts = np.empty(n_draws, np.int64)
     step = max(1, BLOCK_LABELS // n_items)
     for start in range(0, n_draws, step):

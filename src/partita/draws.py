@@ -17,8 +17,8 @@ from partita._storage import (
     clean_kind,
     clean_names,
     clean_weights,
+    label_buffer,
     refuse_what_holds_draws,
-    room_for,
     stores,
     table_of_draws,
 )
@@ -366,7 +366,7 @@ def _labels(parts: Sequence[DrawsArrays], total: int) -> Stored:
     if len(remote) == len(parts):
         return remote[0].followed_by(remote[1:])
     dtype = np.result_type(*[part.stored.dtype for part in parts])
-    room = room_for(parts[0].n_items, total)
+    room = label_buffer(parts[0].n_items, total)
     for part in parts:
         for where in stores(part.n_draws, part.n_items):
             room.add(part.rows(where.start, where.stop), dtype)

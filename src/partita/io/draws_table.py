@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita._optional import require
 from partita._progress import Status
-from partita._storage import room_for, smallest_unsigned
+from partita._storage import label_buffer, smallest_unsigned
 from partita._text import Kind
 from partita._validate import stacked
 from partita.draws import Draws, draws_from_array
@@ -428,7 +428,7 @@ class Builder:
     """
 
     def __init__(self, n_items: int, expected: int = 0) -> None:
-        self._room = room_for(n_items, expected)
+        self._room = label_buffer(n_items, expected)
         self._n_items = n_items
         self._counts: list[NDArray[np.int64]] = []
         self._counting: NDArray[np.int64] | None = None

@@ -12,23 +12,16 @@ from typing import TYPE_CHECKING, Any
 from partita._optional import require
 
 if TYPE_CHECKING:
-    from partita.sklearn.consensus import ConsensusClustering, PartitionConsensus
-    from partita.sklearn.mixture import BayesianMixture
+    from partita.sklearn.estimators import BayesianMixture, ConsensusClustering, PartitionConsensus
 
 __all__ = ["BayesianMixture", "ConsensusClustering", "PartitionConsensus"]
 
-_HOME = {
-    "BayesianMixture": "mixture",
-    "ConsensusClustering": "consensus",
-    "PartitionConsensus": "consensus",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'partita.sklearn' has no attribute {name!r}")
     require("sklearn", extra="sklearn", purpose=f"partita.sklearn.{name}")
-    value = getattr(importlib.import_module(f"partita.sklearn.{_HOME[name]}"), name)
+    value = getattr(importlib.import_module("partita.sklearn.estimators"), name)
     globals()[name] = value
     return value
 
