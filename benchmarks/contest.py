@@ -18,7 +18,7 @@ import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 import partita as pt
 from benchmarks.posteriors import KINDS, ORDERED_KINDS
 from partita.losses.base import Loss
+from partita.search import local_search
 from partita.search.local_search import LocalSearch
+from partita.search.methods.starts import Starts
 from partita.search.problem import problem_from_draws, problem_from_similarity
 
 REFERENCES = Path(__file__).with_name("contest_references.json")
@@ -185,13 +187,44 @@ def _disturbed(labels: Labels, rng: Rng) -> Labels:
     return pt.canonical(out)
 
 
+def _off(owner: object, name: str, value: object = None) -> Callable[[], None]:
+    return lambda: setattr(owner, name, lambda *_, **__: value)
+
+
+def _without_perturbation(name: str) -> Callable[[], None]:
+    return lambda: local_search.PERTURBATIONS.remove(getattr(local_search, name))
+
+
+ABLATIONS: dict[str, Callable[[], None]] = {
+    "merge": _off(LocalSearch, "merge"),
+    "split": _off(LocalSearch, "split"),
+    "ejection": _off(LocalSearch, "eject"),
+    "tabu search": _off(LocalSearch, "tabu_search"),
+    "restarts": _off(LocalSearch, "iterate", 0),
+    "move_items": _without_perturbation("move_items"),
+    "merge_and_halve": _without_perturbation("merge_and_halve"),
+    "draw_cluster": _without_perturbation("draw_cluster"),
+    "move_nearest": _without_perturbation("move_nearest"),
+    "average linkage": _off(Starts, "_cut"),
+    "draw": _off(Starts, "_draw"),
+    "allocation": _off(Starts, "_allocation"),
+    "neighbouring price": _off(Starts, "_cheaper"),
+    "neighbouring minimisers": _off(Starts, "_neighbour"),
+    "singletons": _off(Starts, "_singletons"),
+}
+"""Parts of the search that ``--without`` switches off, to see what each buys."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.contest", description=__doc__)
     parser.add_argument("first", type=int, nargs="?")
     parser.add_argument("stop", type=int, nargs="?")
     parser.add_argument("--seconds", type=float, default=1.0, help="of perturbed search a case")
+    parser.add_argument("--without", choices=ABLATIONS, help="switch one part of the search off")
     parser.add_argument("--long", action="store_true", help="long runs for known cases too")
     options = parser.parse_args()
+    if options.without is not None:
+        ABLATIONS[options.without]()
     numbers: Sequence[int] = GATE
     if options.first is not None:
         numbers = range(options.first, options.stop or options.first + 1)

@@ -15,9 +15,8 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
 from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
+from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
 from partita.search.local_search import Constraints, LocalSearch, repair
-from partita.search.methods.enumerate_all import MAX_TIES, ORIGIN
-from partita.search.methods.few_items import Listed, every_partition, minimisers
 from partita.search.methods.linkage import cut_into, linked
 from partita.search.methods.starts import PERTURBED
 from partita.search.methods.sweep import DEFAULT_STARTS, MUCH_WORK, explored
@@ -186,7 +185,7 @@ class ConstrainedSearch:
         listed = self._listed.only(allowed)
         best: Labels | None
         if task.loss.form(1) is not None:
-            best = minimisers(task, listed)
+            best = minimisers(task, [listed])
         else:
             assert task.draws is not None
             losses = expected_loss(listed.labels, task.draws, loss=task.loss)

@@ -585,40 +585,57 @@ class LocalSearch:
 
     def _perturbed(self) -> NDArray[np.int32]:
         """Another assignment of the items, near the present one; clusters may be empty."""
-        k, rng = self.n_clusters, self.rng
         out = self.state.slot_of.copy()
-        kind = int(rng.integers(4))
-        if kind == 0:  # items at random
-            some = rng.random(self.n_items) < rng.uniform(*_MOVED_SHARES)
-            some[rng.integers(self.n_items)] = True
-            out[some] = rng.integers(0, k + 1, int(some.sum()))
-        elif kind == 1:  # two clusters merged, another one halved at random
-            a, b, c = rng.integers(0, k, 3)
-            out[out == b] = a
-            out[(out == c) & (rng.random(self.n_items) < 0.5)] = k
-        elif kind == 2:  # a cluster of a draw
-            out[self._drawn_cluster()] = k
-        else:  # an item with those most often with it
-            near = together(self.problem, int(rng.integers(self.n_items)), np.arange(self.n_items))
-            size = int(rng.integers(2, max(3, self.n_items // 4) + 1))
-            out[np.argsort(-near, kind="stable")[:size]] = rng.integers(0, k + 1)
-        constraints = self.constraints
-        if constraints != FREE:
+        perturb = PERTURBATIONS[int(self.rng.integers(len(PERTURBATIONS)))]
+        perturb(self, out, self.n_clusters)
+        if self.constraints != FREE:
             labels = canonical(out)
-            if not constraints.allow(labels):
-                return repair(self.problem, labels, constraints, rng)
+            if not self.constraints.allow(labels):
+                return repair(self.problem, labels, self.constraints, self.rng)
         return out
 
-    def _drawn_cluster(self) -> Bools:
-        """The items with a random one in a random draw."""
-        item, problem = int(self.rng.integers(self.n_items)), self.problem
-        if has_counts(problem) or has_lists(problem):
-            mass = np.cumsum(problem.weights)
-            m = int(np.searchsorted(mass, self.rng.random() * mass[-1], side="right"))
-            rows = problem.row_of[:, min(m, mass.size - 1)]
-            return np.asarray(rows == rows[item])
-        near = together(problem, item, np.arange(self.n_items))
-        return near >= min(self.rng.random(), float(near[item]))
+
+# ---------------------------------------------------------------------- perturbations
+
+
+def move_items(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
+    """Some items at random."""
+    n, rng = search.n_items, search.rng
+    some = rng.random(n) < rng.uniform(*_MOVED_SHARES)
+    some[rng.integers(n)] = True
+    out[some] = rng.integers(0, k + 1, int(some.sum()))
+
+
+def merge_and_halve(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
+    """Two clusters merged, another one halved at random."""
+    a, b, c = search.rng.integers(0, k, 3)
+    out[out == b] = a
+    out[(out == c) & (search.rng.random(search.n_items) < 0.5)] = k
+
+
+def draw_cluster(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
+    """The items with a random one in a random draw form a cluster."""
+    item, problem, rng = int(search.rng.integers(search.n_items)), search.problem, search.rng
+    if has_counts(problem) or has_lists(problem):
+        mass = np.cumsum(problem.weights)
+        m = int(np.searchsorted(mass, rng.random() * mass[-1], side="right"))
+        rows = problem.row_of[:, min(m, mass.size - 1)]
+        out[rows == rows[item]] = k
+    else:
+        near = together(problem, item, np.arange(search.n_items))
+        out[near >= min(rng.random(), float(near[item]))] = k
+
+
+def move_nearest(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
+    """A random item and those most often with it move to one cluster."""
+    n, rng = search.n_items, search.rng
+    near = together(search.problem, int(rng.integers(n)), np.arange(n))
+    size = int(rng.integers(2, max(3, n // 4) + 1))
+    out[np.argsort(-near, kind="stable")[:size]] = rng.integers(0, k + 1)
+
+
+PERTURBATIONS = [move_items, merge_and_halve, draw_cluster, move_nearest]
+"""What a restart does to the best partition, one of these at random."""
 
 
 # ---------------------------------------------------------------------- repair

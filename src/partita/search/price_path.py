@@ -25,7 +25,7 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, named
 from partita.scan import fetched
 from partita.search.bounds import lower_bound
-from partita.search.methods.few_items import every_partition, mean_sum_losses
+from partita.search.exact import every_partition, mean_sum_losses
 from partita.search.methods.linkage import priced_cuts
 from partita.search.methods.polish import single_moves
 from partita.search.methods.sweep import ROUNDS, explore, explored

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from partita._validate import shown
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
+from partita.search import exact
 from partita.search.methods import (
     draws,
-    enumerate_all,
     evaluation,
-    few_items,
     hasse,
     ilp,
     linkage,
@@ -22,27 +21,21 @@ from partita.search.task import Candidate, Task
 Method = Callable[[Task], Sequence[Candidate]]
 """Proposes partitions; the front door evaluates them and keeps the best."""
 
-ENUMERATED_ITEMS = 8
-"""Up to so many items all partitions (at most 4,140) are tried, which is instant and exact."""
-
-MORE_ITEMS, FEW_DRAWS = 10, 1_000
-"""Up to so many items (115,975 partitions) too, where few draws or none must be looked at; by
-tables of sets of items where draws are many."""
+EXACT_ITEMS = 10
+"""Up to so many items (115,975 partitions) the default is the exact minimum."""
 
 
 def search_auto(task: Task) -> Sequence[Candidate]:
-    """The exact minimum of tiny problems; the others are swept from many starts that agree."""
-    n_draws = 0 if task.draws is None or task.loss.uses_similarity else task.draws.n_draws
-    most = MORE_ITEMS if n_draws <= FEW_DRAWS else ENUMERATED_ITEMS
-    if task.n_items <= most:
-        return enumerate_all.search(task)
-    exact = few_items.search(task) if task.n_items <= MORE_ITEMS else None
-    return many_labels.search(task) if exact is None else exact
+    """The exact minimum of few items; iterated local search for more."""
+    found = exact.search_few(task) if task.n_items <= EXACT_ITEMS else None
+    return many_labels.search(task) if found is None else found
 
 
 def search_brief(task: Task) -> Sequence[Candidate]:
     """The same; but where labels are many, items are not moved on all draws."""
-    return search_auto(task) if task.n_items <= MORE_ITEMS else many_labels.search(task, brief=True)
+    return (
+        search_auto(task) if task.n_items <= EXACT_ITEMS else many_labels.search(task, brief=True)
+    )
 
 
 METHODS: dict[str, Method] = {
@@ -54,7 +47,7 @@ METHODS: dict[str, Method] = {
     "average": linkage.search_average,
     "complete": linkage.search_complete,
     "ilp": ilp.search,
-    "enumerate": enumerate_all.search,
+    "enumerate": exact.search,
 }
 
 

@@ -1,4 +1,4 @@
-"""Enumeration, against a list of all partitions evaluated one by one."""
+"""The exact minimum over all partitions, against evaluating them one by one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import partita as pt
-from loss_instances import every_loss
+from loss_instances import INSTANCES, every_loss
 from partita.errors import NotSupportedError
-from partita.search.methods import enumerate_all as method
+from partita.search import exact as method
 from reference import ground_truth
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
@@ -31,27 +31,17 @@ def test_all_minimisers(loss, n, cap):
     assert found(method.search(task)) == all_minimisers(draws, loss, cap)
 
 
-def assert_all_are_searched(n, loss):
-    """Every partition of n items was looked at, and the minimisers among them found."""
-    draws = random_draws(n, 10, seed=1)
+@pytest.mark.parametrize("loss", ["vi", "nvi", "binder", "nid"])
+def test_all_partitions_part_by_part(loss, monkeypatch):
+    monkeypatch.setattr(method, "BLOCK", 100)
+    draws = random_draws(8, 10, seed=1)
     task = make_task(draws, loss)
     reached = method.search(task)
-    partitions = np.array(list(pt.all_partitions(n)))
+    partitions = np.array(list(pt.all_partitions(8)))
     values = pt.expected_loss(partitions, draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
-    assert task.looks == pt.bell_number(n) - 1  # one cluster is evaluated beside them
+    assert task.looks == pt.bell_number(8)
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
-
-
-@every_loss
-def test_beyond_the_prefix(loss, monkeypatch):
-    """Two items are added depth-first after the prefix, in many pieces."""
-    monkeypatch.setattr(method, "PREFIX_ITEMS", 5)
-    assert_all_are_searched(7, loss)
-
-
-def test_beyond_the_usual_prefix():
-    assert_all_are_searched(method.PREFIX_ITEMS + 2, "vi")
 
 
 @pytest.mark.parametrize("loss", ["binder", "vi_lb", "ompear"])
@@ -110,6 +100,66 @@ def test_too_many_items():
         method.search(make_task(random_draws(13, 3, seed=0)))
     with pytest.raises(NotSupportedError, match=r"more than 10\^\d+ of them. Use 'auto'"):
         method.search(make_task(random_draws(60, 3, seed=0)))
+
+
+IN_DOUBT = "too many partitions are in doubt: not all were compared"
+
+
+def every_value(draws: pt.Draws, loss) -> tuple[np.ndarray, np.ndarray]:
+    partitions = np.array(list(pt.all_partitions(draws.n_items)))
+    return partitions, pt.expected_loss(partitions, draws, loss)
+
+
+@pytest.mark.parametrize("loss", [x for x in INSTANCES if not x.needs_similarity], ids=repr)
+@pytest.mark.parametrize("n_items", [2, 5, 7])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_minimisers_by_strict_evaluation(loss, n_items, weighted):
+    draws = random_draws(n_items, 12, seed=n_items, weighted=weighted)
+    task = make_task(draws, loss)
+    partitions, values = every_value(draws, loss)
+    assert found(method.search(task)) == partitions[values <= values.min() + 1e-10].tolist()
+    assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["id", "nid", "nvi", "omari"])
+def test_bounds_are_below_and_where_linear_exact(loss):
+    draws = random_draws(7, 40, seed=3)
+    task = make_task(draws, loss)
+    partitions, values = every_value(draws, loss)
+    listed = method.every_partition(7)
+    assert np.array_equal(listed.labels, partitions)
+    bounds = method._BoundTable(task.draws, task.loss)(listed)
+    assert (bounds <= values + 1e-12).all()
+    if loss != "nvi":
+        np.testing.assert_allclose(bounds, values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["vi", "nvi"])
+def test_the_default_for_nine_items(loss):
+    draws = random_draws(9, 30, seed=5)
+    best = pt.estimate(draws, loss=loss)
+    _, values = every_value(draws, loss)
+    assert best.expected_loss == pytest.approx(values.min(), rel=0, abs=1e-12)
+    assert best.is_proven_optimal
+    assert best.search.agreed_kinds == ("enumeration",)
+
+
+@pytest.mark.parametrize("loss", ["vi", "nvi"])
+def test_a_cap_holds_and_proves_nothing_about_all_partitions(loss):
+    draws = random_draws(6, 12, seed=7)
+    task = make_task(draws, loss, max_clusters=2)
+    partitions, values = every_value(draws, loss)
+    lowest = values[partitions.max(axis=1) < 2].min()
+    assert task.evaluate(method.search(task)[0].labels) == pytest.approx(lowest, rel=0, abs=1e-12)
+    assert task.proven == -np.inf
+
+
+def test_too_many_in_doubt_are_swept_and_it_is_said(monkeypatch):
+    few = method.search_few
+    monkeypatch.setattr(method, "search_few", lambda task: few(task, 0))
+    best = pt.estimate(random_draws(9, 30, seed=5), loss="nvi", n_jobs=1)
+    assert IN_DOUBT in best.search.limits
+    assert "enumeration" not in best.search.agreed_kinds
 
 
 # ---------------------------------------------------------------- salso's enumeration
