@@ -9,8 +9,8 @@ import partita as pt
 from loss_instances import every_loss
 from partita.kernels.search import moves as single
 from partita.labels import canonical
+from partita.search import looks
 from partita.search.local_search import Constraints, LocalSearch
-from partita.search.methods import polish
 from partita.search.problem import (
     grown,
     new_scratch,
@@ -173,9 +173,8 @@ def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
     assert np.array_equal(*ends)
 
 
-@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.5)], ids=repr)
-def test_looking_at_all_draws_gives_the_loss_after_each_move(loss, wide, monkeypatch):
+def test_looking_at_all_draws_gives_the_loss_after_each_move(loss):
     draws = random_posterior(N_ITEMS, 25, 0, weighted=True)
     labels = pt.canonical([0, 0, 1, 1, 1, 2, 2, 3, 0])
     task = Task(
@@ -187,9 +186,7 @@ def test_looking_at_all_draws_gives_the_loss_after_each_move(loss, wide, monkeyp
         clock=Clock(None),
         report=lambda _: None,
     )
-    if wide:
-        monkeypatch.setattr(polish, "WIDE_CELLS", 0)
-    (found,) = polish.single_moves(task, labels, [loss])
+    (found,) = looks.single_moves(task, labels, [loss])
     assert found.shape == (N_ITEMS, 5)
     for item in range(N_ITEMS):
         for slot in range(5):

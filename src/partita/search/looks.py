@@ -8,7 +8,7 @@ so that this holds for a million items as for ten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,16 +20,17 @@ from partita._storage import store_rows
 from partita._text import words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.search.block_moves import (
+from partita.kernels.search.scan_moves import (
     Tables,
     add_counts,
     add_moved_losses,
     add_moves,
     best_moves,
+    draws_at_once,
     fill_gains,
+    moved_losses,
     new_tables,
 )
-from partita.kernels.search.single_moves import draws_at_once, moved_losses
 from partita.kernels.search.types import NUDGE, ROUNDING
 from partita.labels import Labels
 from partita.losses.base import Loss
@@ -110,6 +111,24 @@ def look(task: Task, labels: Labels, items: Items | None = None) -> Look | None:
     task.looks += some.size
     value, slack = summed.value(loss)
     return Look(value, slack, some, best, lowest - value)
+
+
+def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Floats] | None:
+    """Expected losses on all draws after each item has moved to each cluster.
+
+    The losses average the sums and share their terms: one loss at several prices. One array for
+    each, of shape (n_items, k + 1); None if time was up before that was done.
+    """
+    assert task.draws is not None
+    k, n = int(labels.max()) + 1, labels.size
+    placed, parts = Placed(None, labels, k + 1), []
+    for part in _chunks(task, task.draws, n, k + 1):
+        summed = _summed(task, task.draws, losses[0], placed, np.arange(n)[part])
+        if summed is None:
+            return None
+        parts.append([summed.losses(loss, labels[part]) for loss in losses])
+    task.looks += n
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 def place(task: Task, draws: Draws, known: Items, labels: Labels) -> Labels | None:

@@ -26,8 +26,8 @@ from partita.losses.evaluate import as_loss, named
 from partita.scan import fetched
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
+from partita.search.looks import single_moves
 from partita.search.methods.linkage import priced_cuts
-from partita.search.methods.polish import single_moves
 from partita.search.methods.sweep import ROUNDS, explore, explored
 from partita.search.methods.walks import Beginning, Reached, descend_from, sample_draws
 from partita.search.problem import Problem, by_similarity, companion_cells, look_cells
@@ -763,7 +763,10 @@ def _lowest(
 
 def _moved(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Point]:
     """The move of a single item that is lowest at each price, where it leads below the path."""
-    below, above = single_moves(task, corner.labels, [task.loss.with_price(a) for a in PRICES])
+    found_losses = single_moves(task, corner.labels, [task.loss.with_price(a) for a in PRICES])
+    if found_losses is None:
+        return []
+    below, above = found_losses
     splitting, merging = (3.0 * above - below) / 4.0, (3.0 * below - above) / 4.0
     found = []
     for a, lowest in zip(prices, best, strict=True):

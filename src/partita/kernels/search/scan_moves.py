@@ -10,10 +10,45 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.kernels._jit import fast_kernel
+from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
-from partita.kernels.search.single_moves import add_steps
+from partita.kernels.search.counts import DRAWS, add_rows
+
+MOST_CELLS = 1 << 22
+"""Cells of the tables of as many draws as are added together, at most."""
+
+
+def draws_at_once(cells: int, space: int) -> int:
+    """Draws whose tables are in a space together, in full groups of those added together."""
+    if DRAWS * cells > MOST_CELLS:
+        return 1
+    return max(1, space // (DRAWS * cells)) * DRAWS
+
+
+@part_of_kernel
+def add_steps(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
+    """Add up what an item gains in each slot, over a few draws."""
+    n_draws, (_, most, width) = rows.shape[0], gains.shape
+    table = gains.reshape(gains.shape[0] * most, width)
+    sums = out[i]
+    whole = n_draws // DRAWS * DRAWS
+    for d in range(0, whole, DRAWS):
+        first = d * most
+        at = (
+            first + rows[d, i],
+            first + most + rows[d + 1, i],
+            first + 2 * most + rows[d + 2, i],
+            first + 3 * most + rows[d + 3, i],
+            first + 4 * most + rows[d + 4, i],
+            first + 5 * most + rows[d + 5, i],
+            first + 6 * most + rows[d + 6, i],
+            first + 7 * most + rows[d + 7, i],
+        )
+        add_rows(table, at, (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0), width, sums)
+    for d in range(whole, n_draws):
+        for k in range(width):
+            sums[k] += gains[d, rows[d, i], k]
 
 
 class Tables(NamedTuple):
@@ -127,3 +162,46 @@ def best_moves(
         for k in range(last):
             if k != home and losses[i, k] < lowest[i]:
                 best[i], lowest[i] = k, losses[i, k]
+
+
+@fast_kernel
+def _fill_losses(
+    form: Form,
+    steps_of: Floats,
+    sums: tuple[float, float, float],
+    slot_of: Int32s,
+    sizes: Ints,
+    steps: Floats,
+    losses: Floats,
+) -> None:
+    joint, own, truth = sums
+    for i in range(slot_of.size):
+        home = slot_of[i]
+        left, stays = own, joint
+        if home >= 0:
+            left -= steps[sizes[home] - 1]
+            stays -= steps_of[i, home]
+        for k in range(sizes.size):
+            size = sizes[k] - 1 if k == home else sizes[k]
+            losses[i, k] = combine(form, stays + steps_of[i, k], left + steps[size], truth)
+
+
+def moved_losses(
+    form: Form,
+    steps_of: Floats,
+    joint: float,
+    truth: float,
+    slot_of: Int32s,
+    sizes: Ints,
+    terms: Floats,
+    steps: Floats,
+) -> Floats:
+    """Expected loss if each item, alone, moved to each slot, shape (n_items, k + 1).
+
+    For a loss of the means of the sums; ``sizes`` of the slots ends with the empty one. An item
+    in no slot (−1) is added to the others.
+    """
+    losses = np.empty((slot_of.size, sizes.size))
+    sums = (float(joint), float(terms[sizes].sum()), float(truth))
+    _fill_losses(form, steps_of, sums, slot_of, sizes, steps, losses)
+    return losses
