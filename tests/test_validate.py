@@ -18,9 +18,7 @@ NAN = float("nan")
 
 WRONG = [
     ("n_starts", lambda v: pt.estimate(DRAWS, n_starts=v), [None, 0, 2.0, "2", NAN, True]),
-    ("max_iter", lambda v: pt.estimate(DRAWS, max_iter=v), [None, -1, NAN]),
     ("max_clusters", lambda v: pt.estimate(DRAWS, max_clusters=v), [0, 1.5, "3"]),
-    ("l", lambda v: pt.estimate(DRAWS, l=v), [0, 1.5]),
     ("time_limit", lambda v: pt.estimate(DRAWS, time_limit=v), [0, -1.0, "1", NAN]),
     ("rng", lambda v: pt.estimate(DRAWS, rng=v), [-1, 1.5, "0", True]),
     ("rng", lambda v: pt.summarize(DRAWS, rng=v), [-1, "0"]),

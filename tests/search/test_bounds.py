@@ -144,7 +144,7 @@ def test_more_work_never_proves_less_wherever_time_cuts_it(loss, monkeypatch):
                 draws=draws,
                 given_similarity=None,
                 loss=loss,
-                options=Options(1, nobody, None, None, 1, 1),
+                options=Options(1, nobody, None, None, 1),
                 rng=np.random.default_rng(0),
                 clock=Countdown(asked),
                 report=lambda _: None,

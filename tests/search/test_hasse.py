@@ -10,17 +10,16 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES, every_loss
-from partita.kernels.search.hasse import columns_of, move_set, score_sets
 from partita.kernels.search.moves import objective
-from partita.losses.evaluate import as_loss
-from partita.search.methods import hasse
-from partita.search.methods.neighbours import closest, subsets
+from partita.search import hasse
 from partita.search.problem import (
+    grown,
     new_state,
     problem_from_draws,
     problem_from_similarity,
     problem_of,
 )
+from partita.search.task import Candidate
 from reference import ground_truth
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws, stored_draws
@@ -37,17 +36,15 @@ PARTITIONS = [
 TERMS = {pairs: np.array([twin.term(pairs, x) for x in range(12)]) for pairs in (False, True)}
 
 
-def moved(labels, moves, s: int) -> list[int]:
-    after = np.array(labels)
-    after[moves.items[moves.start[s] : moves.start[s + 1]]] = moves.target[s]
-    return twin.canonical(after.tolist())
-
-
 def neighbours(labels, pairs: bool, most: int, seed=0, *, splits=True) -> list[list[int]]:
-    moves = closest(
-        np.array(labels, np.int32), TERMS[pairs], most, np.random.default_rng(seed), splits=splits
-    )
-    return [moved(labels, moves, s) for s in range(moves.source.size)]
+    labels, rng = np.array(labels, np.int32), np.random.default_rng(seed)
+    found = []
+    for i, j in hasse.closest_merges(np.bincount(labels), TERMS[pairs], most, rng):
+        found.append(np.where(labels == j, i, labels))
+    for items, target in hasse.closest_splits(labels, TERMS[pairs], most, rng) if splits else []:
+        found.append(labels.copy())
+        found[-1][items] = target
+    return [twin.canonical(row.tolist()) for row in found]
 
 
 # ---------------------------------------------------------------- neighbours
@@ -100,15 +97,6 @@ def sizes_of(labels) -> tuple[int, ...]:
     return tuple(sorted(Counter(labels).values()))
 
 
-def test_subsets_by_rank():
-    rows = subsets(np.arange(35), 7, 3)
-    assert len({tuple(row) for row in rows.tolist()}) == 35
-    assert (np.diff(rows, axis=1) > 0).all()
-    assert rows.max() == 6
-    big = subsets(np.array([0, 10**15]), 5_000, 5)  # far beyond what could be listed
-    assert (np.diff(big, axis=1) > 0).all()
-
-
 # ---------------------------------------------------------------- scores
 
 
@@ -117,36 +105,23 @@ WAYS += [(loss, problem_from_similarity) for loss in INSTANCES if loss.uses_simi
 
 
 @pytest.mark.parametrize(("loss", "make"), WAYS, ids=lambda v: getattr(v, "__name__", repr(v)))
-@pytest.mark.parametrize("start", [6, 7, 20])
-def test_scores_and_moves(loss, make, start):
+def test_scores_are_the_expected_losses_and_leave_the_state_as_it_was(loss, make):
     draws = random_draws(11, 21, seed=5)
     problem = make(draws if make is problem_from_draws else pt.similarity(draws), loss)
-    labels = draws.rows(start, start + 1)[0]
-    state = new_state(problem, labels)
-    moves = closest(state.slot_of, problem.terms, 60, np.random.default_rng(0))
-    scores = np.empty(moves.source.size)
-    score_sets(problem, state, columns_of(state), moves, 0, scores.size, scores)
-    after = [moved(labels, moves, s) for s in range(scores.size)]
-    assert scores == pytest.approx(pt.expected_loss(after, draws, loss), rel=0, abs=1e-11)
-    for s in (0, scores.size // 2, scores.size - 1):
-        state = new_state(problem, labels)
-        members = moves.items[moves.start[s] : moves.start[s + 1]]
-        move_set(problem, state, members, int(moves.target[s]))
-        assert twin.canonical(state.slot_of.tolist()) == after[s]
-        assert objective(problem, state) == pytest.approx(scores[s], rel=0, abs=1e-11)
-
-
-@pytest.mark.parametrize("name", ["nvi", "nid", "id", "omari", "vi"])
-def test_score_of_one_cluster_among_one_cluster_draws(name):
-    """Entropies are 0 there, and rounding must not be divided by them."""
-    draws = pt.Draws([[0] * 7, [0, 0, 0, 1, 1, 1, 1]], weights=[5, 1])
-    loss = as_loss(name)
-    problem = problem_from_draws(draws, loss)
-    state = new_state(problem, draws.rows(1, 2)[0])
-    moves = closest(state.slot_of, problem.terms, 3, np.random.default_rng(0), splits=False)
-    score = np.empty(1)
-    score_sets(problem, state, columns_of(state), moves, 0, 1, score)
-    assert score == pytest.approx(pt.expected_loss([0] * 7, draws, loss), rel=0, abs=1e-14)
+    labels = draws.rows(7, 8)[0]
+    state = grown(problem, new_state(problem, labels))
+    rng = np.random.default_rng(0)
+    merges, scores = hasse._merges(problem, state, 60, rng)
+    splits = hasse.closest_splits(state.slot_of, problem.terms, 60, rng)
+    scores += hasse._scored(make_task(draws, loss), problem, state, splits)
+    rows = []
+    for items, target in merges + splits:
+        rows.append(labels.copy())
+        rows[-1][items] = target
+    assert scores == pytest.approx(pt.expected_loss(rows, draws, loss), rel=0, abs=1e-11)
+    assert np.array_equal(state.slot_of, labels)
+    before = pt.expected_loss(labels, draws, loss)[0]
+    assert objective(problem, state) == pytest.approx(before, rel=0, abs=1e-11)
 
 
 # ---------------------------------------------------------------- descents
@@ -161,8 +136,7 @@ def test_descends_like_the_twin(loss):
         task = make_task(draws, loss, neighbours=10_000)
         problem = problem_of(task)
         row = np.array(twin.canonical(start), np.int32)
-        reached = hasse._descend(task, problem, row, "", np.random.default_rng(0))
-        assert not reached.cut_short
+        reached = hasse._descend(task, problem, Candidate(row, ""), np.random.default_rng(0))
         descended = twin.steepest_descent(loss, row.tolist(), rows, mass)
         # Equal losses may lead to different partitions, never to different losses at this size.
         ours, theirs = pt.expected_loss([reached.labels, descended], draws, loss)
@@ -177,9 +151,6 @@ def test_starts_and_their_origins():
     assert origins["user"] == 2
     assert {"one cluster", "singletons"} <= set(origins)
     assert 1 <= origins["draw"] <= 4
-    # Starts are kept before the descents begin; equal ones descend once.
-    assert {"average linkage", "complete linkage"} < {c.origin for c in task.found}
-    assert len(origins) <= len(task.found)
 
 
 def test_the_same_for_every_number_of_threads():
@@ -187,16 +158,6 @@ def test_the_same_for_every_number_of_threads():
     tasks = [make_task(draws, neighbours=15, n_jobs=n, rng=3) for n in (1, 2, 4)]
     answers = [[c.labels.tolist() for c in hasse.search(task)] for task in tasks]
     assert answers[0] == answers[1] == answers[2]
-
-
-def test_max_iter_is_reported():
-    draws = random_draws(12, 30, seed=7)
-    task = make_task(draws, max_iter=1)
-    hasse.search(task)
-    assert "max_iter=1 ended" in task.limits[0]
-    free = make_task(draws)
-    hasse.search(free)
-    assert free.limits == []
 
 
 @pytest.mark.parametrize("cap", [1, 2, 3])
@@ -207,8 +168,7 @@ def test_max_clusters(cap):
         assert max(int(c.labels.max()) + 1 for c in reached) <= cap
 
 
-def test_time_that_is_up_still_gives_partitions(monkeypatch):
-    monkeypatch.setattr(hasse, "CHUNK_CELLS", 1)
+def test_time_that_is_up_still_gives_partitions():
     task = make_task(random_draws(12, 30, seed=9), time_limit=1e-9)
     assert hasse.search(task)
     assert task.clock.interrupted
@@ -218,9 +178,9 @@ def test_time_that_is_up_still_gives_partitions(monkeypatch):
 def test_from_the_similarity_matrix_alone(loss):
     draws = random_draws(15, 40, seed=10)
     task = make_task(loss=loss, similarity=pt.similarity(draws))
-    alone = min(task.evaluate(c.labels) for c in hasse.search(task))
-    linkage = [c for c in hasse.search(make_task(draws, loss)) if "linkage" in c.origin]
-    assert alone <= min(pt.expected_loss(linkage[0].labels, draws, loss)) + 1e-12
+    alone = {c.origin: c.labels.tolist() for c in hasse.search(task)}
+    drawn = {c.origin: c.labels.tolist() for c in hasse.search(make_task(draws, loss))}
+    assert alone["one cluster"] == drawn["one cluster"]
 
 
 @pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "nid", "omari"])

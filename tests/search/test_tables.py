@@ -181,7 +181,7 @@ def test_looking_at_all_draws_gives_the_loss_after_each_move(loss):
         draws=draws,
         given_similarity=None,
         loss=loss,
-        options=Options(1, np.empty((0, N_ITEMS), np.int32), None, None, 1, 2),
+        options=Options(1, np.empty((0, N_ITEMS), np.int32), None, None, 2),
         rng=np.random.default_rng(0),
         clock=Clock(None),
         report=lambda _: None,

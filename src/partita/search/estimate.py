@@ -45,8 +45,6 @@ def estimate(
     n_clusters: int | None = None,
     min_size: int = 1,
     neighbours: int | None = None,
-    l: int | None = None,  # noqa: E741 - the paper's name
-    max_iter: int = 10_000,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -92,11 +90,8 @@ def estimate(
     min_size : int, default 1
         No cluster with fewer items, for the methods "auto" and "sweep". What
         this or ``n_clusters`` costs is said in ``search.limits``.
-    neighbours, l : int, optional
-        Neighbours of each kind that "hasse" considers; 2 n_items by default. ``l`` is the
-        paper's name for it.
-    max_iter : int, default 10,000
-        Most moves of one "hasse" search.
+    neighbours : int, optional
+        Neighbours of each kind that "hasse" considers, the paper's l; 2 n_items by default.
     time_limit : float, optional
         Seconds after which the best so far is returned, with the bound proven by then. Without
         one, walks among partitions of very many clusters end after much work, which
@@ -146,8 +141,8 @@ def estimate(
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
     posterior, matrix = _posterior_or_matrix(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
-    near = _neighbours(neighbours, l)
-    options = _clean_options(n_items, starts, n_starts, max_clusters, near, max_iter, n_jobs)
+    near = None if neighbours is None else whole(neighbours, "neighbours", least=1)
+    options = _clean_options(n_items, starts, n_starts, max_clusters, near, n_jobs)
     rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
     with Status("estimate", progress) as status:
         if rules is not None and posterior is not None and is_remote(posterior.draws):
@@ -191,31 +186,18 @@ def _posterior_or_matrix(
     return None, as_similarity(similarity)  # type: ignore[arg-type] # one of the two is there
 
 
-def _neighbours(neighbours: int | None, paper_name: int | None) -> int | None:
-    if neighbours is not None and paper_name is not None:
-        raise InvalidInputError(
-            f"neighbours={neighbours} and l={paper_name} are two names of one setting; give one.",
-            argument="neighbours",
-        )
-    if neighbours is not None:
-        return whole(neighbours, "neighbours", least=1)
-    return None if paper_name is None else whole(paper_name, "l", least=1)
-
-
 def _clean_options(
     n_items: int,
     starts: LabelsLike | None,
     n_starts: int,
     max_clusters: int | None,
     neighbours: int | None,
-    max_iter: int,
     n_jobs: int | None,
 ) -> Options:
     given = np.empty((0, n_items), np.int32)
     if starts is not None:
         given = as_label_rows(starts, n_items=n_items, argument="starts")
     n_starts = whole(n_starts, "n_starts", least=1)
-    max_iter = whole(max_iter, "max_iter", least=1)
     if max_clusters is not None:
         max_clusters = whole(max_clusters, "max_clusters", least=1)
     if max_clusters is not None and max_clusters > n_items:
@@ -231,7 +213,7 @@ def _clean_options(
             f"max_clusters={max_clusters!r}.",
             argument="starts",
         )
-    return Options(n_starts, given, max_clusters, neighbours, max_iter, n_jobs)
+    return Options(n_starts, given, max_clusters, neighbours, n_jobs)
 
 
 def _searched(task: Task, search: Any) -> list[Candidate]:

@@ -56,7 +56,6 @@ class Options:
     starts: Labels
     max_clusters: int | None
     neighbours: int | None
-    max_iter: int
     n_jobs: int | None
 
 
@@ -201,7 +200,7 @@ def free_task(
 ) -> Task:
     """A task on distinct draws, with no wish but a number of starts."""
     none = np.empty((0, draws.n_items), np.int32)
-    options, clock = Options(n_starts, none, None, None, 10_000, n_jobs), Clock(time_limit)
+    options, clock = Options(n_starts, none, None, None, n_jobs), Clock(time_limit)
     return Task(draws, None, loss, options, generator(rng), clock, report, posterior)
 
 

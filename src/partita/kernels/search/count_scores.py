@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels._jit import fast_kernel
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.contingency import Form, combine
 from partita.kernels.search import counts
 from partita.kernels.search.counts import (
     CountState,
-    change_joint,
     joint_gains,
     leaving,
 )
@@ -40,10 +39,6 @@ class _CountTables:
     close = counts.close
     together = counts.together
     add_merge_gains = counts.add_merge_gains
-
-    def set_buffers(self: Any) -> tuple[Int32s, Floats]:
-        """A tally of each row, and the change of each draw's joint sum."""
-        return np.zeros(self.row_draw.size, np.int32), np.zeros(self.weights.size)
 
 
 class _Fields(NamedTuple):
@@ -77,37 +72,6 @@ class Averaged(_CountTables, OfMeans, _Fields):
         for k in range(state.k[0] + 1):
             scores[k] = combine(self.form, stays + scores[k], own[k], self.mean_truth)
 
-    def score_set(
-        self,
-        state: CountState,
-        columns: Int32s,
-        members: Ints,
-        source: int,
-        target: int,
-        own: float,
-        tally: Int32s,
-        change: Floats,
-    ) -> float:
-        """The mean change of the joint sum, then combined."""
-        if state.sizes[target] + members.size == state.slot_of.size:  # one cluster
-            return combine(self.form, self.mean_truth, own, self.mean_truth)
-        change_joint(
-            self.row_of, self.steps, columns[source], columns[target], members, tally, change
-        )
-        joint = state.mean_joint[0] + _weighted(self.weights, change)
-        return combine(self.form, joint, own, self.mean_truth)
-
-
-@fast_kernel
-def _mean_loss(
-    form: Form, weights: Floats, joint: Floats, change: Floats, own: float, truth: Floats
-) -> float:
-    """Mean loss after each draw's joint sum has changed."""
-    total = 0.0
-    for m in range(weights.size):
-        total += weights[m] * combine(form, joint[m] + change[m], own, truth[m])
-    return total
-
 
 class PerDraw(_CountTables, OfEachDraw, _Fields):
     """Count tables, with the three sums combined draw by draw."""
@@ -135,28 +99,3 @@ class PerDraw(_CountTables, OfEachDraw, _Fields):
             truth = self.truth[m]
             for k in range(width):
                 scores[k] += w * combine(self.form, stays + state.gains[r, k], own[k], truth)
-
-    def score_set(
-        self,
-        state: CountState,
-        columns: Int32s,
-        members: Ints,
-        source: int,
-        target: int,
-        own: float,
-        tally: Int32s,
-        change: Floats,
-    ) -> float:
-        """Each draw's loss after the move.
-
-        One cluster shares all of a draw's sum. Running sums carry rounding,
-        which the losses that divide by an entropy would blow up where it is 0.
-        """
-        one_cluster = state.sizes[target] + members.size == state.slot_of.size
-        if one_cluster:
-            change[:] = 0.0
-            return _mean_loss(self.form, self.weights, self.truth, change, own, self.truth)
-        change_joint(
-            self.row_of, self.steps, columns[source], columns[target], members, tally, change
-        )
-        return _mean_loss(self.form, self.weights, state.joint, change, own, self.truth)

@@ -29,17 +29,6 @@ class CountState(NamedTuple):
     joint: Floats  # (n_draws,): Σ f(n_te)
     mean_joint: Floats  # (1,): its mean over draws
 
-    def columns(self) -> Int32s:
-        """The count table with a row for each slot: one slot's counts then stay in cache."""
-        n_rows = self.counts.shape[0]
-        n_slots = self.k[0] + 1
-        columns = np.empty((n_slots, n_rows), np.int32)
-        for tile in range(0, n_rows, 64):
-            for k in range(n_slots):
-                for r in range(tile, min(tile + 64, n_rows)):
-                    columns[k, r] = self.counts[r, k]
-        return columns
-
 
 @kernel
 def number_rows(labels: Int32s, offsets: Ints, row_of: NDArray[np.uint32], first: int) -> None:
@@ -232,28 +221,3 @@ def add_merge_gains(
             y = state.counts[r, filled[q]]
             gain = problem.terms[x + y] - problem.terms[x] - problem.terms[y]
             change[filled[p], filled[q]] += weight * gain
-
-
-@fast_kernel
-def change_joint(
-    row_of: NDArray[np.uint32],
-    steps: Floats,
-    from_counts: Int32s,
-    to_counts: Int32s,
-    members: Ints,
-    tally: Int32s,
-    change: Floats,
-) -> None:
-    """What each draw's joint sum gains if the members change slots; ``tally`` is left zero."""
-    change[:] = 0.0
-    for p in range(members.size):
-        rows = row_of[members[p]]
-        for m in range(rows.size):
-            r = rows[m]
-            gone = tally[r]
-            change[m] += steps[to_counts[r] + gone] - steps[from_counts[r] - 1 - gone]
-            tally[r] = gone + 1
-    for p in range(members.size):
-        rows = row_of[members[p]]
-        for m in range(rows.size):
-            tally[rows[m]] = 0

@@ -27,10 +27,6 @@ class PairState(NamedTuple):
     within: Floats  # (capacity, n_items): Σ p_ij over the members j of a slot
     joint: Floats  # (1,): the joint sum over the items that are in a slot
 
-    def columns(self) -> Int32s:
-        """No counts."""
-        return np.empty((self.k[0] + 1, 0), np.int32)
-
 
 @supplied_by_type
 def inner(problem: Any, within: float) -> float:
@@ -117,10 +113,6 @@ class _PairSums:
                     self.form, state.joint[0] + scores[a, b], own[a, b], self.mean_truth
                 )
 
-    def set_buffers(self: Any) -> tuple[Int32s, Floats]:
-        """No tally; a sum for each item."""
-        return np.zeros(0, np.int32), np.zeros(self.similarity.shape[0])
-
     def together(self: Any, item: int, others: Ints) -> Floats:
         """The similarities of an item and the others."""
         return self.similarity[item, others]  # type: ignore[no-any-return]
@@ -162,27 +154,6 @@ class Pairs(_PairSums, _PairFields):
         for k in range(state.k[0] + 1):
             with_item = joint + 2.0 * state.within[k, item] + 1.0
             scratch.scores[k] = combine(self.form, with_item, own[k], self.mean_truth)
-
-    def score_set(
-        self,
-        state: PairState,
-        _columns: Int32s,
-        members: Ints,
-        source: int,
-        target: int,
-        own: float,
-        _tally: Int32s,
-        _change: Floats,
-    ) -> float:
-        """A set takes with it the pairs that it does not hold inside."""
-        joint = state.joint[0]
-        for p in range(members.size):
-            i = members[p]
-            inside = 0.0
-            for q in range(members.size):
-                inside += self.similarity[i, members[q]]
-            joint += 2.0 * (inside - state.within[source, i] + state.within[target, i])
-        return combine(self.form, joint, own, self.mean_truth)
 
 
 class LogPairs(_PairSums, _PairFields):
@@ -226,36 +197,3 @@ class LogPairs(_PairSums, _PairFields):
         joint = state.joint[0] - left
         for k in range(state.k[0] + 1):
             gains[k] = combine(self.form, joint + gains[k], own[k], self.mean_truth)
-
-    def score_set(
-        self,
-        state: PairState,
-        _columns: Int32s,
-        members: Ints,
-        source: int,
-        target: int,
-        own: float,
-        _tally: Int32s,
-        change: Floats,
-    ) -> float:
-        """Every item of the two slots changes its logarithm."""
-        joint = state.joint[0]
-        change[:] = 0.0
-        for p in range(members.size):
-            for j in range(state.slot_of.size):
-                change[j] += self.similarity[members[p], j]
-        # Members are told apart from the rest of their slot by a sign, which is taken back below.
-        for p in range(members.size):
-            change[members[p]] *= -1.0
-        for j in range(state.slot_of.size):
-            slot = state.slot_of[j]
-            if slot == source:
-                before = state.within[source, j]
-                after = before - change[j]
-                if change[j] < 0.0:
-                    after = state.within[target, j] - change[j]
-                joint += np.log2(after / before)
-            elif slot == target and change[j] > 0.0:
-                before = state.within[target, j]
-                joint += np.log2((before + change[j]) / before)
-        return combine(self.form, joint, own, self.mean_truth)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partita.kernels._jit import supplied_by_type
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Ints
 
 LANES = 8
 """Slots are padded to full vectors of float64, so that inner loops need no remainder."""
@@ -119,33 +119,3 @@ def add_merge_gains(
     ``filled`` is scratch for the slots that share items with the cluster.
     """
     problem.add_merge_gains(state, row, weight, filled, change)
-
-
-@supplied_by_type
-def columns(state: State) -> Int32s:
-    """Counts with a row for each slot, shape (k + 1, n_rows), for ``score_set``."""
-    return state.columns()  # type: ignore[no-any-return]
-
-
-@supplied_by_type
-def set_buffers(problem: Problem) -> tuple[Int32s, Floats]:
-    """Buffers of ``score_set``, zero."""
-    return problem.set_buffers()  # type: ignore[no-any-return]
-
-
-@supplied_by_type
-def score_set(
-    problem: Problem,
-    state: State,
-    columns: Int32s,
-    members: Ints,
-    source: int,
-    target: int,
-    own: float,
-    tally: Int32s,
-    change: Floats,
-) -> float:
-    """Expected loss after the members have left one slot for another."""
-    return problem.score_set(  # type: ignore[no-any-return]
-        state, columns, members, source, target, own, tally, change
-    )

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from partita._validate import shown
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
-from partita.search import exact
+from partita.search import exact, hasse
 from partita.search.methods import (
     draws,
     evaluation,
-    hasse,
     ilp,
     linkage,
     many_labels,
