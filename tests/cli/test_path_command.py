@@ -65,8 +65,14 @@ def test_summarize_says_how_many(draws):
     done = run("summarize", draws, "--path")
     assert done.exit_code == 0, done.output
     said = " ".join(done.stdout.split())
-    assert "How many: " in said
-    assert "optimal for prices of splitting from 0.51 to 1.01" in said
+    assert "How many clusters: " in said
+
+
+def test_a_range_of_prices_confines_the_path_of_a_summary(draws):
+    done = run("summarize", draws, "--path-range", 0.6, 1.2, "--json")
+    assert done.exit_code == 0, done.output
+    path = json.loads(done.stdout)["path"]
+    assert (path["low"], path["high"]) == (0.6, 1.2)
 
 
 def test_impossible_rules_are_an_error(draws):
