@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import re
 import sys
 from html.parser import HTMLParser
+from xml.dom.minidom import parseString
 
 import pytest
 
@@ -13,6 +14,7 @@ from partita._files import FileMissingError, FileOverwriteError
 from partita.errors import MissingDependencyError
 from partita.report import page as writing
 from partita.report.page import figures
+from partita.report.pictures import pictures
 from partita.report.prepare import prepare
 from report.conftest import NASTY
 
@@ -70,7 +72,7 @@ def test_titles_of_axes_are_no_formulas(summary):
 
 
 def test_every_picture_has_an_alternative_text(outline):
-    assert len(outline.images) == 9 + 5 + 1 + 4  # plots, partitions, the core's curve, profiles
+    assert len(outline.images) == 4 + 5 + 4  # linked plots, partitions, static figures
     assert all(text and len(text) > 20 for text in outline.images)
     assert len(outline.ids) == len(set(outline.ids))
 
@@ -112,13 +114,19 @@ def test_a_missing_library_is_named(summary, tmp_path, monkeypatch):
         summary.to_html(tmp_path / "report.html")
 
 
-def test_no_matplotlib_is_needed(tmp_path):
-    """In a process of its own: what this one has loaded says nothing."""
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "import numpy as np, partita as pt\n"
-        "labels = np.random.default_rng(0).integers(0, 2, (40, 5))\n"
-        "pt.summarize(labels, data=np.arange(5.0), bound=None).to_html('report.html')\n"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
-    assert (tmp_path / "report.html").stat().st_size > 1_000_000
+def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):
+    """SVG that a browser takes, in the page's text colour; no id twice; pyplot keeps none."""
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    drawn = pictures(summary)
+    assert plt.get_fignums() == before
+    assert drawn.keys() >= {"counts", "core", "profiles", "traces"}
+    page = page_file.read_text()
+    for text in drawn.values():
+        parseString(text.replace("<svg ", '<svg xmlns:xlink="x" ', 1))
+        assert text in page
+        assert "#000000" not in text
+        assert "<style" not in text
+    pick = re.findall(r'data-show="(k\d+)" role="button"', drawn["curve"])
+    assert pick == [f"k{k}" for k in summary.curve.k]

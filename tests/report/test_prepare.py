@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.plots._similarity import prepare_similarity
-from partita.report.partitions import PROBS, WIDTH, shown_partitions, wide_corners
+from partita.report.partitions import PROBS, shown_partitions, wide_corners
 from partita.report.prepare import item_positions, prepare, with_fewer_items
 
 
@@ -82,21 +82,10 @@ def test_the_content_answers_in_words(summary):
     assert again["summary"].estimate.labels.tolist() == summary.labels.tolist()
 
 
-def test_traces_are_the_functionals(summary):
-    content = prepare(summary)
-    assert content.traces[0].title == "number of clusters"
-    values = np.concatenate([values for _, values in content.traces[0].chains])
-    assert values.tolist() == summary.draws.n_clusters.tolist()
-    distances = np.concatenate([values for _, values in content.traces[3].chains])
-    assert distances.tolist() == summary.ball.distances.tolist()
-    assert content.distance_masses.sum() == pytest.approx(1.0)
-
-
 def test_weighted_draws_have_no_traces():
     draws = chains(12, 60, 3, weights=np.arange(1.0, 61.0))
     content = prepare(pt.summarize(draws))
-    assert content.traces == ()
-    assert "no order" in content.trace_note
+    assert "traces" not in content.pictures
     assert content.origin.startswith("From 60 draws of 12 items, weighted")
 
 
@@ -181,8 +170,6 @@ def test_cores_of_several_probabilities_and_profiles(summary):
     assert np.array_equal(nine.items, summary.core.items)
     assert nine.text == summary.core.sentence
     assert len(content.profiles.rows) == len(summary.profiles)
-    assert len(content.panels) == 4  # mean and sd of two columns
-    assert all(0 <= mark.low <= mark.high <= 320 for p in content.panels for mark in p.marks)
 
 
 def test_several_answers_of_chains_that_disagree():
@@ -204,7 +191,7 @@ def test_several_answers_of_chains_that_disagree():
         assert pt.distance(shown, found.representatives.labels[r]) == 0.0
 
 
-def test_corners_and_numbers_of_clusters_are_on_offer_and_drawn_to_scale():
+def test_corners_and_numbers_of_clusters_are_on_offer():
     draws = [[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
     summary = pt.summarize([*draws, [0, 1, 1, 2, 2, 2]], path=True)
     content = prepare(summary)
@@ -214,18 +201,12 @@ def test_corners_and_numbers_of_clusters_are_on_offer_and_drawn_to_scale():
         assert pt.distance(of[f"price{j}"], corner.labels) == 0.0
     for k, labels in zip(summary.curve.k, summary.curve.labels, strict=True):
         assert pt.distance(of[f"k{k}"], labels) == 0.0
-    path, curve = content.how_many.path, content.how_many.curve
-    assert [c.n_clusters for c in path.corners] == [6, 4, 3, 2, 1]
-    assert [c.width for c in path.corners] == pytest.approx(
-        [WIDTH * (c.high - c.low) / 2 for c in summary.path]
-    )
-    assert path.own == WIDTH / 2
-    assert [len(c.bands) for c in path.corners] == [6, 4, 3, 2, 1]
-    assert "optimal for prices of splitting from 0.51 to 1.01" in path.text
-    heights = [p.y for p in curve.points]
-    assert np.argsort(heights).tolist() == np.argsort(-summary.curve.expected_loss).tolist()
-    assert [p.k for p in curve.points if p.is_good] == summary.curve.plateau.tolist()
-    assert [p.k for p in curve.points if p.is_estimate] == [summary.n_clusters]
+    many = content.how_many
+    assert [c.n_clusters for c in many.corners] == [6, 4, 3, 2, 1]
+    assert "optimal for prices of splitting from 0.51 to 1.01" in many.path_text
+    for key in (*(c.key for c in many.corners), *(f"k{k}" for k in summary.curve.k)):
+        place = content.pictures["path" if key.startswith("price") else "curve"]
+        assert f'data-show="{key}"' in place
 
 
 def test_slivers_of_a_path_are_left_out_and_counted(summary):
@@ -235,8 +216,8 @@ def test_slivers_of_a_path_are_left_out_and_counted(summary):
     draws = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
     found = pt.summarize(draws, path=False)
     content = prepare(dataclasses.replace(found, path=narrow))
-    assert content.how_many.curve is None
-    assert "1 sliver too narrow" in content.how_many.path.text
+    assert "curve" not in content.pictures
+    assert "1 sliver too narrow" in content.how_many.path_text
     assert prepare(dataclasses.replace(found, path=None)).how_many is None
 
 

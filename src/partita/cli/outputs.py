@@ -217,8 +217,9 @@ def filled(out: str, *, force: bool) -> Iterator[Path]:
 
 def check_libraries(report: str | None, figures: str | None) -> None:
     """Refuse a report or figures where their library is missing."""
-    if report is not None and find_spec("bokeh") is None:
-        require("bokeh", extra="report", purpose="a report")
+    for library in ("bokeh", "matplotlib") if report is not None else ():
+        if find_spec(library) is None:
+            require(library, extra="report", purpose="a report")
     if figures is not None and find_spec("matplotlib") is None:
         require("matplotlib", extra="plot", purpose="figures")
 

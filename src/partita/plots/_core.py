@@ -102,7 +102,9 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
         low = found.probability_low
         ax.plot([found.size, found.size], [low, reached], color=INK, linewidth=1.0)
     text = f"{found.size:,} items\n{holding(found)}"
-    remark(ax, text, (found.size, reached), (6.0, 6.0), color=INK)
+    above = (6.0, -4.0) if reached > 0.8 else (6.0, 6.0)  # below the note
+    layout = {"va": "top"} if reached > 0.8 else {}
+    remark(ax, text, (found.size, reached), above, color=INK, **layout)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
     ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped so")
     plain(ax)

@@ -196,31 +196,35 @@ def price_path(
 
 
 def _draw_bands(axes: Axes, columns: list[Column], ribbons: list[Ribbon]) -> None:
-    collection = library("collections").PolyCollection
-    shapes = [
-        [
-            (r.left, r.start),
-            (r.right, r.stop),
-            (r.right, r.stop + r.height),
-            (r.left, r.start + r.height),
-        ]
-        for r in ribbons
+    """One collection of each kind: a patch for each cluster would take seconds."""
+    collections = library("collections")
+    flows = [_quad(r.left, r.right, r.start, r.stop, r.height) for r in ribbons]
+    bands = [
+        (_quad(c.left, c.right, bottom, bottom, height), fill)
+        for c in columns
+        for bottom, height, fill in zip(c.bottoms, c.heights, c.colours, strict=True)
     ]
-    fill = [r.colour for r in ribbons]
-    axes.add_collection(collection(shapes, facecolors=fill, alpha=0.45, linewidths=0.0))
-    for column in columns:
-        axes.bar(
-            column.left,
-            column.heights,
-            column.right - column.left,
-            column.bottoms,
-            align="edge",
-            color=column.colours,
-            linewidth=0.0,
+    parted = [
+        [(c.left, bottom), (c.right, bottom)]
+        for c in columns
+        if c.heights.size <= _EDGED
+        for bottom in c.bottoms[c.bottoms > 0]
+    ]
+    for shapes, fills, alpha in (
+        (flows, [r.colour for r in ribbons], 0.45),
+        ([quad for quad, _ in bands], [fill for _, fill in bands], 1.0),
+    ):
+        axes.add_collection(
+            collections.PolyCollection(shapes, facecolors=fills, alpha=alpha, linewidths=0.0)
         )
-        if column.heights.size <= _EDGED:
-            parted = column.bottoms[column.bottoms > 0]
-            axes.hlines(parted, column.left, column.right, color="white", linewidth=0.7)
+    axes.add_collection(collections.LineCollection(parted, colors="white", linewidths=0.7))
+
+
+def _quad(
+    left: float, right: float, start: float, stop: float, height: float
+) -> list[tuple[float, float]]:
+    """A band from ``start`` at the left to ``stop`` at the right."""
+    return [(left, start), (right, stop), (right, stop + height), (left, start + height)]
 
 
 def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> str:

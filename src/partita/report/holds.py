@@ -10,8 +10,6 @@ import numpy as np
 from partita._result import Table
 from partita._text import counted, words
 from partita.kernels.arrays import Ints
-from partita.plots._items import panels_of
-from partita.plots._style import colour
 
 if TYPE_CHECKING:
     from partita.credible.profiles import Profiles
@@ -20,10 +18,6 @@ if TYPE_CHECKING:
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Probabilities on offer."""
 
-WIDTH, HEIGHT = 320.0, 120.0
-"""Of the small pictures, in the units of their drawing."""
-
-_PANELS = 24
 _ROWS = 200
 
 
@@ -38,38 +32,10 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Holds:
-    """Cores from the smallest probability on, and the curve of the one at 0.9."""
+    """Cores from the smallest probability on, and which of them is the one at 0.9."""
 
     levels: tuple[Held, ...]
     start: int
-    curve: str
-    """Points of a line, for an SVG of WIDTH by HEIGHT."""
-    n_items: int
-
-
-@dataclass(frozen=True, eq=False)
-class Mark:
-    """One cluster in a panel: its interval, its mean and the mean given the partition."""
-
-    cluster: int
-    colour: str
-    y: float
-    low: float
-    high: float
-    mean: float
-    given: float
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """One parameter of one column over all clusters."""
-
-    title: str
-    marks: tuple[Mark, ...]
-    height: float
-    lowest: str
-    highest: str
 
 
 def holds(summary: Summary) -> Holds | None:
@@ -86,11 +52,7 @@ def holds(summary: Summary) -> Holds | None:
         )
         for prob, one in zip(LEVELS, found, strict=True)
     )
-    curve = core.curve
-    x = WIDTH * np.arange(1, curve.size + 1) / curve.size
-    kept = np.unique(np.linspace(0, curve.size - 1, 200).astype(np.int64))
-    points = " ".join(f"{x[j]:.1f},{HEIGHT * (1.0 - curve[j]):.1f}" for j in kept.tolist())
-    return Holds(levels, LEVELS.index(0.9), points, core.draws.n_items)
+    return Holds(levels, LEVELS.index(0.9))
 
 
 def profile_table(profiles: Profiles) -> Table:
@@ -125,37 +87,3 @@ def profile_table(profiles: Profiles) -> Table:
     if modelled:
         columns.insert(4, f"{percent} interval")
     return Table(caption, tuple(columns), rows)
-
-
-def profile_panels(profiles: Profiles) -> tuple[Panel, ...]:
-    """Small multiples, one per column and parameter."""
-    return tuple(_panel(profiles, *panel) for panel in panels_of(profiles, _PANELS).items())
-
-
-def _panel(profiles: Profiles, name: tuple[str, str], at: Ints) -> Panel:
-    low, high = profiles.averaged_low[at], profiles.averaged_high[at]
-    everything = np.concatenate([low, high, profiles.given[at], profiles.averaged[at]])
-    finite = everything[np.isfinite(everything)]
-    least, most = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    span = most - least or 1.0
-
-    def place(value: float) -> float:
-        at_value = 8.0 + (WIDTH - 16.0) * (value - least) / span
-        return round(at_value, 1) if np.isfinite(value) else 0.0
-
-    marks = tuple(
-        Mark(
-            k,
-            colour(k),
-            16.0 * k + 10.0,
-            place(low[k]),
-            place(high[k]),
-            place(profiles.averaged[r]),
-            place(profiles.given[r]),
-            f"cluster {k}: {profiles.averaged[r]:.4g} ({low[k]:.4g} to {high[k]:.4g})",
-        )
-        for k, r in enumerate(at.tolist())
-    )
-    unnamed = set(profiles.column) == {"0"}  # a single column that came without a name
-    title = name[1] if unnamed else f"{name[0]}: {name[1]}"
-    return Panel(title, marks, 16.0 * at.size + 4.0, f"{least:.4g}", f"{most:.4g}")

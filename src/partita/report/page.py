@@ -17,10 +17,8 @@ from partita._optional import require
 from partita._text import Words
 from partita.plots._similarity import SimilarityMap
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.holds import HEIGHT, LEVELS, WIDTH, Holds
-from partita.report.partitions import HEIGHT as HIGH
-from partita.report.partitions import WIDTH as WIDE
-from partita.report.prepare import Content, ItemPositions, Trace, prepare
+from partita.report.holds import LEVELS, Holds
+from partita.report.prepare import Content, ItemPositions, prepare
 from partita.report.wording import BOUNDS
 
 if TYPE_CHECKING:
@@ -53,13 +51,10 @@ def figures(content: Content) -> Mapping[str, Any]:
     found = {
         "heat": _heat(content.heat, said),
         "probability": _probability(content, source),
-        "counts": _counts(content),
         "distances": _distances(content),
     }
     if content.place is not None:
         found["data"] = _sources(content.place, source, said)
-    for j, trace in enumerate(content.traces):
-        found[f"trace{j}"] = _trace(trace)
     return found
 
 
@@ -236,20 +231,6 @@ def _colour_bar(mapper: Any, said: Words) -> Any:
     )
 
 
-def _counts(content: Content) -> Any:
-    models = _bokeh("models")
-    plot = _figure("", 260)
-    k = content.shown.sizes[0].size
-    colours = [COLOURS[0] if value == k else OTHER for value in content.count_values.tolist()]
-    plot.vbar(x=content.count_values, top=content.count_probabilities, width=0.8, color=colours)
-    plot.y_range.start = 0
-    few, most = float(content.count_values[0]), float(content.count_values[-1])
-    plot.x_range = models.Range1d(few - 1.5, most + 1.5)
-    plot.xaxis[0].ticker = models.BasicTicker(min_interval=1, num_minor_ticks=0)
-    _label(plot, "number of clusters", content.said.probability)
-    return plot
-
-
 def _distances(content: Content) -> Any:
     models = _bokeh("models")
     plot = _figure("", 260)
@@ -269,22 +250,6 @@ def _distances(content: Content) -> Any:
     start = max(0.0, float(edges[0]) - margin)
     plot.x_range = models.Range1d(start, float(edges[-1]) + margin)
     _label(plot, content.distance_title, f"share of {content.said.draws}")
-    return plot
-
-
-def _trace(trace: Trace) -> Any:
-    plot = _figure("", 190, title=trace.title)
-    plot.title.text_font_style = "normal"
-    plot.title.text_color = _INK
-    for j, (draws, values) in enumerate(trace.chains):
-        plot.line(
-            draws.astype(np.int32),
-            values.astype(np.float32),
-            color=COLOURS[j % len(COLOURS)],
-            line_width=0.7,
-            line_alpha=0.8,
-        )
-    _label(plot, "draw")
     return plot
 
 
@@ -341,10 +306,7 @@ def page(content: Content) -> str:
     text: str = environment.from_string(asset("page.html.j2")).render(
         content=content,
         most_brackets=MOST_BRACKETS,
-        svg_width=WIDTH,
-        svg_height=HEIGHT,
-        wide=WIDE,
-        high=HIGH,
+        pictures={name: safe(svg) for name, svg in content.pictures.items()},
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
         style=safe(asset("report.css")),

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._text import counted, of_sizes, percent, words
+from partita._text import counted, of_sizes, percent
 from partita.labels import Labels
-from partita.plots._price_path import prepare_price_path
-from partita.plots._style import OTHER, colour, colour_indices
+from partita.plots._style import colour_indices
 from partita.report import wording
-from partita.report.wording import amount
-from partita.search.clusters_curve import STANDARD_ERRORS
 
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
-    from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
     from partita.summary.result import Summary
@@ -203,34 +198,11 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
     )
 
 
-WIDTH, HEIGHT = 600.0, 260.0
-"""Of a picture, in the units of its drawing."""
-
-_TOP, _BOTTOM, _SIDE = 16.0, 34.0, 46.0
-"""Room for numbers above, prices below, and losses at the side."""
-
-_LABELLED = 14.0
-"""Width of a column from which on its number of clusters is written above it."""
-
-
 @dataclass(frozen=True)
-class Band:
-    """A cluster of a column, or the items that two clusters share: a polygon."""
-
-    points: str
-    colour: str
-
-
-@dataclass(frozen=True)
-class CornerShown:
-    """A column of the path's picture and a row of its table."""
+class Corner:
+    """A row of the table: a clustering that is optimal at some price, and its key."""
 
     key: str
-    x: float
-    width: float
-    number: str
-    """Written above the column; empty where there is no room."""
-    bands: tuple[Band, ...]
     prices: str
     n_clusters: int
     sizes: str
@@ -238,168 +210,41 @@ class CornerShown:
 
 
 @dataclass(frozen=True)
-class PathShown:
-    """The picture of a price path, and its corners."""
-
-    corners: tuple[CornerShown, ...]
-    ribbons: tuple[Band, ...]
-    ticks: tuple[tuple[float, str], ...]
-    own: float | None
-    """Where the price of the loss is."""
-    text: str
-
-
-@dataclass(frozen=True)
-class PointShown:
-    """The best partition of one number of clusters."""
-
-    key: str
-    k: int
-    x: float
-    y: float
-    low: float
-    high: float
-    """Ends of its bar: two standard errors of the excess."""
-    is_good: bool
-    is_estimate: bool
-    text: str
-
-
-@dataclass(frozen=True)
-class CurveShown:
-    """The picture of the curve."""
-
-    points: tuple[PointShown, ...]
-    line: str
-    half: float
-    """Half the width that belongs to a number."""
-    ticks: tuple[tuple[float, str], ...]
-    text: str
-
-
-@dataclass(frozen=True)
 class HowMany:
-    """What the section says and shows; either picture may be missing."""
+    """What the section says; the path and the curve may be missing."""
 
-    path: PathShown | None
-    curve: CurveShown | None
+    corners: tuple[Corner, ...]
+    path_text: str
+    curve_text: str
     seconds: str
 
 
-def how_many(summary: Summary, shown: Shown) -> HowMany | None:
+def how_many(summary: Summary) -> HowMany | None:
     """The section of a summary that has a path or a curve."""
     path, curve = summary.path, summary.curve
     if path is None and curve is None:
         return None
     seconds = sum(part.seconds for part in (path, curve) if part is not None)
+    corners = [] if path is None else list(path)
     return HowMany(
-        None if path is None else _path(summary, path, shown),
-        None if curve is None else _curve(curve, summary.how_many),
-        f"{seconds:.2g}",
-    )
-
-
-def _path(summary: Summary, path: PricePath, shown: Shown) -> PathShown:
-    chosen = wide_corners(path)
-    corners = list(path)
-    between = [(corners[a].high + corners[b].low) / 2.0 for a, b in pairwise(chosen)]
-    drawn = replace(path, labels=path.labels[chosen], breakpoints=np.array(between))
-    columns, ribbons = prepare_price_path(drawn)
-    n, span = path.labels.shape[1], path.high - path.low
-    depth = HEIGHT - _TOP - _BOTTOM
-
-    def x(price: float) -> float:
-        return WIDTH * (price - path.low) / span
-
-    def y(items: float) -> float:
-        return _TOP + float(depth * (1.0 - items / n))
-
-    found = []
-    partition_of = {choice.key: choice.partition for choice in shown.choices}
-    for j, column in zip(chosen, columns, strict=True):
-        corner, left, right = corners[j], x(column.left), x(column.right)
-        indices = shown.colours[partition_of[f"price{j}"]]
-        bands = tuple(
-            Band(
-                _quad(left, right, y(bottom), y(bottom), depth * height / n),
-                OTHER if height == 1 else colour(int(index)),
-            )
-            for bottom, height, index in zip(column.bottoms, column.heights, indices, strict=True)
-        )
-        found.append(
-            CornerShown(
+        corners=tuple(
+            Corner(
                 key=f"price{j}",
-                x=x(corner.low),
-                width=x(corner.high) - x(corner.low),
-                number=str(corner.n_clusters) if right - left >= _LABELLED else "",
-                bands=bands,
-                prices=f"{corner.low:.4f} to {corner.high:.4f}",
-                n_clusters=corner.n_clusters,
-                sizes=of_sizes(np.bincount(corner.labels).tolist()),
-                proven="yes" if corner.is_proven else "no",
+                prices=f"{corners[j].low:.4f} to {corners[j].high:.4f}",
+                n_clusters=corners[j].n_clusters,
+                sizes=of_sizes(np.bincount(corners[j].labels).tolist()),
+                proven="yes" if corners[j].is_proven else "no",
             )
-        )
-    flows = tuple(
-        Band(_quad(x(r.left), x(r.right), y(r.start), y(r.stop), depth * r.height / n), r.colour)
-        for r in ribbons
-    )
-    price = path.loss.price
-    return PathShown(
-        corners=tuple(found),
-        ribbons=flows,
-        ticks=tuple((x(a), f"{a:g}") for a in np.linspace(path.low, path.high, 5).round(2)),
-        own=x(price) if path.low <= price <= path.high else None,
-        text=_stability(summary, path, len(chosen)),
+            for j in ([] if path is None else wide_corners(path))
+        ),
+        path_text="" if path is None else _stability(summary, path),
+        curve_text="" if curve is None else summary.how_many,
+        seconds=f"{seconds:.2g}",
     )
 
 
-def _stability(summary: Summary, path: PricePath, n_drawn: int) -> str:
+def _stability(summary: Summary, path: PricePath) -> str:
     said = f"The estimate is {path.stability(summary.labels).in_words}"
-    hidden = len(path) - n_drawn
+    hidden = len(path) - len(wide_corners(path))
     left = f" {counted(hidden, 'sliver')} too narrow to be seen left out." if hidden else ""
     return f"{said}; {counted(len(path), 'clustering')} optimal at some price.{left}"
-
-
-def _quad(left: float, right: float, start: float, stop: float, height: float) -> str:
-    return (
-        f"{left:.2f},{start:.2f} {right:.2f},{stop:.2f} "
-        f"{right:.2f},{stop - height:.2f} {left:.2f},{start - height:.2f}"
-    )
-
-
-def _curve(curve: ClustersCurve, text: str) -> CurveShown:
-    error = STANDARD_ERRORS * np.nan_to_num(curve.standard_error)
-    low = float((curve.expected_loss - error).min())
-    high = float((curve.expected_loss + error).max())
-    margin = 0.06 * (high - low) or 1.0
-    depth, n = HEIGHT - _TOP - _BOTTOM, curve.k.size
-    half = (WIDTH - _SIDE) / (2.0 * n)
-
-    def y(loss: float) -> float:
-        return _TOP + depth * (high + margin - loss) / (high - low + 2.0 * margin)
-
-    good, own = set(curve.plateau.tolist()), int(curve.estimate.max()) + 1
-    points = tuple(
-        PointShown(
-            key=f"k{k}",
-            k=k,
-            x=_SIDE + half * (2 * j + 1),
-            y=y(loss),
-            low=y(loss - error[j]),
-            high=y(loss + error[j]),
-            is_good=k in good,
-            is_estimate=k == own,
-            text=f"{counted(k, 'cluster')}: {words(curve.kind).expected} {curve.loss.title} "
-            f"{amount(loss, curve.loss)}, {curve.percent[j]:.2g}% above the estimate",
-        )
-        for j, (k, loss) in enumerate(
-            zip(curve.k.tolist(), curve.expected_loss.tolist(), strict=True)
-        )
-    )
-    return CurveShown(
-        points=points,
-        line=" ".join(f"{p.x:.2f},{p.y:.2f}" for p in points),
-        half=half,
-        ticks=tuple((y(value), f"{value:.3g}") for value in np.linspace(low, high, 4)),
-        text=text,
-    )

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from partita._result import Table
 from partita._text import Words, counted, in_list, with_unit, words
-from partita.diagnostics.diagnose import TITLES, functionals
 from partita.kernels.arrays import Bools, Floats
 from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.report import wording
-from partita.report.holds import Holds, Panel, holds, profile_panels, profile_table
+from partita.report.holds import Holds, holds, profile_table
 from partita.report.partitions import HowMany, Shown, how_many, shown_partitions
+from partita.report.pictures import pictures
 from partita.summary import tables
 from partita.summary.summarize import Observations
 
@@ -205,18 +205,7 @@ def _among(some: Items, items: Items) -> Items:
     return np.searchsorted(items, np.intersect1d(some, items))
 
 
-_TRACE_POINTS = 4_000
-"""Points of one trace over all chains; more cannot be told apart on a screen."""
 _DISTANCE_BINS = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """A functional along each chain."""
-
-    title: str
-    chains: tuple[tuple[NDArray[np.int64], Floats], ...]
-    """Numbers of the draws and values, for each chain."""
 
 
 @dataclass(frozen=True)
@@ -253,20 +242,17 @@ class Content:
     item_note: str
     item_names: tuple[str, ...] | None
     item_columns: Mapping[str, NDArray[Any]]
-    count_values: NDArray[np.int64]
-    count_probabilities: Floats
     count_text: str
     distance_edges: Floats
     distance_masses: Floats
     distance_title: str
-    traces: tuple[Trace, ...]
-    trace_note: str
+    pictures: Mapping[str, str]
+    """Figures as SVG, by the name of their place."""
     comparison: Table
     clusters: Table
     holds: Holds | None
     how_many: HowMany | None
     profiles: Table | None
-    panels: tuple[Panel, ...]
     diagnostics: Table | None
     """None of an ensemble."""
     representatives: Table | None
@@ -288,7 +274,6 @@ def prepare(summary: Summary) -> Content:
     found, ball, counts = summary.estimate, summary.ball, summary.counts
     said = words(summary.draws.kind)
     edges, masses = _distances(summary)
-    traces, trace_note = _traces(summary)
     shown, profiles = shown_partitions(summary), summary.profiles
     heat = prepare_similarity(summary._posterior, found.labels)
     content = Content(
@@ -307,20 +292,16 @@ def prepare(summary: Summary) -> Content:
         place=item_positions(summary.data, summary.data_names, summary.data_categories),
         item_names=summary.draws.item_names,
         item_columns=_item_columns(summary),
-        count_values=counts.values,
-        count_probabilities=counts.probabilities,
         count_text=wording.cluster_counts(counts, found.n_clusters, ball.prob),
         distance_edges=edges,
         distance_masses=masses,
         distance_title=with_unit(ball.loss.title, ball.loss.unit),
-        traces=traces,
-        trace_note=trace_note,
+        pictures=pictures(summary),
         comparison=tables.comparison(summary),
         clusters=tables.clusters(summary),
         holds=holds(summary),
-        how_many=how_many(summary, shown),
+        how_many=how_many(summary),
         profiles=None if profiles is None else profile_table(profiles),
-        panels=() if profiles is None else profile_panels(profiles),
         diagnostics=tables.diagnostics(summary),
         representatives=tables.representatives(summary),
         differing_items=_differing(summary),
@@ -372,27 +353,6 @@ def _distances(summary: Summary) -> tuple[Floats, Floats]:
     n_bins = min(_DISTANCE_BINS, max(10, int(np.sqrt(distances.size))))
     masses, edges = np.histogram(distances, n_bins, weights=summary.draws.probabilities)
     return edges, masses
-
-
-def _traces(summary: Summary) -> tuple[tuple[Trace, ...], str]:
-    draws = summary.draws
-    if draws.kind == "ensemble":
-        return (), ""
-    if draws.weights is not None:
-        return (), "Weighted draws have no order, hence no traces."
-    values = functionals(summary._posterior, estimate=summary.labels)
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    members = [np.flatnonzero(chain == name) for name in np.unique(chain)]
-    step = -(-draws.n_draws // _TRACE_POINTS)
-    traces = tuple(
-        Trace(
-            TITLES[name],
-            tuple((np.arange(mine.size)[::step], column[mine[::step]]) for mine in members),
-        )
-        for name, column in values.items()
-    )
-    note = f"Every {step}th draw is drawn." if step > 1 else ""
-    return traces, note
 
 
 def _cut_short(summary: Summary) -> tuple[str, ...]:
