@@ -190,7 +190,7 @@ def price_path(
     title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
     note = f"{counted(len(source), 'optimal partition')} of {fewest:,} to {most:,} clusters under "
-    note += f"{source.loss.title}; each band is a cluster, its height the number of items"
+    note += f"{source.loss.title};\neach band is a cluster, its height the number of items"
     headline(axes, title, note)
     return axes
 
