@@ -18,7 +18,7 @@ import pytest
 import partita as pt
 from clusters import LABELS, TRUTH, assert_same, cluster_of, happening, on_workers
 from partita import dask, scan
-from partita.scan import fetched
+from partita.scan import gather_for
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -248,7 +248,7 @@ def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, mon
 def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, monkeypatch):
     """However many there are; what does not fit is refused before anything is searched."""
     remote, said = on_workers(client), []
-    assert fetched(remote, "it", said.append) == pt.as_draws(LABELS)
+    assert gather_for(remote, "it", said.append) == pt.as_draws(LABELS)
     assert said[-1] == "66 of 66 draws fetched from the cluster"
     monkeypatch.setattr("partita._memory.LITTLE", 0)
     monkeypatch.setattr("partita._memory.available_memory", lambda: LABELS.size // 2)

@@ -11,7 +11,7 @@ from partita.draws import Draws, as_draws
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, Labels, relabel
 from partita.losses.base import Loss
-from partita.scan import near, shapes_of
+from partita.scan import gather_if_small, shapes_of
 from partita.similarity_matrix import similarity
 
 
@@ -55,7 +55,7 @@ class Posterior:
         Itself, but where labels live on workers of a cluster and are few. Where they are many
         the search has to go by passes; every number is the same either way.
         """
-        draws = near(self.draws)
+        draws = gather_if_small(self.draws)
         return self if draws is self.draws else Posterior(draws, self.n_jobs)
 
     @cached_property

@@ -211,14 +211,14 @@ def map_sets(
         yield from (instead(*more) for _, more in left)
 
 
-def here(draws: Draws) -> Draws:
-    """The draws with their labels in memory: fetched from workers, where they live there."""
+def gather(draws: Draws) -> Draws:
+    """The draws with their labels in memory, gathered from workers if they are there."""
     return draws._with(labels=draws.labels) if isinstance(draws.stored, RemoteLabels) else draws
 
 
-def near(draws: Draws) -> Draws:
-    """For a search that looks at draws again and again: few of them are fetched, many stay."""
-    return here(draws) if is_small(draws) else draws
+def gather_if_small(draws: Draws) -> Draws:
+    """Gather remote draws if they have at most GATHERED_LABELS; return them unchanged otherwise."""
+    return gather(draws) if is_small(draws) else draws
 
 
 def is_remote(draws: Draws) -> bool:
@@ -294,12 +294,8 @@ def _on_set(function: Callable[..., R], task: tuple[NDArray[Any], tuple[Any, ...
     return _widened(function, task[0], *task[1])
 
 
-def fetched(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
-    """The draws with their labels in memory, for a question about all labels at once.
-
-    However many live on workers are fetched, with a word; what memory would not hold is refused
-    before.
-    """
+def gather_for(draws: Draws, question: str, say: Callable[[str], None]) -> Draws:
+    """Gather all labels to this process; raises MemoryLimitError if they would not fit."""
     labels = draws.stored
     if not isinstance(labels, RemoteLabels):
         return draws

@@ -52,7 +52,7 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.mcmc import beta_quantile, ess_bulk, rank_normalised
 from partita.posterior import Posterior, as_posterior
-from partita.scan import FEW_DRAWS, Block, by_chain, chains_of, fetched, map_blocks
+from partita.scan import FEW_DRAWS, Block, by_chain, chains_of, gather_for, map_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +206,7 @@ def credible_core(
         numbers,
     )
     with Status("credible core") as status:
-        here = fetched(posterior.draws, "credible_core", status.say)
+        here = gather_for(posterior.draws, "credible_core", status.say)
     if here is not posterior.draws:
         posterior = as_posterior(here, n_jobs)
     clock = _Clock(settings.time_limit)

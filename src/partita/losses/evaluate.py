@@ -20,7 +20,7 @@ from partita.labels import LabelsLike, as_label_rows, as_labels
 from partita.losses.base import Loss
 from partita.losses.names import LOSSES, WITH_ARGUMENTS
 from partita.losses.user import verified
-from partita.scan import Block, here, map_parts
+from partita.scan import Block, gather, map_parts
 
 ALIASES = {
     "variation_of_information": "vi",
@@ -195,7 +195,7 @@ def pairwise_distances(
     # Many small parts, because with symmetry the early rows are the long ones.
     parts = list(estimates.blocks(max(1, estimates.n_draws // 64)))
     results = map_parts(
-        partial(_columns, loss=measure, estimates=here(estimates), symmetric=symmetric),
+        partial(_columns, loss=measure, estimates=gather(estimates), symmetric=symmetric),
         truths,
         parts,
         prepare=_ready,

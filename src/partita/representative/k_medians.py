@@ -16,7 +16,7 @@ from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.representative.bounds import distances_within, part_of
-from partita.scan import block_of, here
+from partita.scan import block_of, gather
 from partita.search.local_search import LocalSearch
 from partita.search.methods.walks import sample_draws
 from partita.search.part_tables import PartTables
@@ -234,7 +234,7 @@ class Lloyd:
 
 def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
     """A systematic sample, in memory."""
-    return here(sample_draws(draws, size, rng))
+    return gather(sample_draws(draws, size, rng))
 
 
 _SAMPLE_LABELS = 80_000

@@ -22,7 +22,7 @@ from partita.labels import DrawsLike, Labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
-from partita.scan import FEW_DRAWS, error_of, fetched, near
+from partita.scan import FEW_DRAWS, error_of, gather_for, gather_if_small
 from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
 from partita.search.local_search import Constraints
 from partita.search.methods.registry import as_method
@@ -119,7 +119,7 @@ def clusters_curve(
     given = as_draws(draws)
     wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
-        given = fetched(given, "clusters_curve", status.say)
+        given = gather_for(given, "clusters_curve", status.say)
         starts = whole(n_starts, "n_starts", least=1)
         task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         free = list(as_method("auto", measure)(task))
@@ -167,7 +167,7 @@ def plateau(
     many = draws.n_draws > MOST_DRAWS
     sample = posterior.near.distinct
     if many:
-        sample = near(draws[:: -(-draws.n_draws // MOST_DRAWS)]).unique()
+        sample = gather_if_small(draws[:: -(-draws.n_draws // MOST_DRAWS)]).unique()
     with Status("clusters curve", progress) as status:
         known = None if many else posterior.near
         task = free_task(sample, loss, 1, n_jobs, rng, time_limit, status.say, known)

@@ -16,7 +16,7 @@ from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, as_similarity, named
 from partita.posterior import Posterior, as_posterior
-from partita.scan import fetched, is_remote
+from partita.scan import gather_for, is_remote
 from partita.search.bounds import lower_bound
 from partita.search.constraints import clean_rules, within
 from partita.search.methods.registry import as_method
@@ -147,7 +147,7 @@ def estimate(
     with Status("estimate", progress) as status:
         if rules is not None and posterior is not None and is_remote(posterior.draws):
             asked = "estimate with n_clusters= or min_size="
-            posterior = Posterior(fetched(posterior.draws, asked, status.say), n_jobs)
+            posterior = Posterior(gather_for(posterior.draws, asked, status.say), n_jobs)
         task = Task(
             draws=None if posterior is None else posterior.distinct,
             given_similarity=matrix if posterior is None else None,

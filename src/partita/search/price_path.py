@@ -23,7 +23,7 @@ from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, named
-from partita.scan import fetched
+from partita.scan import gather_for
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
 from partita.search.looks import single_moves
@@ -171,7 +171,7 @@ def price_path(
     count_jobs(n_jobs)
     given = as_draws(draws)
     with Status("price path", progress) as status:
-        given = fetched(given, "price_path", status.say)
+        given = gather_for(given, "price_path", status.say)
         starts = whole(n_starts, "n_starts", least=1)
         task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         return _path(task, given, low, high, bound)

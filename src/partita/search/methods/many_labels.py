@@ -20,7 +20,7 @@ from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.types import LANES
 from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
-from partita.scan import Block, here, is_small, map_blocks, near
+from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
 from partita.search.looks import Items, place
 from partita.search.methods import sweep
 from partita.search.methods.polish import NEAR, POLISHED
@@ -52,7 +52,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     A brief search ends where the items are placed.
     """
     if not _goes_by_passes(task):
-        task.draws = None if task.draws is None else near(task.draws)
+        task.draws = None if task.draws is None else gather_if_small(task.draws)
         return sweep.search(task)
     cap = _most_clusters(task)
     capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
@@ -145,7 +145,7 @@ def some_items(draws: Draws, rng: np.random.Generator) -> Items:
 
 def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
     """Where starts end on some items in some draws."""
-    few = sample if items.size == task.n_items else here(sample.select_items(items))
+    few = sample if items.size == task.n_items else gather(sample.select_items(items))
     starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
     options = replace(task.options, starts=starts.reshape(-1, items.size))
     there = replace(task.on(few), options=options, looks=0)
