@@ -108,7 +108,7 @@ def _ess(chains: Chains, *, between: bool = True) -> float:
     whole = covariance[0]
     if between and n_chains > 1:
         whole = whole + chains.mean(axis=1).var(ddof=1)
-    if whole <= 0.0:  # every chain is a constant of its own
+    if whole <= (1e-12 * np.ptp(chains)) ** 2:  # every chain is a constant of its own
         return float(chains.size)
     rho = 1.0 - (within - covariance) / whole
     rho[0] = 1.0

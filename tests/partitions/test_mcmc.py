@@ -36,3 +36,10 @@ def test_one_chain_has_sizes_and_errors_too():
     chain = np.random.default_rng(0).normal(size=(1, 101))
     assert mcmc.ess_bulk(chain) == pytest.approx(float(array_stats.ess(chain, method="bulk")))
     assert mcmc.mcse_mean(chain) == pytest.approx(float(array_stats.mcse(chain, method="mean")))
+
+
+@pytest.mark.parametrize("n_draws", [20, 60, 333])
+def test_chains_that_are_constants_of_their_own_are_not_correlated_within(n_draws):
+    """Rounding of their means must not pass for a correlation."""
+    chains = np.repeat([[0.1], [0.7], [0.7]], n_draws, axis=1)
+    assert mcmc.ess_within(chains) == 3 * n_draws - 3 * (n_draws % 2)
