@@ -77,7 +77,7 @@ def test_compiling_is_said(tmp_path):
     script.write_text(
         "from partita import _progress\n"
         "from partita.kernels._jit import kernel\n"
-        "from partita.kernels.compiling import listeners\n"
+        "from partita.kernels import listeners\n"
         "_progress._DELAY = 0.0\n"
         "def plus_one(x):\n"
         "    return x + 1\n"

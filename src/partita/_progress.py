@@ -7,7 +7,7 @@ import time
 from typing import Any, ClassVar
 
 from partita._validate import flag
-from partita.kernels.compiling import listeners
+from partita.kernels import listeners
 
 _DELAY = 2.0
 """Seconds of work before anything is shown, and between two lines where none can be replaced."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import PartitaError
-from partita.kernels.compiling import listeners
+from partita.kernels import listeners
 from partita.summary import summarize as make
 
 

@@ -7,7 +7,7 @@ import pytest
 import partita as pt
 from partita import _warmup
 from partita.errors import UnknownNameError
-from partita.kernels.compiling import listeners
+from partita.kernels import listeners
 
 
 @pytest.mark.parametrize("part", _warmup.PARTS)

@@ -20,7 +20,7 @@ import click
 
 from partita.cli.options import Run, debug_option
 from partita.errors import PartitaError
-from partita.kernels.compiling import listeners
+from partita.kernels import listeners
 
 FAILED, INTERRUPTED = 1, 130
 

@@ -26,7 +26,7 @@ from numba.core.caching import FunctionCache
 from numba.core.runtime import rtsys
 from numba.extending import overload
 
-from partita.kernels.compiling import listeners
+from partita.kernels import listeners
 
 P = ParamSpec("P")
 R = TypeVar("R")
