@@ -38,7 +38,10 @@ COMMANDS = {
 """Command to the line that describes it."""
 RENAMED = {"rivals": "representatives"}
 """Earlier names of commands, which still work."""
-MODULES = {"demo": "fit", "convert": "tools", "warmup": "tools"}
+MODULES = {
+    **dict.fromkeys(("representatives", "core", "path"), "questions"),
+    **{"demo": "fit", "convert": "tools", "warmup": "tools"},
+}
 """The module of a command, where it has another name than the command."""
 
 
@@ -57,7 +60,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module = import_module(f"partita.cli.{MODULES.get(name, name)}")
-        command: click.Command = getattr(module, name, None) or module.command
+        command: click.Command = getattr(module, name)
         command.short_help = COMMANDS[name]
         ctx.ensure_object(Run).command = command
         return command
