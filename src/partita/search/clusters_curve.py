@@ -18,7 +18,7 @@ from partita._validate import Rng, number, seconds, shown, whole
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.labels import DrawsLike, Labels, by_size, canonical, data_frame
+from partita.labels import DrawsLike, Labels, by_size, data_frame, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
@@ -171,7 +171,7 @@ def plateau(
     with Status("clusters curve", progress) as status:
         known = None if many else posterior.near
         task = free_task(sample, loss, 1, n_jobs, rng, time_limit, status.say, known)
-        return plateau_around(task, posterior, canonical(labels))
+        return plateau_around(task, posterior, relabel(labels))
 
 
 def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:

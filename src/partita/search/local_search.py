@@ -24,7 +24,7 @@ from partita.kernels.search.moves import (
     together,
 )
 from partita.kernels.search.types import Scratch
-from partita.labels import Labels, canonical
+from partita.labels import Labels, relabel
 from partita.search import problem as problems
 from partita.search.problem import (
     Problem,
@@ -177,7 +177,7 @@ class LocalSearch:
     @property
     def labels(self) -> Labels:
         """The partition, canonical."""
-        return canonical(self.state.slot_of)
+        return relabel(self.state.slot_of)
 
     @property
     def n_clusters(self) -> int:
@@ -589,7 +589,7 @@ class LocalSearch:
         perturb = PERTURBATIONS[int(self.rng.integers(len(PERTURBATIONS)))]
         perturb(self, out, self.n_clusters)
         if self.constraints != FREE:
-            labels = canonical(out)
+            labels = relabel(out)
             if not self.constraints.allow(labels):
                 return repair(self.problem, labels, self.constraints, self.rng)
         return out
@@ -645,7 +645,7 @@ def repair(
     problem: Problem, labels: Labels, constraints: Constraints, rng: np.random.Generator
 ) -> Labels:
     """A partition near this one that satisfies the constraints."""
-    labels = canonical(labels)
+    labels = relabel(labels)
     for _ in range(2 * labels.size):
         sizes = np.bincount(labels)
         k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
@@ -691,7 +691,7 @@ def _merged(problem: Problem, labels: Labels, excess: int, small: Bools) -> Labe
             left -= 1
             if left == 0:
                 break
-    return canonical(target[labels])
+    return relabel(target[labels])
 
 
 def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generator) -> Labels | None:
@@ -714,7 +714,7 @@ def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generato
         count = int(np.clip((lean < 0).sum(), max(1, least), members.size - max(1, least)))
         halved = labels.copy()
         halved[order[:count]] = sizes.size
-        halved = canonical(halved)
+        halved = relabel(halved)
         loss = float(objective(problem, new_state(problem, halved)))
         if best is None or loss < best[0]:
             best = (loss, halved)
@@ -730,7 +730,7 @@ def _isolate(problem: Problem, labels: Labels, sizes: Ints) -> tuple[float, Labe
     losses = move_losses(problem, state, items, new_scratch(problem, state))[:, sizes.size]
     alone = labels.copy()
     alone[items[losses.argmin()]] = sizes.size
-    return float(losses.min()), canonical(alone)
+    return float(losses.min()), relabel(alone)
 
 
 def _balanced_partition(labels: Labels, constraints: Constraints) -> Labels:
@@ -740,4 +740,4 @@ def _balanced_partition(labels: Labels, constraints: Constraints) -> Labels:
     out = np.empty(n, np.int32)
     for place, items in enumerate(np.array_split(np.argsort(labels, kind="stable"), k)):
         out[items] = place
-    return canonical(out)
+    return relabel(out)

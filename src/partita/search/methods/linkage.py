@@ -16,7 +16,7 @@ from partita.kernels.search import dendrogram
 from partita.kernels.search.counts import truth_sums
 from partita.kernels.search.dendrogram import Walk
 from partita.kernels.search.linkage import link
-from partita.labels import Labels, canonical
+from partita.labels import Labels, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import named
 from partita.scan import Block, Sums, map_blocks, summed
@@ -193,4 +193,4 @@ def _cut(merges: Ints, count: int) -> Labels:
     node = np.arange(2 * n - 1)
     for t in range(count - 1, -1, -1):  # from the top, so that a name reaches all items below
         node[merges[t]] = node[n + t]
-    return canonical(node[:n])
+    return relabel(node[:n])
