@@ -154,7 +154,7 @@ def traces(
 def extremes(
     values: NDArray[np.float64], most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Positions and values of at most so many points that keep every peak.
+    """Positions and values of fewer points that keep every peak.
 
     The smallest and the largest value of each run of draws, in their order.
     """

@@ -208,7 +208,7 @@ def posterior_map(
         More partitions to mark, such as a truth or a hypothesis, by name; or
         Modes or Representatives, which are named with their masses.
     most_draws : int, default 1500
-        Of more draws so many are shown, evenly spaced.
+        The most draws that are shown; of more, evenly spaced ones.
     ax : Axes, optional
         Where to draw; a new figure by default.
     n_jobs : int, optional
@@ -318,7 +318,7 @@ def _by_name(
 
 
 def _spaced(draws: Draws, most: int) -> Ints:
-    """All draws, or so many evenly spaced in their mass."""
+    """All draws, or at most a given number, evenly spaced in their mass."""
     if draws.n_draws <= most:
         return np.arange(draws.n_draws)
     reached = np.cumsum(draws.probabilities)

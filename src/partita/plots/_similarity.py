@@ -46,7 +46,7 @@ MOST_CELLS = 500
 """Rows of a heat map: about as many as a page or a screen can show."""
 
 _LINKED = 1_000
-"""Items of one cluster that linkage orders; of a larger one so many, and the rest follow them."""
+"""Most items of one cluster that linkage orders; the others follow them."""
 
 _TABLE_CELLS = 1 << 20
 """Counts of one task, of which every thread holds one."""

@@ -195,7 +195,7 @@ def library(name: str) -> Any:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches outside pyplot, for what is written to a file at once."""
+    """A figure outside pyplot, size in inches, for what is written to a file at once."""
     figure: Figure = library("figure").Figure(figsize=(width, height), layout="constrained")
     return figure
 
@@ -266,7 +266,7 @@ def headline(ax: Axes, title: str, note: str = "") -> None:
 def remark(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **layout: Any
 ) -> None:
-    """Small print so many points beside a place."""
+    """Small print at an offset in points from a place."""
     style: dict[str, Any] = {"fontsize": SMALL, "color": GREY, "textcoords": "offset points"}
     ax.annotate(text, at, offset, **style | layout)
 
@@ -352,7 +352,7 @@ def key_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
 
 
 def shorten(text: str, length: int) -> str:
-    """Text of at most so many characters, and one that matplotlib does not read as a formula."""
+    """Text cut to a length, and one that matplotlib does not read as a formula."""
     cut = text if len(text) <= length else text[: length - 1] + "…"
     return cut.replace("$", r"\$")
 

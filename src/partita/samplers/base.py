@@ -334,7 +334,7 @@ class Kernel(Registered, ABC):
         return np.zeros(values.shape[0])
 
     def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
-        """Which of so many columns hold codes of levels, for figures; none by default."""
+        """Columns that hold codes of levels, for figures; none by default."""
         return ()
 
     def features(self, values: Floats) -> Floats:
