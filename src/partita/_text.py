@@ -54,6 +54,20 @@ def roughly(part: float) -> str:
     return f"{100.0 * part:.2g}%" if part < 0.995 else f"{100.0 * part:.0f}%"
 
 
+def short(value: float) -> str:
+    """A number of two digits, without powers of ten; rounding is 0.
+
+    Examples
+    --------
+    >>> from partita._text import short
+    >>> short(0.0123), short(110.0), short(2e-16)
+    ('0.012', '110', '0')
+    """
+    if abs(value) < 1e-4:
+        return "0"
+    return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
+
+
 def at_most(part: float) -> str:
     """A share as a percentage of two digits that is never below it: a limit stays one.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita._progress import Status
 from partita._result import Page, Result, Table
-from partita._text import Kind, in_list, in_unit, words
+from partita._text import Kind, in_list, in_unit, short, words
 from partita._validate import Rng, number, seconds, shown, whole
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
@@ -289,7 +289,7 @@ class ClustersCurve(Result):
         )
         known = bool(np.isfinite(self.standard_error[shown]).all())
         costs = [
-            f"{scale * cost:.2g}" + (f" ± {scale * error:.2g}" if known else "") + unit
+            short(scale * cost) + (f" ± {short(scale * error)}" if known else "") + unit
             for cost, error in zip(
                 self.excess[shown].tolist(), self.standard_error[shown].tolist(), strict=True
             )

@@ -10,7 +10,18 @@ import numpy as np
 
 from partita import _result as html
 from partita._result import Table
-from partita._text import brief, counted, in_list, in_unit, of_sizes, percent, share, span, words
+from partita._text import (
+    brief,
+    counted,
+    in_list,
+    in_unit,
+    of_sizes,
+    percent,
+    share,
+    short,
+    span,
+    words,
+)
 from partita.search.result import constraints_of
 from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
@@ -91,7 +102,7 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
             f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{constraints_of(found)}",
         ),
         ("How good", f"{said.expected} {found.loss.title} {loss}, {found.proof}{ties}"),
-        ("How many clusters", _in_draws(summary) + _next_best(summary)),
+        ("How many clusters", _in_draws(summary) + _next_best(summary) + _prices(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
             f"radius {radius}{metric}, with {_inside(summary)} inside",
@@ -165,11 +176,19 @@ def _next_best(summary: Summary) -> str:
         return ""
     j = others[np.argmin(curve.excess[others])]
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
-    plus_minus = f" ± {error:.2g}" if np.isfinite(error) else ""
+    plus_minus = f" ± {short(error)}" if np.isfinite(error) else ""
+    cost = f"{short(float(curve.percent[j]))}{plus_minus}%"
     return (
-        f" {counted(int(curve.k[j]), 'cluster')} would cost {curve.percent[j]:.2g}{plus_minus}% "
+        f" {counted(int(curve.k[j]), 'cluster')} would cost {cost} "
         f"more {words(summary.draws.kind).expected} loss."
     )
+
+
+def _prices(summary: Summary) -> str:
+    """Over which prices the estimate is optimal, where that was asked for."""
+    if summary.path is None or not summary.options.get("path"):
+        return ""
+    return f" It is {summary.path.stability(summary.labels).in_words}."
 
 
 def _least_certain(summary: Summary, first: int) -> str:
