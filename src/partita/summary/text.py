@@ -188,7 +188,7 @@ def _prices(summary: Summary) -> str:
     """Over which prices the estimate is optimal, where that was asked for."""
     if summary.path is None or not summary.options.get("path"):
         return ""
-    return f" It is {summary.path.stability(summary.labels).in_words}."
+    return f" The estimate is {summary.path.stability(summary.labels).in_words}."
 
 
 def _least_certain(summary: Summary, first: int) -> str:
