@@ -8,9 +8,8 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.search import problem
-from partita.search.methods import draws as method
-from partita.search.methods import ruled_out
+from partita.search import best_draw, problem
+from partita.search import best_draw as method
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
 
@@ -68,15 +67,15 @@ def test_draws_that_are_ruled_out_leave_the_same_answer(loss, monkeypatch):
     draws = modes(12, 1)
     whole = found(method.search(make_task(draws, loss)))
     monkeypatch.setattr(method, "ALL_PAIRS", 0.0)
-    monkeypatch.setattr(ruled_out, "JUDGES", 5)
+    monkeypatch.setattr(best_draw, "JUDGES", 5)
     task = make_task(draws, loss)
     assert found(method.search(task)) == whole
     assert not task.limits
     n_draws = task.draws.n_draws
     if loss.is_metric:
         assert task.looks < n_draws * 12
-    monkeypatch.setattr(ruled_out, "EVALUATED", 3)
-    monkeypatch.setattr(ruled_out, "EVALUATED_LABELS", 0.0)
+    monkeypatch.setattr(best_draw, "EVALUATED", 3)
+    monkeypatch.setattr(best_draw, "EVALUATED_LABELS", 0.0)
     task = make_task(draws, loss)
     (best, *_) = method.search(task)
     assert best.labels.tolist() in draws.labels.tolist()
@@ -87,7 +86,7 @@ def test_what_rules_a_draw_out_is_below_its_expected_loss():
     draws = modes(12, 2).unique()
     for row in draws.labels:
         away = pt.VI().distances(pt.canonical(row), draws)
-        least = ruled_out._at_least(away, draws.probabilities)
+        least = best_draw._at_least(away, draws.probabilities)
         slow = [(draws.probabilities * np.abs(x - away)).sum() for x in away]
         assert least == pytest.approx(slow, abs=1e-11)
         assert (least <= pt.expected_loss(draws.labels, draws)).all()

@@ -11,7 +11,7 @@ from loss_instances import every_loss
 from partita.errors import NotSupportedError
 from partita.kernels.search import dendrogram
 from partita.kernels.search.linkage import link
-from partita.search.methods import linkage as method
+from partita.search import linkage as method
 from reference import search_methods as twin
 from reference.losses import similarity as exact_similarity
 from search_tasks import found, make_task, random_draws, stored_draws

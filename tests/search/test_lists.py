@@ -76,8 +76,8 @@ def test_tables_that_would_not_fit_become_lists(monkeypatch):
 
 def test_labels_that_would_not_fit_are_sampled_and_said(monkeypatch):
     draws = random_posterior(60, 2_500, 5)
-    monkeypatch.setattr("partita.search.methods.polish.LITTLE_MEMORY", 0)
-    monkeypatch.setattr("partita.search.methods.polish.available_memory", lambda: 400_000)
+    monkeypatch.setattr("partita.search.multistart.LITTLE_MEMORY", 0)
+    monkeypatch.setattr("partita.search.multistart.available_memory", lambda: 400_000)
     found = pt.estimate(draws, bound=None)
     assert "memory: the search saw" in found.search.limits[0]
     assert found.expected_loss == pt.expected_loss(found.labels, draws)[0]

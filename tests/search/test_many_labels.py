@@ -10,20 +10,19 @@ from loss_instances import INSTANCES
 from partita import _storage, scan
 from partita.labels import canonical
 from partita.losses.base import Loss
-from partita.search import looks, pass_descent
-from partita.search.looks import Look, look, place
-from partita.search.methods import many_labels
-from partita.search.methods.many_labels import some_items
+from partita.search import large, scan_moves
+from partita.search.large import some_items
+from partita.search.scan_moves import Look, look, place
 from search.posteriors import random_posterior
 from search_tasks import make_task
 
 ALMOST = 1e-11
 TINY = {
     (_storage, "_MOST_LABELS"): 22,
-    (looks, "LEAST_BYTES"): 0,
-    (looks, "MOST_BYTES"): 700,
-    (looks, "GROUP_CELLS"): 200,
-    (looks, "TILE"): 4,
+    (scan_moves, "LEAST_BYTES"): 0,
+    (scan_moves, "MOST_BYTES"): 700,
+    (scan_moves, "GROUP_CELLS"): 200,
+    (scan_moves, "TILE"): 4,
 }
 FOLLOWED = [loss for loss in INSTANCES if not loss.needs_similarity]
 """The losses whose moves follow from passes."""
@@ -35,9 +34,9 @@ followed = pytest.mark.parametrize("loss", FOLLOWED, ids=repr)
 def many(monkeypatch):
     """Few labels are many, and few items are explored."""
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
-    monkeypatch.setattr(many_labels, "SOME_ITEMS", 30)
-    monkeypatch.setattr(many_labels, "FEW_CLUSTERS", 1_000)
-    monkeypatch.setattr(many_labels, "by_similarity", lambda task: False)
+    monkeypatch.setattr(large, "SOME_ITEMS", 30)
+    monkeypatch.setattr(large, "FEW_CLUSTERS", 1_000)
+    monkeypatch.setattr(large, "by_similarity", lambda task: False)
 
 
 def redrawn(truth, n_draws, share, among, rng):
@@ -112,7 +111,7 @@ def test_items_are_placed_where_they_cost_least(monkeypatch):
 
 
 def test_small_clusters_are_among_the_items_explored(monkeypatch):
-    monkeypatch.setattr(many_labels, "SOME_ITEMS", 50)
+    monkeypatch.setattr(large, "SOME_ITEMS", 50)
     draws = pt.Draws(unbalanced(np.random.default_rng(0)))
     items = some_items(draws, np.random.default_rng(0))
     assert 50 <= items.size < 120
@@ -148,7 +147,7 @@ def test_threads_do_not_change_the_answer(many):
 @pytest.mark.parametrize("share", [1, 1_000])
 def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
     """Every pair wants to meet at its partner's place: together they only change places."""
-    monkeypatch.setattr(pass_descent, "DOUBTFUL", share)
+    monkeypatch.setattr(scan_moves, "DOUBTFUL", share)
     draws = pt.Draws([[0, 0, 1, 1, 2, 2]] * 3)
     labels = canonical([0, 1, 2, 3, 4, 5])
     task = make_task(draws)
@@ -156,7 +155,7 @@ def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
     assert seen.downhill.size == 6
     assert seen.best.tolist() == [1, 0, 3, 2, 5, 4]
     kept = []
-    ended, settled = pass_descent.descend(task, labels, kept.append)
+    ended, settled = scan_moves.descend(task, labels, kept.append)
     assert settled
     assert ended.tolist() == [0, 0, 1, 1, 2, 2]
     losses = [pt.expected_loss(p, draws)[0] for p in kept]
@@ -178,7 +177,7 @@ def test_items_are_placed_roughly_when_time_is_up():
     items = np.sort(rng.choice(150, 60, replace=False))
     known = canonical(truth[items])
     task = make_task(draws, time_limit=1e-9)
-    found = many_labels._whole(task, draws, items, known)
+    found = large._whole(task, draws, items, known)
     assert np.array_equal(canonical(found[items]), known)
     assert pt.distance(found, truth, "binder") < 0.1
 
@@ -186,9 +185,9 @@ def test_items_are_placed_roughly_when_time_is_up():
 @pytest.mark.parametrize("limits", [{"MOST_STEPS": 1}, {"MOST_SWEEPS": 0.5, "MOST_CELLS": 200}])
 def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypatch):
     for name, value in limits.items():
-        monkeypatch.setattr(pass_descent, name, value)
+        monkeypatch.setattr(scan_moves, name, value)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
-    ended, settled = pass_descent.descend(task, canonical(np.arange(6)), lambda _: None)
+    ended, settled = scan_moves.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
     assert not settled
     assert "after 1 step " in task.limits[0]
@@ -206,7 +205,7 @@ def test_partitions_too_wide_for_tables_are_not_searched(limits, cap, many, monk
     draws = pt.Draws(planted(np.random.default_rng(2)))
     assert pt.estimate(draws, bound=None).n_clusters == 5
     for name, value in limits.items():
-        monkeypatch.setattr(many_labels, name, value)
+        monkeypatch.setattr(large, name, value)
     found = pt.estimate(draws, bound=None)
     assert found.n_clusters == cap
     assert f"more than {cap} clusters were not searched" in found.search.limits[-1]
@@ -216,11 +215,11 @@ def test_partitions_too_wide_for_tables_are_not_searched(limits, cap, many, monk
 def test_singletons_are_found_although_no_table_holds_them(loss, many, monkeypatch):
     rng = np.random.default_rng(4)
     draws = pt.Draws(np.stack([rng.permutation(np.repeat(np.arange(40), 2)) for _ in range(9)]))
-    monkeypatch.setattr(many_labels, "FEW_CLUSTERS", 4)
-    monkeypatch.setattr(many_labels, "MOST_TIMES", 0)
+    monkeypatch.setattr(large, "FEW_CLUSTERS", 4)
+    monkeypatch.setattr(large, "MOST_TIMES", 0)
     found = pt.estimate(draws, loss=loss, bound=None)
     alone = pt.expected_loss(np.arange(80), draws, loss=loss)[0]
-    assert many_labels._loss_alone(make_task(draws, loss)) == pytest.approx(alone, abs=ALMOST)
+    assert large._loss_alone(make_task(draws, loss)) == pytest.approx(alone, abs=ALMOST)
     assert found.expected_loss == alone
     assert found.n_clusters == 80
     assert found.search.settled is None
@@ -240,7 +239,7 @@ def test_a_move_that_only_rounding_promised_is_not_made(monkeypatch):
     seen = look(task, labels)
     worst = np.array([int(np.argmax(np.where(np.isfinite(seen.margin), seen.margin, -1)))])
     wrong = Look(seen.loss, seen.slack, seen.items[worst], seen.best[worst], np.array([-1.0]))
-    after, now = pass_descent._moved(task, labels, wrong, np.array([0]), seen.items)
+    after, now = scan_moves._moved(task, labels, wrong, np.array([0]), seen.items)
     assert np.array_equal(after, labels)
     assert not now.downhill.size
 

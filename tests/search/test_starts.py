@@ -11,8 +11,7 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.search import local_search
-from partita.search.methods import starts, sweep, walks
+from partita.search import local_search, multistart, starts
 from search.posteriors import random_posterior
 
 
@@ -140,9 +139,9 @@ def test_work_without_end_is_ended(monkeypatch):
     rows = np.random.default_rng(3).integers(0, 6, (30, 25))
     free = pt.estimate(rows, bound=None)
     for name in ("WALK_CELLS", "WALK_SWEEPS"):
-        monkeypatch.setattr(walks, name, 0)
+        monkeypatch.setattr(multistart, name, 0)
     short = pt.estimate(rows, bound=None)
-    assert short.search.limits == (sweep.TIRED,)
+    assert short.search.limits == (multistart.TIRED,)
     assert short.expected_loss == pt.expected_loss(short, rows)
     assert short.search.sweeps < free.search.sweeps
     timed = pt.estimate(rows, bound=None, time_limit=600)
@@ -165,14 +164,14 @@ def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
 @pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(0.7), pt.Entropy(1.5)], ids=repr)
 def test_both_neighbouring_prices_are_always_tried(loss):
     draws = random_posterior(15, 60, 4)
-    prices = []
+    prices, descend = [], multistart.descend_from
 
     def seen(task, problem, rounds, start, **options):
         prices.append(None if start.before is None else start.before.form.a)
-        return walks.descend_from(task, problem, rounds, start, **options)
+        return descend(task, problem, rounds, start, **options)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sweep, "descend_from", seen)
+        patched.setattr(multistart, "descend_from", seen)
         pt.estimate(draws, loss=loss, method="sweep", n_starts=1)
     tried = [price for price in prices if price is not None]
     assert min(tried) < loss.price < max(tried)

@@ -9,7 +9,7 @@ import partita as pt
 from loss_instances import every_loss
 from partita.kernels.search import moves as single
 from partita.labels import canonical
-from partita.search import looks
+from partita.search import scan_moves
 from partita.search.local_search import Constraints, LocalSearch
 from partita.search.problem import (
     grown,
@@ -186,7 +186,7 @@ def test_looking_at_all_draws_gives_the_loss_after_each_move(loss):
         clock=Clock(None),
         report=lambda _: None,
     )
-    (found,) = looks.single_moves(task, labels, [loss])
+    (found,) = scan_moves.single_moves(task, labels, [loss])
     assert found.shape == (N_ITEMS, 5)
     for item in range(N_ITEMS):
         for slot in range(5):

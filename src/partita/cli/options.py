@@ -45,7 +45,7 @@ def _formats() -> Iterable[str]:
 
 
 def _methods() -> Iterable[str]:
-    from partita.search.methods.registry import METHODS
+    from partita.search.registry import METHODS
 
     return METHODS
 

@@ -18,9 +18,9 @@ from partita.losses.base import Loss
 from partita.representative.bounds import distances_within, part_of
 from partita.scan import block_of, gather
 from partita.search.local_search import LocalSearch
-from partita.search.methods.walks import sample_draws
 from partita.search.part_tables import PartTables
 from partita.search.problem import Problem, lists_from_draws, needs_lists
+from partita.search.starts import sample_draws
 
 GAIN = SUM
 """A set of partitions that is better by less than this is not better."""

@@ -25,7 +25,7 @@ from partita.posterior import Posterior, as_posterior
 from partita.scan import FEW_DRAWS, error_of, gather_for, gather_if_small
 from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
 from partita.search.local_search import Constraints
-from partita.search.methods.registry import as_method
+from partita.search.registry import as_method
 from partita.search.task import Candidate, Task, free_task
 
 if TYPE_CHECKING:

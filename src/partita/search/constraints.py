@@ -16,12 +16,11 @@ from partita.kernels.arrays import Ints
 from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
 from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
+from partita.search.linkage import cut_into, linked
 from partita.search.local_search import Constraints, LocalSearch, repair
-from partita.search.methods.linkage import cut_into, linked
-from partita.search.methods.starts import PERTURBED
-from partita.search.methods.sweep import DEFAULT_STARTS, MUCH_WORK, explored
-from partita.search.methods.walks import Reached, distinct
+from partita.search.multistart import DEFAULT_STARTS, MUCH_WORK, Reached, distinct, explored
 from partita.search.problem import Problem, by_similarity, problem_from_draws
+from partita.search.starts import PERTURBED
 from partita.search.task import Candidate, Task, distinct_candidates, run_until, window
 
 ENUMERATED_ITEMS, EVALUATED_ITEMS = 10, 8

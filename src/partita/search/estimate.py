@@ -19,7 +19,7 @@ from partita.posterior import Posterior, as_posterior
 from partita.scan import gather_for, is_remote
 from partita.search.bounds import lower_bound
 from partita.search.constraints import clean_rules, within
-from partita.search.methods.registry import as_method
+from partita.search.registry import as_method
 from partita.search.result import (
     PointEstimate,
     SearchReport,

@@ -26,12 +26,12 @@ from partita.losses.evaluate import as_loss, named
 from partita.scan import gather_for
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
-from partita.search.looks import single_moves
-from partita.search.methods.linkage import priced_cuts
-from partita.search.methods.sweep import ROUNDS, explore, explored
-from partita.search.methods.walks import Beginning, Reached, descend_from, sample_draws
+from partita.search.linkage import priced_cuts
+from partita.search.multistart import ROUNDS, Reached, descend_from, explore, explored
 from partita.search.problem import Problem, by_similarity, companion_cells, look_cells
 from partita.search.result import PROVEN
+from partita.search.scan_moves import single_moves
+from partita.search.starts import Beginning, sample_draws
 from partita.search.task import Task, free_task, run_until, shielded, window
 
 if TYPE_CHECKING:

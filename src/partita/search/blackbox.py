@@ -1,9 +1,4 @@
-"""A local search by evaluation, for losses that no table of counts can follow.
-
-Candidates of every kind are evaluated, and single items of the best are moved
-while that lowers the loss. Each partition looked at costs one evaluation on
-all draws.
-"""
+"""Local search by evaluation, for losses that are measured by evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ from partita._tolerance import SUM
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
-from partita.search.methods import linkage, many_labels
+from partita.search import large, linkage
 from partita.search.task import Candidate, Task, distinct_candidates
 
 MOVED = 2
@@ -74,7 +69,7 @@ def _candidates(task: Task) -> list[Candidate]:
     losses: tuple[Loss, ...] = (VI(), Binder())
     for other in losses:
         nearby = replace(task, loss=other, limits=[], found=[], _distances={})
-        kinds = [min(many_labels.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
+        kinds = [min(large.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
         if n <= LINKED_ITEMS:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]
         found += [Candidate(c.labels, f"{c.origin} under {other!r}") for c in kinds]

@@ -1,4 +1,4 @@
-"""The search methods by name. A new method is found everywhere once it stands here."""
+"""The search methods by name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Callable, Sequence
 from partita._validate import shown
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
-from partita.search import exact, hasse
-from partita.search.methods import (
-    draws,
-    evaluation,
-    ilp,
-    linkage,
-    many_labels,
-)
+from partita.search import best_draw, blackbox, exact, hasse, ilp, large, linkage
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
@@ -27,22 +20,20 @@ EXACT_ITEMS = 10
 def search_auto(task: Task) -> Sequence[Candidate]:
     """The exact minimum of few items; iterated local search for more."""
     found = exact.search_few(task) if task.n_items <= EXACT_ITEMS else None
-    return many_labels.search(task) if found is None else found
+    return large.search(task) if found is None else found
 
 
 def search_brief(task: Task) -> Sequence[Candidate]:
     """The same; but where labels are many, items are not moved on all draws."""
-    return (
-        search_auto(task) if task.n_items <= EXACT_ITEMS else many_labels.search(task, brief=True)
-    )
+    return search_auto(task) if task.n_items <= EXACT_ITEMS else large.search(task, brief=True)
 
 
 METHODS: dict[str, Method] = {
     "auto": search_auto,
     "brief": search_brief,
-    "sweep": many_labels.search,
+    "sweep": large.search,
     "hasse": hasse.search,
-    "draws": draws.search,
+    "draws": best_draw.search,
     "average": linkage.search_average,
     "complete": linkage.search_complete,
     "ilp": ilp.search,
@@ -51,9 +42,9 @@ METHODS: dict[str, Method] = {
 
 
 BY_EVALUATION: dict[str, Method] = {
-    "auto": evaluation.search,
-    "brief": evaluation.search,
-    "draws": draws.search,
+    "auto": blackbox.search,
+    "brief": blackbox.search,
+    "draws": best_draw.search,
 }
 """The methods for losses that are no function of the three sums."""
 

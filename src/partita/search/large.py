@@ -1,10 +1,4 @@
-"""The sweep for any number of labels: where they are many, by passes over all draws.
-
-Starts explore a sample of the items in a sample of the draws. The others are
-placed where they fit best, and single items are moved as all draws tell, until
-no move of a single item lowers the expected loss: the same condition as in
-memory. All draws are only ever seen by passes.
-"""
+"""Search on any number of labels: in memory, or by blockwise scans over all draws."""
 
 from __future__ import annotations
 
@@ -21,13 +15,11 @@ from partita.kernels.search.types import LANES
 from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
 from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
-from partita.search.looks import Items, place
-from partita.search.methods import sweep
-from partita.search.methods.polish import NEAR, POLISHED
-from partita.search.methods.starts import SINGLETONS
-from partita.search.methods.walks import Reached, distinct, sample_draws
-from partita.search.pass_descent import descend
+from partita.search import multistart
+from partita.search.multistart import NEAR, POLISHED, Reached, distinct
 from partita.search.problem import by_similarity, terms_and_steps
+from partita.search.scan_moves import Items, descend, place
+from partita.search.starts import SINGLETONS, sample_draws
 from partita.search.task import Candidate, Task
 
 MANY_ITEMS = 50_000
@@ -53,7 +45,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     """
     if not _goes_by_passes(task):
         task.draws = None if task.draws is None else gather_if_small(task.draws)
-        return sweep.search(task)
+        return multistart.search(task)
     cap = _most_clusters(task)
     capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
     best = _begun(capped, 1 if brief else POLISHED)
@@ -119,7 +111,9 @@ def _most_clusters(task: Task) -> int:
 def _sample(task: Task) -> Draws:
     assert task.draws is not None
     items = min(task.n_items, SOME_ITEMS)
-    size = int(np.clip(sweep.SAMPLE_LABELS // items, sweep.FEWEST_DRAWS, sweep.MOST_DRAWS))
+    size = int(
+        np.clip(multistart.SAMPLE_LABELS // items, multistart.FEWEST_DRAWS, multistart.MOST_DRAWS)
+    )
     return sample_draws(task.draws, size, task.rng)
 
 
@@ -149,14 +143,14 @@ def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
     starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
     options = replace(task.options, starts=starts.reshape(-1, items.size))
     there = replace(task.on(few), options=options, looks=0)
-    reached = sweep.explore(there, *sweep.explored(there))
+    reached = multistart.explore(there, *multistart.explored(there))
     task.looks += there.looks
     return reached
 
 
 def _carried(reached: list[Reached], most: int) -> list[Reached]:
     """The explored partitions that all items are given to: one, or several that may be best."""
-    agreed = len(sweep.kinds_at_best(reached)) >= sweep.KINDS
+    agreed = len(multistart.kinds_at_best(reached)) >= multistart.KINDS
     best = distinct(reached)[: 1 if agreed else most]
     return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita.draws import Draws
+from partita.draws import Draws, systematic
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
-from partita.search.methods.linkage import best_cuts
-from partita.search.methods.walks import Beginning, sample_draws
+from partita.search.linkage import best_cuts
 from partita.search.problem import (
     Problem,
     by_similarity,
@@ -43,6 +44,22 @@ SINGLETONS = "singletons"
 NEAR_BEST, PERTURBED = "near minimiser", "perturbed best"
 FROM_BEST = (NEAR_BEST, PERTURBED)
 """Start kinds derived from an earlier optimum; not counted as independent agreement."""
+
+
+class Beginning(NamedTuple):
+    """Where a walk begins."""
+
+    labels: Labels | None
+    """A partition; items labelled −1, or all items, are placed one by one."""
+    origin: str
+    """What kind of start it is."""
+    before: Problem | None
+    """A neighbouring problem that is walked downhill first."""
+    rng: np.random.Generator
+    doubt: NDArray[np.float64] | None = None
+    """What moving each item is thought to cost: the most doubtful ones are looked at first."""
+    rounds_before: int = 1
+    """Rounds of cluster moves there."""
 
 
 class Starts:
@@ -198,3 +215,13 @@ def _neighbours(
             else:
                 continue
         yield f"minimiser of {loss!r}", made[position]
+
+
+def sample_draws(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
+    """A systematic sample of the posterior: spread over the chain, in proportion to weight."""
+    if draws.n_draws <= size:
+        return draws
+    index, counts = np.unique(systematic(draws.probabilities, size, rng), return_counts=True)
+    labels = np.ascontiguousarray(draws.labels_at(index))
+    clusters = draws.n_clusters[index]
+    return draws._with(labels=labels, counts=clusters, weights=counts, chain=None, item_names=None)

@@ -1,4 +1,4 @@
-"""Hierarchical clustering on 1 − p, with every cut of the dendrogram evaluated exactly."""
+"""Cuts of average and complete linkage on 1 − p."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Binder's loss as an integer programme, after Lau and Green (2007).
-
-Variables say which pairs are joined. Triangle inequalities are added as they
-are violated: first to the linear relaxation, then to the integer programme,
-whose solution is optimal once it violates none.
-"""
+"""Binder's loss as an integer programme, after Lau and Green (2007)."""
 
 from __future__ import annotations
 
@@ -14,8 +9,8 @@ import numpy as np
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.labels import Labels, canonical
+from partita.search import multistart
 from partita.search.bounds.pairs import Relaxation, pair_programme, reaches, touched_pairs
-from partita.search.methods import sweep
 from partita.search.task import Candidate, Task, distinct_candidates
 
 _INTEGRAL = 1e-6
@@ -24,7 +19,7 @@ _INTEGRAL = 1e-6
 def search(task: Task) -> list[Candidate]:
     """Close the relaxation; if it is not integral, branch; the sweep's best is the incumbent."""
     _refuse(task)
-    candidates = sweep.search(task)
+    candidates = multistart.search(task)
     incumbent = min(task.evaluate(c.labels) for c in distinct_candidates(candidates))
     relaxation = Relaxation(pair_programme(task.similarity, task.loss))
     open_gap = True

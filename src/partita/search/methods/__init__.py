@@ -1,1 +1,0 @@
-"""Search methods, one file each; ``registry`` names them."""
