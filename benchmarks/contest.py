@@ -70,7 +70,7 @@ class Case:
             found = pt.estimate(self.draws, **common)
             return found.expected_loss, found.labels
         several = pt.representatives(self.draws, n=self.n, **common)
-        return several.expected_loss, several.labels
+        return several.distance, several.labels
 
 
 def case(number: int) -> Case:
