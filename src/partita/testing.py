@@ -13,7 +13,7 @@ from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.io.data_table import as_table
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.types import Likelihood, Prior
+from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import DataLike, Labels
 from partita.lattice import all_partitions
 from partita.losses.base import Loss

@@ -21,7 +21,7 @@ from partita.kernels.contingency import (
     sums_of_rows,
 )
 from partita.kernels.labels import hash_rows
-from partita.kernels.search.similarity_losses import sizes_and_order
+from partita.kernels.problem import sizes_and_order
 from partita.labels import first_appearance as canonical_rows
 from reference import losses as twin
 from reference.partitions import first_appearance

@@ -89,7 +89,7 @@ def test_enumeration(seed, loss):
 
 
 def test_group_programme_agrees_with_listing():
-    from partita.kernels.group_bound import groups_value
+    from partita.kernels.bounds import groups_value
 
     rng = np.random.default_rng(1)
     for m in (3, 5, 6):
@@ -147,7 +147,7 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch)
 
 
 def test_exchange_raises_the_sum_within_groups():
-    from partita.kernels.group_bound import exchange
+    from partita.kernels.bounds import exchange
 
     rng = np.random.default_rng(2)
     gain = rng.random((12, 12))

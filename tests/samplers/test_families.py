@@ -12,7 +12,7 @@ import partita as pt
 from partita.io.data_table import as_table
 from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
-from partita.kernels.gibbs.types import Likelihood, Prior
+from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.samplers.chains import Arrays, flatten
 from reference import samplers_models as twins
 from samplers.cases import Case, cases

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from partita.kernels.gibbs import primitives
-from partita.kernels.gibbs.moves import choose
+from partita.kernels.gibbs.chain import choose
+from partita.kernels.gibbs.primitives import Prior
 from partita.kernels.gibbs.prior import update_concentration
-from partita.kernels.gibbs.types import Prior
 from reference.samplers_models import xoshiro
 
 

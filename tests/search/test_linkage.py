@@ -9,8 +9,8 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import NotSupportedError
-from partita.kernels.search import dendrogram
-from partita.kernels.search.linkage import link
+from partita.kernels import dendrogram
+from partita.kernels.dendrogram import link
 from partita.search import linkage as method
 from reference import search_methods as twin
 from reference.losses import similarity as exact_similarity

@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.kernels.search import moves as single
+from partita.kernels import moves as single
 from partita.labels import canonical
 from partita.search import scan_moves
 from partita.search.local_search import Constraints, LocalSearch

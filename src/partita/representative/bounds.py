@@ -122,7 +122,7 @@ def group_bound(
 
 def _proven(block: Block, *, n: int, loss: Loss, size: int, passes: int) -> float:
     """What the groups of one block of draws cost at least."""
-    from partita.kernels.group_bound import exchange, groups_value
+    from partita.kernels.bounds import exchange, groups_value
 
     far = distances_within(block, loss)
     group = np.arange(len(far), dtype=np.int64) // size

@@ -145,7 +145,7 @@ FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Block:
-    """Columns that a compiled family handles together; see ``kernels/gibbs/types.py``.
+    """Columns that a compiled family handles together; see ``kernels/gibbs/primitives.py``.
 
     ``columns`` are positions among the kernel's columns; ``tables`` has one row per table and
     one column per cluster size 0 … N. ``learned`` are the columns, by their position in the

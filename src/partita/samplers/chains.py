@@ -21,7 +21,7 @@ from partita._validate import shown
 from partita.dask import as_client, held, in_order
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.types import ADDRESS, WIDTH, Likelihood, Plan, Rates
+from partita.kernels.gibbs.primitives import ADDRESS, WIDTH, Likelihood, Plan, Rates
 from partita.labels import Labels
 from partita.mcmc import rhat
 from partita.samplers.base import FUNCTIONS, Block, Kernel
@@ -37,7 +37,7 @@ _FIRST_ROW = 2
 
 @dataclass(frozen=True)
 class Arrays:
-    """Blocks, hyperparameters and tables; see ``kernels/gibbs/types.py``."""
+    """Blocks, hyperparameters and tables; see ``kernels/gibbs/primitives.py``."""
 
     order: NDArray[np.intp]
     blocks: NDArray[np.int64]

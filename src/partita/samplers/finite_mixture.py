@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.types import Prior
+from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 from partita.samplers.priors import F, Gamma, PartitionPrior, PriorTables, join_tables
 

@@ -15,7 +15,7 @@ from partita._archive import Registered
 from partita._validate import called_rightly, number, positive, unexpected, whole
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.types import Prior
+from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 
 

@@ -193,7 +193,7 @@ def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, f
 
 
 def _by_similarity(task: Task, draws: Draws) -> Evaluate:
-    from partita.kernels.search.similarity_losses import losses_of
+    from partita.kernels.problem import losses_of
 
     problem = problems.problem_from_similarity(task.similarity, task.loss)
 

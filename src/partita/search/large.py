@@ -10,8 +10,8 @@ import numpy as np
 from partita._text import counted
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
-from partita.kernels.search.counts import truth_sums
-from partita.kernels.search.types import LANES
+from partita.kernels.counts import truth_sums
+from partita.kernels.problem import LANES
 from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
 from partita.scan import Block, gather, gather_if_small, is_small, map_blocks

@@ -11,11 +11,10 @@ import numpy as np
 
 from partita.draws import Draws
 from partita.errors import NotSupportedError
+from partita.kernels import dendrogram
 from partita.kernels.arrays import Floats, Ints
-from partita.kernels.search import dendrogram
-from partita.kernels.search.counts import truth_sums
-from partita.kernels.search.dendrogram import Walk
-from partita.kernels.search.linkage import link
+from partita.kernels.counts import truth_sums
+from partita.kernels.dendrogram import Walk, link
 from partita.labels import Labels, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import named

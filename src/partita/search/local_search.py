@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Bools, Floats, Ints
-from partita.kernels.search.moves import (
+from partita.kernels.moves import (
     assign,
     assign_and_close,
     close_gaps,
@@ -23,7 +23,7 @@ from partita.kernels.search.moves import (
     sweep,
     together,
 )
-from partita.kernels.search.types import Scratch
+from partita.kernels.problem import Scratch
 from partita.labels import Labels, relabel
 from partita.search import problem as problems
 from partita.search.problem import (

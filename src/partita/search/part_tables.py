@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.draws import Draws
-from partita.kernels.search.count_scores import Averaged, PerDraw
+from partita.kernels.counts import Averaged, PerDraw
 from partita.losses.base import Loss
 from partita.search.problem import row_tables, terms_and_steps
 

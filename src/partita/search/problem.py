@@ -9,12 +9,18 @@ from numpy.typing import NDArray
 
 from partita._memory import available_memory
 from partita.draws import Draws
-from partita.kernels.search.count_scores import Averaged, PerDraw
-from partita.kernels.search.counts import CountState, number_rows, truth_sums
-from partita.kernels.search.members import AveragedLists, MemberState, PerDrawLists
-from partita.kernels.search.moves import fill_state
-from partita.kernels.search.pairs import LogPairs, Pairs, PairState
-from partita.kernels.search.types import LANES, Scratch
+from partita.kernels.counts import (
+    Averaged,
+    AveragedLists,
+    CountState,
+    MemberState,
+    PerDraw,
+    PerDrawLists,
+    number_rows,
+    truth_sums,
+)
+from partita.kernels.moves import fill_state
+from partita.kernels.problem import LANES, LogPairs, Pairs, PairState, Scratch
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.search.task import Task

@@ -1,20 +1,61 @@
-"""One chain: iterations of sweeps, split–merge moves and updates of what is learned."""
+"""One chain: sweeps, split–merge moves and updates of what is learned, for all kernels.
+
+The sweep is Neal's (2000) algorithm 3.
+
+Split–merge moves use sequential allocation (Dahl 2005). Two items are drawn. Sharing a cluster,
+they seed its two halves and the other members join one half after the other, each by the
+predictive density; apart, their clusters are merged and the probability of the reverse split is
+worked out along the same path. A Metropolis–Hastings step decides. Its random number is drawn
+first: most merges are then refused before the reverse split is needed, because that probability
+can only lower the acceptance ratio.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.family import fill_alone, fill_store, log_marginal, refresh_store
-from partita.kernels.gibbs.moves import split_merge, sweep
-from partita.kernels.gibbs.primitives import LANES, Index, step
+from partita.kernels.gibbs.family import (
+    add,
+    clear,
+    copy_cluster,
+    fill_alone,
+    fill_store,
+    log_marginal,
+    log_weights,
+    refresh,
+    refresh_store,
+    remove,
+)
+from partita.kernels.gibbs.primitives import (
+    LANES,
+    Clusters,
+    Index,
+    Likelihood,
+    Plan,
+    Prior,
+    Proposal,
+    Random,
+    Rates,
+    below,
+    exp,
+    full_lanes,
+    inlined,
+    log,
+    shuffle,
+    step,
+    uniform,
+)
 from partita.kernels.gibbs.prior import (
     draw_components,
     fill_tables,
     log_constant,
     log_gamma,
     log_hyperprior,
+    log_open,
     log_prior,
     set_rates,
     telescopes,
@@ -22,7 +63,279 @@ from partita.kernels.gibbs.prior import (
     update_rates,
     update_weight,
 )
-from partita.kernels.gibbs.types import Clusters, Likelihood, Plan, Prior, Proposal, Random, Rates
+
+_LOWEST = -700.0
+"""Log weights further below the largest count as this: e⁻⁷⁰⁰ changes no sum, and keeps exp in
+its range. A cluster that the prior forbids has weight e⁻⁷⁰⁰ too, which no draw can reach."""
+
+
+@inlined
+def choose(weights: Floats, n: Index, state: Random) -> Index:
+    """Draw 0 … n − 1 with probabilities proportional to exp(weights); overwrites them.
+
+    Four running maxima and four running sums, so that no step waits for the one before.
+    """
+    room = full_lanes(n)
+    for j in range(n, room):
+        weights[j] = -np.inf
+    a, b, c, d = weights[0], weights[1], weights[2], weights[3]
+    for j in range(4, room, 4):
+        a = max(a, weights[j])
+        b = max(b, weights[j + 1])
+        c = max(c, weights[j + 2])
+        d = max(d, weights[j + 3])
+    highest = max(max(a, b), max(c, d))
+    for j in range(room):
+        weights[j] = exp(max(weights[j] - highest, _LOWEST))
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, room, 4):
+        a += weights[j]
+        b += weights[j + 1]
+        c += weights[j + 2]
+        d += weights[j + 3]
+    target = uniform(state) * ((a + b) + (c + d))
+    # Counting instead of stopping: the processor cannot guess where a draw falls, but whether an
+    # item stays at home, and so may begin with the next item before this one is decided.
+    chosen = np.int64(0)
+    reached = 0.0
+    for j in range(n):
+        reached += weights[j]
+        chosen += np.int64(reached <= target)
+    if chosen < n:
+        return chosen
+    # Rounding left a trifle: as good as the likeliest.
+    best: Index = np.int64(0)
+    for j in range(1, n):
+        if weights[j] > weights[best]:
+            best = j
+    return best
+
+
+@step
+def close_cluster(clusters: Clusters, j: Index, k: Index) -> None:
+    """Remove position j of k by moving the last cluster there; its name becomes free."""
+    name_at, position_of = clusters.name_at, clusters.position_of
+    last = k - 1
+    if j != last:
+        copy_cluster(clusters.store, last, clusters.store, j)
+        gone, moved = name_at[j], name_at[last]
+        name_at[j], name_at[last] = moved, gone
+        position_of[moved], position_of[gone] = j, last
+
+
+@step
+def sweep(
+    model: Likelihood,
+    prior: Prior,
+    alpha: float,
+    singleton: Floats,
+    clusters: Clusters,
+    saved: Floats,
+    k: Index,
+    first: Index,
+    state: Random,
+) -> tuple[Index, Index]:
+    """Reassign each item from the first on, given all others.
+
+    Returns the item it stopped before, for want of room in the store or because all are done,
+    and the number of clusters.
+    """
+    store, work, weights, names = clusters.store, clusters.work, clusters.weights, clusters.names
+    front = np.int64(0)
+    opening = 0.0
+    opening_for: Index = -1
+    for i in range(first, names.size):
+        if k == store.shape[1]:
+            return i, k
+        home = clusters.position_of[names[i]]
+        alone = store[0, home] == 1.0
+        if alone:
+            close_cluster(clusters, home, k)
+            k -= 1
+        else:
+            copy_cluster(store, home, saved, front)
+            remove(model, i, store, work, home)
+            refresh(model, prior, store, work, home)
+        if k != opening_for:
+            opening = log_open(prior, alpha, k)
+            opening_for = k
+        log_weights(model, i, store, work, k, weights)
+        weights[k] = opening + singleton[i]
+        chosen = choose(weights, k + 1, state)
+        if chosen == home and not alone:
+            # The saved statistics are exact; taking the item out and in would add rounding.
+            copy_cluster(saved, front, store, home)
+            continue
+        if chosen == k:
+            clear(store, k)
+            k += 1
+        add(model, i, store, work, chosen)
+        refresh(model, prior, store, work, chosen)
+        names[i] = clusters.name_at[chosen]
+    return names.size, k
+
+
+_LARGEST_ODDS = 600.0
+"""Log odds beyond this are taken for it, in proposals and in their probabilities alike."""
+
+
+@step
+def _collect(names: Ints, a: Index, b: Index, i: Index, j: Index, members: Ints) -> Index:
+    """Items of the clusters named a or b other than i and j; returns how many."""
+    size = 0
+    for item in range(names.size):
+        if (names[item] == a or names[item] == b) and item != i and item != j:
+            members[size] = item
+            size += 1
+    return size
+
+
+@step
+def _allocate(
+    model: Likelihood,
+    prior: Prior,
+    clusters: Clusters,
+    proposal: Proposal,
+    i: Index,
+    j: Index,
+    lowest: float,
+    state: Random,
+) -> tuple[Index, float]:
+    """Grow the halves around i and j; returns the members besides them and the log probability.
+
+    Where i and j are in two clusters, the allocation follows these instead of drawing. One whose
+    log probability falls below the lowest that matters is left unfinished.
+    """
+    names, work, weights = clusters.names, clusters.work, clusters.weights
+    halves, members = proposal.halves, proposal.members
+    size = _collect(names, names[i], names[j], i, j, members)
+    shuffle(state, members, size)
+    forced = names[i] != names[j]
+    both = np.int64(2)
+    for half in range(2):
+        clear(halves, half)
+        add(model, i if half == 0 else j, halves, work, half)
+        refresh(model, prior, halves, work, half)
+    log_probability = 0.0
+    for m in range(size):
+        item = members[m]
+        log_weights(model, item, halves, work, both, weights)
+        odds = max(min(weights[1] - weights[0], _LARGEST_ODDS), -_LARGEST_ODDS)
+        chance = 1.0 / (1.0 + exp(-odds))
+        if forced:
+            half = 0 if names[item] == names[i] else 1
+        else:
+            half = 1 if uniform(state) < chance else 0
+        log_probability += log(chance) if half == 1 else log(chance) - odds
+        if log_probability < lowest:
+            return size, log_probability
+        add(model, item, halves, work, half)
+        refresh(model, prior, halves, work, half)
+        proposal.side[m] = half
+    return size, log_probability
+
+
+@step
+def _log_share(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> float:
+    """What cluster j contributes to the log posterior."""
+    return float(prior.log_block[int(store[0, j])]) + log_marginal(model, store, work, j)
+
+
+@step
+def _split(
+    model: Likelihood,
+    prior: Prior,
+    clusters: Clusters,
+    proposal: Proposal,
+    i: Index,
+    j: Index,
+    k: Index,
+    opening: float,
+    log_accept: float,
+    state: Random,
+) -> Index:
+    """Propose to split the cluster of i and j; returns the number of clusters."""
+    names, store, work, halves = clusters.names, clusters.store, clusters.work, proposal.halves
+    at = clusters.position_of[names[i]]
+    size, log_q = _allocate(model, prior, clusters, proposal, i, j, -np.inf, state)
+    gain = opening - _log_share(model, prior, store, work, at)
+    for half in range(2):
+        gain += _log_share(model, prior, halves, work, half)
+    if log_accept >= gain - log_q:
+        return k
+    first, second = np.int64(0), np.int64(1)
+    copy_cluster(halves, first, store, at)
+    copy_cluster(halves, second, store, k)
+    names[j] = clusters.name_at[k]
+    for m in range(size):
+        if proposal.side[m] == 1:
+            names[proposal.members[m]] = clusters.name_at[k]
+    return k + 1
+
+
+@step
+def _merge(
+    model: Likelihood,
+    prior: Prior,
+    clusters: Clusters,
+    proposal: Proposal,
+    i: Index,
+    j: Index,
+    k: Index,
+    opening: float,
+    log_accept: float,
+    state: Random,
+) -> Index:
+    """Propose to merge the clusters of i and j; returns the number of clusters."""
+    names, store, work, halves = clusters.names, clusters.store, clusters.work, proposal.halves
+    at_i, at_j = clusters.position_of[names[i]], clusters.position_of[names[j]]
+    larger, smaller = at_i, at_j
+    if store[0, at_j] > store[0, at_i]:
+        larger, smaller = at_j, at_i
+    merged = np.int64(2)
+    copy_cluster(store, larger, halves, merged)
+    for item in range(names.size):
+        if names[item] == clusters.name_at[smaller]:
+            add(model, item, halves, work, merged)
+    refresh(model, prior, halves, work, merged)
+    gain = _log_share(model, prior, halves, work, merged) - opening
+    gain -= _log_share(model, prior, store, work, at_i)
+    gain -= _log_share(model, prior, store, work, at_j)
+    if log_accept >= gain:
+        return k
+    size, log_q = _allocate(model, prior, clusters, proposal, i, j, log_accept - gain, state)
+    if log_accept >= gain + log_q:
+        return k
+    copy_cluster(halves, merged, store, at_i)
+    names[j] = names[i]
+    for m in range(size):
+        names[proposal.members[m]] = names[i]
+    close_cluster(clusters, at_j, k)
+    return k - 1
+
+
+@step
+def split_merge(
+    model: Likelihood,
+    prior: Prior,
+    alpha: float,
+    clusters: Clusters,
+    proposal: Proposal,
+    k: Index,
+    state: Random,
+) -> Index:
+    """Propose one split or merge; returns the number of clusters. The store has room for one."""
+    names = clusters.names
+    i = below(state, names.size)
+    j = below(state, names.size - 1)
+    if j >= i:
+        j += 1
+    log_accept = math.log(1.0 - uniform(state))
+    if names[i] == names[j]:
+        opening = log_open(prior, alpha, k)
+        return _split(model, prior, clusters, proposal, i, j, k, opening, log_accept, state)
+    opening = log_open(prior, alpha, k - 1)
+    return _merge(model, prior, clusters, proposal, i, j, k, opening, log_accept, state)
 
 
 @kernel

@@ -9,9 +9,8 @@ import numpy as np
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import fill_alone, fill_store, log_weights
-from partita.kernels.gibbs.primitives import LANES, Index, full_lanes
+from partita.kernels.gibbs.primitives import LANES, Index, Likelihood, Prior, Rates, full_lanes
 from partita.kernels.gibbs.prior import fill_tables, log_open, set_rates, telescopes
-from partita.kernels.gibbs.types import Likelihood, Prior, Rates
 
 
 @array_kernel

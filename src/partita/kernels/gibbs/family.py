@@ -28,18 +28,23 @@ from numba.extending import intrinsic
 from partita.kernels._jit import array_kernel
 from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
-from partita.kernels.gibbs.primitives import LANES, Index, block_of, cells, inlined, step
-from partita.kernels.gibbs.types import (
+from partita.kernels.gibbs.primitives import (
     ADDRESS,
     COUNT,
     FAMILY,
     FIRST,
+    LANES,
     N_COLUMNS,
     N_STATS,
     STATS,
     Block,
+    Index,
     Likelihood,
     Prior,
+    block_of,
+    cells,
+    inlined,
+    step,
 )
 
 _ROW = types.Array(types.float64, 1, "C")

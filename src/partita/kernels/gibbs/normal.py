@@ -14,8 +14,7 @@ cache : 0 constant, 1 exponent, 2 Σ log b_n, then location and factor per colum
 from __future__ import annotations
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Index, full_lanes, inlined, log
-from partita.kernels.gibbs.types import Block
+from partita.kernels.gibbs.primitives import Block, Index, full_lanes, inlined, log
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow. Even: columns go in pairs,

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Index, inlined, step
-from partita.kernels.gibbs.types import Block
+from partita.kernels.gibbs.primitives import Block, Index, inlined, step
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""

@@ -31,17 +31,21 @@ import math
 import numpy as np
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Index, gamma, log, step, uniform
-from partita.kernels.gibbs.types import (
+from partita.kernels.gibbs.primitives import (
     COUNT,
     HYPER,
     N_COLUMNS,
     STATS,
     TABLES,
+    Index,
     Likelihood,
     Prior,
     Random,
     Rates,
+    gamma,
+    log,
+    step,
+    uniform,
 )
 
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Index, full_lanes, log, step
-from partita.kernels.gibbs.types import Block
+from partita.kernels.gibbs.primitives import Block, Index, full_lanes, log, step
 
 
 @step

@@ -6,7 +6,7 @@ import numpy as np
 
 from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.arrays import Bools, Floats, Int32s, Ints
-from partita.kernels.search.types import (
+from partita.kernels.problem import (
     LANES,
     NUDGE,
     ROUNDING,

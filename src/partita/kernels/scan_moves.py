@@ -1,8 +1,7 @@
 """What each single move of some items would do to a partition, on a few draws at a time.
 
 Tables of the draws that are taken together stay in cache; nothing is kept from
-one group of draws to the next but the sums.
-"""
+one group of draws to the next but the sums."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import numpy as np
 from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
-from partita.kernels.search.counts import DRAWS, add_rows
+from partita.kernels.counts import DRAWS, add_rows
 
 MOST_CELLS = 1 << 22
 """Cells of the tables of as many draws as are added together, at most."""

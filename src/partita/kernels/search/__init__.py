@@ -1,1 +1,0 @@
-"""Kernels of the search for point estimates and of its proofs."""
