@@ -106,7 +106,7 @@ def test_sections_stand_in_the_order_of_questions(tab):
     assert each(tab, "h2", "e.textContent")[:5] == [
         "The answer",
         "How many clusters?",
-        "Who is certain?",
+        "Which items are certain?",
         "What is each cluster?",
         "Where could the truth be?",
     ]

@@ -414,7 +414,7 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
     run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
     made = sample_named(example.table, None, **run)
-    say("searching the estimate, proving how good it is, measuring the credible ball …")
+    say("searching for the estimate, proving how good it is, measuring the credible ball …")
     from partita.summary.summarize import summarize
 
     summary = summarize(made, rng=seed, n_jobs=jobs)

@@ -106,10 +106,10 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
     layout = {"va": "top"} if reached > 0.8 else {}
     remark(ax, text, (found.size, reached), above, color=INK, **layout)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
-    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped so")
+    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped alike")
     plain(ax)
     whole_ticks(ax, "x")
-    held_out = "in the draws held out; bar: down to the 95% limit"
+    held_out = "on held-out draws; the bar ends at the lower 95% limit"
     where = held_out if found.is_held_out else f"in these {said.draws}"
     headline(ax, f"What holds {said.holding.format(f'{found.prob:g}')}", where)
 

@@ -216,7 +216,6 @@ class HowMany:
     corners: tuple[Corner, ...]
     path_text: str
     curve_text: str
-    seconds: str
 
 
 def how_many(summary: Summary) -> HowMany | None:
@@ -224,7 +223,6 @@ def how_many(summary: Summary) -> HowMany | None:
     path, curve = summary.path, summary.curve
     if path is None and curve is None:
         return None
-    seconds = sum(part.seconds for part in (path, curve) if part is not None)
     corners = [] if path is None else list(path)
     return HowMany(
         corners=tuple(
@@ -239,7 +237,6 @@ def how_many(summary: Summary) -> HowMany | None:
         ),
         path_text="" if path is None else _stability(summary, path),
         curve_text="" if curve is None else summary.how_many,
-        seconds=f"{seconds:.2g}",
     )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_SHAPES = 2_000
 """Of a picture with more, the shapes are an image within the SVG."""
+_SCALE = 1.45
+"""Pixels for a point of a figure, at most."""
 
 
 def pictures(summary: Summary) -> dict[str, str]:
@@ -86,7 +88,10 @@ def _svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", text)  # every figure has a patch_1
-    text = re.sub(r'^<svg[^>]*(viewBox="[^"]*")[^>]*>', r'<svg class="figure" \1>', text)
+    # All figures have letters of about the same size, however wide they are.
+    widest = f"max-width:{_SCALE * 72.0 * figure.get_figwidth():.0f}px"
+    opening = rf'<svg class="figure" style="{widest}" \1>'
+    text = re.sub(r'^<svg[^>]*(viewBox="[^"]*")[^>]*>', opening, text)
     for key, label in (choices or {}).items():
         button = f'data-show="{key}" role="button" tabindex="0" aria-label="{escape(label)}"'
         text = text.replace(f'<g id="{key}">', f'<g class="pick" {button}>')

@@ -79,12 +79,12 @@ def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
     """The posterior of the number of clusters in two sentences."""
     low, high = counts.interval(prob)
     said = words(counts.kind)
-    place = "is blue" if estimated in counts.values else f"occurs in no {said.draw}"
+    place = "" if estimated in counts.values else f", which no {said.draw} has"
     return (
         f"{counted(counts.mode, 'cluster')} most often "
         f"({100.0 * float(counts.probabilities.max()):.0f}% of the {said.draws}), "
-        f"mean {counts.mean:.1f}, {percent(prob)} in {span(low, high, 'cluster')}. "
-        f"The estimate's number, {estimated:,}, {place}."
+        f"mean {counts.mean:.1f}; at least {percent(prob)} have {span(low, high, 'cluster')} "
+        f"(blue). The estimate has {estimated:,}{place}."
     )
 
 

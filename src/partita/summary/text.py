@@ -105,7 +105,7 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
         ("How many clusters", _in_draws(summary) + _next_best(summary) + _prices(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
-            f"radius {radius}{metric}, with {_inside(summary)} inside",
+            f"radius {radius}{metric}; the {said.draws} inside have {_inside(summary)}",
         ),
     ]
     if "items" not in _late(summary):
@@ -157,13 +157,15 @@ def _in_draws(summary: Summary) -> str:
     mine, top = found.get(summary.n_clusters, 0.0), float(counts.probabilities.max())
     text = f"The estimate has {counted(summary.n_clusters, 'cluster')}"
     if len(found) == 1 and mine > 0.0:
-        return f"{text}, as all {said.draws} do."
+        return f"{text}, as do all {said.draws}."
+    text += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
+    others = []
+    if counts.mode != summary.n_clusters:
+        others.append(f"the most frequent number is {counts.mode:,} ({share(top)})")
     low, high = counts.interval(summary.prob)
-    spread = f"{percent(summary.prob)} in {low:,}" + ("" if low == high else f" to {high:,}")
-    same = counts.mode == summary.n_clusters
-    often = "" if same else f"{counts.mode:,} most often, {share(top)}; "
-    do = f"{share(mine)} {said.of_all} do" if mine else f"no {said.draw} does"
-    return f"{text}; {do} ({often}{spread})."
+    if low < high:
+        others.append(f"at least {percent(summary.prob)} have {low:,} to {high:,}")
+    return f"{text}; {' and '.join(others)}." if others else f"{text}."
 
 
 def _next_best(summary: Summary) -> str:
@@ -176,11 +178,10 @@ def _next_best(summary: Summary) -> str:
         return ""
     j = others[np.argmin(curve.excess[others])]
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
-    plus_minus = f" ± {short(error)}" if np.isfinite(error) else ""
-    cost = f"{short(float(curve.percent[j]))}{plus_minus}%"
+    uncertain = f" (standard error {short(error)}%)" if np.isfinite(error) else ""
     return (
-        f" {counted(int(curve.k[j]), 'cluster')} would cost {cost} "
-        f"more {words(summary.draws.kind).expected} loss."
+        f" With {counted(int(curve.k[j]), 'cluster')}, the {words(summary.draws.kind).expected} "
+        f"loss of the best clustering found is {short(float(curve.percent[j]))}% higher{uncertain}."
     )
 
 
@@ -204,9 +205,9 @@ def _least_certain(summary: Summary, first: int) -> str:
         weight = said.holding.format(f"{table.probability[i]:.2f}")
         parts.append(f"{called} (cluster {own} {weight}{otherwise})")
     certain = int((table.probability >= 0.9).sum())
-    verb = "stays" if certain == 1 else "stay"
+    stay = "stays in its" if certain == 1 else "stay in their"
     rest = (
-        f"{certain:,} of {counted(table.labels.size, 'item')} {verb} in their cluster "
+        f"{certain:,} of {counted(table.labels.size, 'item')} {stay} cluster "
         f"{said.holding.format('0.9 or more')}"
     )
     return f"{', '.join(parts)}; {rest}" if parts else rest
