@@ -28,12 +28,15 @@ def printed(summary) -> str:
 def test_the_statement_is_the_same_on_every_surface():
     summary = pt.summarize(FIVE, path=True)
     said = summary.how_many
-    assert said.startswith("The estimate has 3 clusters, as do 60% of the draws; at least 95% have 2 to 3. ")
+    assert said.startswith(
+        "The estimate has 3 clusters, as do 60% of the draws; at least 95% have 2 to 3. "
+    )
     assert summary.curve.sentence in said
     assert "The posterior does not settle the number of clusters. The estimate is optimal" in said
     assert said.endswith("for prices of splitting from 0.51 to 1.01.")
     assert f"How many clusters: {said} " in printed(summary)
-    assert "best clustering found is 1.1% higher (standard error 49%)." in " ".join(str(summary).split())
+    shown = " ".join(str(summary).split())
+    assert "best clustering found is 1.1% higher (standard error 49%)." in shown
     assert summary.to_dict()["how_many"] == said
     slow = replace(summary, curve=replace(summary.curve, seconds=40.2))
     assert f"1.01. ({40.2 + summary.path.seconds:.0f} s)" in printed(slow)
@@ -92,7 +95,8 @@ def test_nothing_where_it_is_refused_or_the_estimate_is_not_free():
 
 def test_prices_of_an_estimate_that_was_constrained():
     summary = pt.summarize(FIVE, n_clusters=5, path=True)
-    assert "The estimate has 5 clusters, which no draw has; the most frequent number is 3 (60%)" in summary.how_many
+    numbers = "The estimate has 5 clusters, which no draw has; the most frequent number is 3 (60%)"
+    assert numbers in summary.how_many
     assert "than that with 3" in summary.how_many  # the best, not the constrained estimate
     assert summary.how_many.endswith("The estimate is optimal at the price of splitting 0.40 only.")
     worse = pt.summarize(noisy(), n_clusters=8, path=True, bound=None)
