@@ -116,6 +116,15 @@ def test_too_few_draws_for_errors_are_said_and_ties_are_on_the_plateau():
     assert "hardly" not in curve.sentence
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_equal_draws_that_are_few_have_no_error(n):
+    curve = pt.clusters_curve([[0, 0, 1, 1, 2, 2]] * n)
+    assert np.isnan(curve.standard_error[curve.k != 3]).all()
+    assert "±" not in curve.sentence
+    assert "too few for standard errors" in curve.sentence
+    assert curve.headline == "3 clusters; too few draws for standard errors"
+
+
 def test_what_was_not_tried_is_not_spoken_of():
     curve = pt.clusters_curve(random_posterior(7, 40, 3), k=[2, 3])
     best = int(curve.estimate.max()) + 1

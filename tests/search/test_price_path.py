@@ -156,6 +156,19 @@ def test_what_a_path_says():
     assert not path.labels.flags.writeable
 
 
+def test_optimal_is_said_of_what_is_proven():
+    draws = np.random.default_rng(3).integers(0, 3, (40, 14))
+    for path in (pt.price_path(draws), pt.price_path(draws, bound=None), pt.price_path(SIX)):
+        for corner in path:
+            stable = path.stability(corner.labels)
+            assert stable.is_proven == corner.is_proven
+            assert stable.in_words.startswith("optimal" if corner.is_proven else "the best found")
+        whole = path.gap == 0.0
+        assert ("optimal partitions" if whole else "best partitions found") in repr(path)
+    assert pt.price_path(SIX).gap == 0.0
+    assert pt.price_path(draws, bound=None).gap is None
+
+
 def test_part_of_a_path_is_that_part():
     path = pt.price_path(SIX)
     part = pt.price_path(SIX, low=0.45, high=1.2)

@@ -189,7 +189,8 @@ def price_path(
     plain(axes)
     title = _mark_estimate(axes, source, estimate)
     fewest, most = int(source.n_clusters.min()), int(source.n_clusters.max())
-    note = f"{counted(len(source), 'optimal partition')} of {fewest:,} to {most:,} clusters under "
+    best = "optimal partition" if source.gap == 0.0 else "best found partition"
+    note = f"{counted(len(source), best)} of {fewest:,} to {most:,} clusters under "
     note += f"{source.loss.title};\neach band is a cluster, its height the number of items"
     headline(axes, title, note)
     return axes

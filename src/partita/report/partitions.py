@@ -128,8 +128,8 @@ def _of_path(summary: Summary, distinct: _Distinct) -> tuple[Choice, ...]:
             f"price{j}",
             f"{counted(c.n_clusters, 'cluster')}, prices {c.low:.2f} to {c.high:.2f}",
             distinct.number(c.labels),
-            f"{wording.clusters(c.labels)}; optimal for prices of splitting from {c.low:.4f} to "
-            f"{c.high:.4f}.",
+            f"{wording.clusters(c.labels)}; {'optimal' if c.is_proven else 'the best found'} for "
+            f"prices of splitting from {c.low:.4f} to {c.high:.4f}.",
         )
         for j, c in ((j, corners[j]) for j in wide_corners(path))
     )
@@ -244,4 +244,5 @@ def _stability(summary: Summary, path: PricePath) -> str:
     said = f"The estimate is {path.stability(summary.labels).in_words}"
     hidden = len(path) - len(wide_corners(path))
     left = f" {counted(hidden, 'sliver')} too narrow to be seen left out." if hidden else ""
-    return f"{said}; {counted(len(path), 'clustering')} optimal at some price.{left}"
+    best = "optimal" if path.gap == 0.0 else "the best found"
+    return f"{said}; {counted(len(path), 'clustering')} {best} at some price.{left}"

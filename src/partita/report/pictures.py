@@ -69,7 +69,8 @@ def _path(summary: Summary, path: PricePath) -> str:
         low, high = corners[j].low, corners[j].high
         ax.axvspan(low, high, alpha=0.0, gid=f"price{j}")
         clusters = counted(corners[j].n_clusters, "cluster")
-        choices[f"price{j}"] = f"Show {clusters}, optimal for prices from {low:.4f} to {high:.4f}"
+        best = "optimal" if corners[j].is_proven else "the best found"
+        choices[f"price{j}"] = f"Show {clusters}, {best} for prices from {low:.4f} to {high:.4f}"
     return _svg("path", ax, choices)
 
 

@@ -329,6 +329,8 @@ class ClustersCurve(Result):
         if len(good) > 1:
             return f"{_ranges(good)} clusters are within {limit} of the best"
         noun = "cluster" if own == 1 else "clusters"
+        if self.tolerance is None and not np.isfinite(self.standard_error).all():
+            return f"{own:,} {noun}; too few {words(self.kind).draws} for standard errors"
         return f"{own:,} {noun}; no other number that was tried is within {limit}"
 
     @property
@@ -517,7 +519,7 @@ def measured(
 
 def _error(difference: Floats, draws: Draws) -> float:
     """Standard error of a mean over the draws; weighted draws and runs have no order."""
-    if np.ptp(difference) == 0.0:
+    if not difference.any():  # the estimate against itself
         return 0.0
     if draws.weights is not None or draws.kind == "ensemble":
         weights = draws.probabilities

@@ -272,6 +272,8 @@ class Corner(Result):
 class Stability(Result):
     """Over which prices a partition is optimal, and what it loses elsewhere.
 
+    Optimal means here that the path has none better; ``is_proven`` says whether there is none.
+
     Attributes
     ----------
     low, high : float
@@ -292,12 +294,18 @@ class Stability(Result):
         return not np.isnan(self.low)
 
     @property
+    def is_proven(self) -> bool:
+        """Whether it is proven optimal for these prices; otherwise the path has none better."""
+        return self.is_optimal and self._path.proven_between(self.low, self.high)
+
+    @property
     def in_words(self) -> str:
         """Over which prices of splitting it is optimal, after "the estimate is"."""
+        claim = "optimal" if self.is_proven else "the best found"
         if self.low == self.high:
-            return f"optimal at the price of splitting {self.low:.2f} only"
+            return f"{claim} at the price of splitting {self.low:.2f} only"
         if self.is_optimal:
-            return f"optimal for prices of splitting from {self.low:.2f} to {self.high:.2f}"
+            return f"{claim} for prices of splitting from {self.low:.2f} to {self.high:.2f}"
         path = self._path
         whole = (path.low, path.high) == (0.0, 2.0)
         between = "" if whole else f" from {path.low:g} to {path.high:g}"
@@ -475,6 +483,12 @@ class PricePath(Result):
         proven = self._gaps() == 0.0
         return np.asarray(proven[:-1] & proven[1:])
 
+    def proven_between(self, low: float, high: float) -> bool:
+        """Whether the path is proven optimal at all breakpoints and ends from low to high."""
+        edges = self._edges
+        inside = (edges >= low) & (edges <= high)
+        return self.lower_bounds is not None and not self._gaps()[inside].any()
+
     def _gaps(self) -> Floats:
         """Relative gaps at the breakpoints and at both ends."""
         assert self.lower_bounds is not None
@@ -509,7 +523,8 @@ class PricePath(Result):
         cut = ", cut short: corners may be missing" if self.interrupted else ""
         whole_path = (self.low, self.high) == (0.0, 2.0)
         between = "" if whole_path else f" for prices from {self.low:g} to {self.high:g}"
-        return f"{len(self)} optimal partitions under {self.loss.title}{between}, {proof}{cut}"
+        best = "optimal partitions" if gap == 0.0 else "best partitions found"
+        return f"{len(self)} {best} under {self.loss.title}{between}, {proof}{cut}"
 
     def __repr__(self) -> str:
         return f"<PricePath: {self._head()}>"

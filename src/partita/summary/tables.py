@@ -182,7 +182,8 @@ def path(summary: Summary) -> Table | None:
         )
         for corner in found
     )
-    caption = "Every clustering that is optimal at some price of splitting."
+    best = "optimal" if found.gap == 0.0 else "the best found"
+    caption = f"Every clustering that is {best} at some price of splitting."
     return Table(caption, ("Price", "Clusters", "Sizes"), rows)
 
 
