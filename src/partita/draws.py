@@ -504,7 +504,7 @@ class Draws(DrawsArrays):
         if self._chain is not None:
             parts.append(counted(self.n_chains, "chain"))
         if self._weights is not None:
-            parts.append("weighted")
+            parts.append("tilted" if self._kind == "tilted" else "weighted")
         if self._item_names is not None:
             parts.append("named items")
         return f"<Draws: {', '.join(parts)}>"

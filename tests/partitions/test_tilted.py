@@ -101,3 +101,10 @@ def test_the_report_and_the_figures(tmp_path):
     for draw in (pt.plots.distances, pt.plots.n_clusters, pt.plots.similarity, pt.plots.items):
         for text in texts_of(draw(summary).figure):
             refuse(text)
+
+
+def test_the_core_and_the_short_form_of_tilted_draws_say_so():
+    labels = [[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 0, 1], [0, 1, 2, 2]] * 5
+    tilted = pt.Draws(labels).reweighted("entropy", 2)
+    assert "tilted" in repr(tilted)
+    assert "of the tilted weight, asked for 0.5" in str(pt.credible_core(tilted, prob=0.5))

@@ -500,9 +500,11 @@ class CredibleCore(Result):
                 "out, and the other way round",
             ]
         elif not self.is_held_out:
+            tilted = self.draws.kind == "tilted"
+            whole = "the tilted weight" if tilted else f"these {said.draws}"
             lines.append(
-                f"  grouped so in {self.in_sample_probability:.4f} of these {said.draws}, asked "
-                f"for {self.prob:g}"
+                f"  grouped so in {self.in_sample_probability:.4f} of {whole}, asked for "
+                f"{self.prob:g}"
             )
         if self.is_proven:
             lines.append(f"  no larger set reaches {self.prob:g} in these {said.draws}")
