@@ -375,7 +375,7 @@ def _check_kind(name: str, declared: Any, value: Any) -> None:
 
 def _check_labels(name: str, labels: np.ndarray[Any, Any], n_items: int) -> None:
     if labels.dtype.kind not in "iu" or labels.ndim < 1 or labels.shape[-1] != n_items:
-        raise ValueError(f"its {name} are no labels of {n_items} items")
+        raise ValueError(f"its {name} are not labels of {n_items} items")
     if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < n_items:
         raise ValueError(f"its {name} go from {labels.min()} to {labels.max()}")
 

@@ -757,7 +757,7 @@ def as_draws(
             "it was made from."
         )
     if not isinstance(obj, (np.ndarray, list, tuple)):
-        # Files, tables and named arrays are read one floor up.
+        # Files, tables and named arrays are read in partita.io.
         foreign = import_module("partita.io.read")
         found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
         return with_fields(found, **fields)

@@ -58,7 +58,7 @@ class InvalidLabelsError(InvalidInputError):
 
 
 class FractionalLabelsError(InvalidLabelsError):
-    """Labels have fractional parts, as measurements have: what came may be data and no draws."""
+    """Labels have fractional parts, as measurements have: they may be data rather than draws."""
 
 
 class InvalidWeightsError(InvalidInputError):

@@ -318,7 +318,7 @@ def plain_labels(obj: Any, what: str, *, single: bool, n_items: int | None = Non
     if hasattr(type(obj), "__draws__"):
         draws = obj.__draws__()
         return _only(draws, what) if single else np.asarray(draws.labels)
-    # Files, tables and named arrays are read one floor up.
+    # Files, tables and named arrays are read in partita.io.
     label_array = import_module("partita.io.read").label_array
     found: NDArray[Any] = label_array(obj, what, single=single)
     if not single and n_items not in (None, 1) and found.shape == (n_items, 1):

@@ -143,4 +143,4 @@ def test_one_clustering_of_r_is_compared(place, partita):
     write_rds(place / "several.rds", Listed({"x": Atom(labels), "y": Atom(labels)}))
     result = partita("compare", "several.rds", "same.csv")
     assert result.exit_code == 1
-    assert "is no single clustering" in result.stderr
+    assert "is not a single clustering" in result.stderr

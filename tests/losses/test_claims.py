@@ -133,7 +133,7 @@ class Steep(pt.Binder):
         (Pairs(), "is not linear in the pairs"),
         (Exact(), "is not exact"),
         (OwnBall(), "does not claim to be a metric"),
-        (Steep(), "is no mixture of its prices"),
+        (Steep(), "is not a mixture of its prices"),
     ],
 )
 def test_what_proofs_rest_on_is_checked(loss, what):

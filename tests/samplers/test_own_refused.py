@@ -119,7 +119,7 @@ class Loose(ExponentialGamma):
         (broken(refresh=len), "compiled: refresh: .*not a function"),
         (broken(refresh=lambda n, block, j: 1.0), "refresh returns float64; expected none"),
         (Plain(), r"hyper\(2\) of Plain has shape \(3,\); expected \(2, …\)"),
-        (Bare(), "is no dataclass"),
+        (Bare(), "is not a dataclass"),
     ],
 )
 def test_functions_of_a_kernel_that_cannot_be_used(kernel, message):

@@ -160,7 +160,7 @@ def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
         for heading, cell in zip(headings, row, strict=True):
             if not cell.quoted and cell.text in MISSING and heading not in ITEM_COLUMNS:
                 raise InvalidLabelsError(
-                    f"{path}, line {line}: {cell.text!r} in column {heading!r} is no label."
+                    f"{path}, line {line}: {cell.text!r} in column {heading!r} is not a label."
                 )
     return headings, [[row[i].text for row in rows] for i in range(width)]
 
@@ -238,7 +238,7 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
     listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     came = f"there is no column {wanted!r} in it" if wanted else "it has several columns"
     raise InvalidLabelsError(
-        f"{source} is no single clustering: {came}. Expected one column or one row of labels; "
+        f"{source} is not a single clustering: {came}. Expected one column or one row of labels; "
         f"name a column as FILE:COLUMN. Columns: {listed}."
     )
 

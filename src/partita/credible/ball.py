@@ -218,7 +218,7 @@ class CredibleBall(Result):
         et al., 2021). Weighted draws have lost their order and count as
         independent, with Kish's effective number 1/Σw². NaN for fewer than
         four draws per chain, at prob=1, where the error of a maximum cannot
-        be estimated, and for an ensemble, whose runs are no sample of a posterior.
+        be estimated, and for an ensemble, whose runs are not a sample of a posterior.
         """
         return radius_mcse(self.distances, self.draws, self.prob)
 

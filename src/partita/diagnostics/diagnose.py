@@ -365,7 +365,7 @@ class Diagnostics(Result):
 
 
 def nothing_to_diagnose(draws: Draws) -> Diagnostics:
-    """The diagnostics of an ensemble, whose runs are no chain."""
+    """The diagnostics of an ensemble, whose runs are not chains."""
     none = np.empty(0)
     return Diagnostics(
         names=(),
@@ -448,8 +448,8 @@ def diagnose(
     clean = posterior.draws
     if clean.kind == "ensemble":
         raise NotSupportedError(
-            "these are runs of an ensemble, which are no chain: nothing converges in them. If they "
-            "are draws of a posterior, say so: as_draws(draws, kind='posterior').",
+            "these are runs of an ensemble, which are not chains: nothing converges in them. If "
+            "they are draws of a posterior, say so: as_draws(draws, kind='posterior').",
             argument="draws",
         )
     labels = None

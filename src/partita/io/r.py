@@ -74,7 +74,7 @@ def columns_of(path: Path) -> tuple[list[str], list[list[Any]]]:
         rows = node.dimnames[0] if node.values.ndim == 2 and node.dimnames else node.names
     else:
         raise InvalidInputError(
-            f"{path} is no single clustering; expected one vector, matrix or data frame of R. "
+            f"{path} is not a single clustering; expected one vector, matrix or data frame of R. "
             f"{_contents(node)}"
         )
     columns = [_listed_values(part) for part in parts]
@@ -500,7 +500,7 @@ def _joined(parts: list[Draws], names: tuple[str, ...] | None) -> Draws:
 def _from_frame(node: RList, options: ReadOptions) -> Draws:
     columns = [part.values for part in node.parts if isinstance(part, RVector)]
     if len(columns) < len(node.parts) or len({column.size for column in columns}) != 1:
-        raise InvalidLabelsError("a data frame of R has columns that are no plain vectors.")
+        raise InvalidLabelsError("a data frame of R has columns that are not plain vectors.")
     names = list(node.names or ())
     if options.transpose:
         return draws_from_array(np.ma.stack([*columns]), transpose=False)
@@ -610,7 +610,7 @@ def _from_rvar(node: RList, name: str) -> Draws:
     drawn = node.attributes.get("draws")
     if not isinstance(drawn, RVector) or drawn.values.ndim != 2:
         raise InvalidLabelsError(
-            f"{name} is an rvar that is no vector; expected one label per item in each draw."
+            f"{name} is an rvar that is not a vector; expected one label per item in each draw."
         )
     draws = draws_from_array(drawn.values)
     noted = _number(node.attributes.get("nchains"))

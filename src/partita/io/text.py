@@ -140,7 +140,9 @@ read_cmdstan = partial(read, sep=",", one_variable=True)
 
 def _check_sep(sep: str) -> str:
     if len(sep.encode()) > 1 or sep in ('"', "\n", "\r", "#", ".", "-", "+") or sep.isalnum():
-        expected = "one ASCII character that is no part of a number, such as ';', or '' for runs of"
+        expected = (
+            "one ASCII character that is not part of a number, such as ';', or '' for runs of"
+        )
         raise unexpected(sep, "sep", f"{expected} blanks")
     return sep
 

@@ -1,6 +1,6 @@
 """What a search minimises, its state, and its arithmetic on the similarity matrix.
 
-A search walks with count tables of the estimate against all draws
+A local search keeps count tables of the estimate against all draws
 (``counts.py``) or, for losses that need no more, with sums of the similarity
 matrix (``Pairs``, below). The moves are the same. A problem is a NamedTuple whose
 class says how its tables are kept and scored: each function below is the

@@ -14,7 +14,7 @@ SKIP = -1
 WHOLE, NOT_WHOLE, TOO_FEW, TOO_MANY, UNCLOSED = 0, 1, 2, 3, 4
 """How parsing ended: everything read, or why it stopped."""
 
-_MOST_DIGITS = 18  # any number of so many digits fits into int64
+_MOST_DIGITS = 18  # any number of this many digits fits into int64
 
 
 @kernel

@@ -122,7 +122,7 @@ class Loss(ABC):
         """A NamedTuple of constants whose ``combine(joint, estimate, truth)`` is the loss.
 
         ``combine`` is plain Python that Numba can compile. None for a loss that
-        is no function of the three sums, which is then measured by ``distances``.
+        is not a function of the three sums, which is then measured by ``distances``.
         """
         del n_items
         return None

@@ -532,7 +532,7 @@ class Entropy(PricedLoss):
         if value == np.inf:
             raise InvalidInputError(
                 f"beta={self.beta:g} is too large for {n_items:,} items: {n_items:,}^{self.beta:g} "
-                "is no number a computer holds. Expected a smaller one.",
+                "is not a number that a computer can hold. Expected a smaller one.",
                 argument="beta",
             )
         return value

@@ -178,7 +178,7 @@ def _not_of_pairs(loss: Loss, rows: Labels, table: Floats) -> str | None:
         if found is not None:
             return found
     if loss.is_exact and (loss.terms(n) % 1.0).any():
-        return "is not exact: its terms are no whole numbers"
+        return "is not exact: its terms are not whole numbers"
     if not (loss.uses_similarity and loss.averages_distances):
         return None
     p = (rows[:, :, None] == rows[:, None, :]).mean(axis=0)
@@ -224,7 +224,7 @@ def _not_priced(loss: Loss, rows: Labels, table: Floats) -> str | None:
     low, high = (distance_table(loss.with_price(a), rows.shape[1]) for a in (0.5, 1.5))
     weight = loss.price - 0.5
     mixed = (1.0 - weight) * low + weight * high
-    return _first(np.abs(table - mixed) > EXACT, "is no mixture of its prices", rows, table)
+    return _first(np.abs(table - mixed) > EXACT, "is not a mixture of its prices", rows, table)
 
 
 def _not_a_metric(rows: Labels, table: Floats) -> str | None:
@@ -595,7 +595,7 @@ class CallableLoss(Loss):
 
     .. math:: L(t, e) = \text{function}(e, t)
 
-    Choose it when a loss is no function of cluster sizes and their intersections: of items'
+    Choose it when a loss is not a function of cluster sizes and their intersections: of items'
     values, say. Draws, linkage cuts, one cluster, singletons and the minimisers of VI and
     Binder's loss are compared, and single items of the best of them are moved while that helps.
 

@@ -66,7 +66,7 @@ def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:
     axes.set_ylabel(with_unit(f"{said.expected} {source.loss.title}", source.loss.unit))
     whole_ticks(axes, "x", most=12)
     plain(axes)
-    shaded = "shaded: as good as the best" if plateau.size else ""
+    shaded = "shaded: ties with the best" if plateau.size else ""
     errors = said.error.replace("error", "errors")
     ringed = "ringed: the estimate" if best.size else ""
     note = "; ".join(filter(None, (ringed, shaded, f"bars: two {errors}")))

@@ -77,7 +77,7 @@ def _path(summary: Summary, path: PricePath) -> str:
 def _svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
     """A figure as an SVG element in the page's text colour, its choices as buttons.
 
-    The figure is given back where pyplot would keep it.
+    The figure is closed, which pyplot would keep.
     """
     figure = np.asarray(axes, dtype=object).flat[0].figure
     out = StringIO()

@@ -99,7 +99,7 @@ def estimate_text(found: PointEstimate) -> str:
 
 
 EXPLAINED_ITEMS = 2_000
-"""Up to so many items a bound's difference from the estimate is put into words."""
+"""Up to this number of items a bound's difference from the estimate is put into words."""
 
 BOUNDS = {
     "upper": ("Upper vertical bound", "fewest clusters, and of those the most distant"),

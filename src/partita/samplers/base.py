@@ -230,7 +230,7 @@ class Kernel(Registered, ABC):
         """
         if not is_dataclass(self):
             raise InvalidInputError(
-                f"{self.kind} is no dataclass; define hyper(n_columns), which returns the "
+                f"{self.kind} is not a dataclass; define hyper(n_columns), which returns the "
                 "hyperparameters of each column, shape (n_columns, …).",
                 argument="kernel",
             )

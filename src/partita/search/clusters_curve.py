@@ -108,7 +108,8 @@ def clusters_curve(
     measure = as_loss(loss)
     if not measure.averages_distances:
         raise NotSupportedError(
-            f"the expected {measure.title} is no mean over draws, so it has no Monte Carlo error.",
+            f"the expected {measure.title} is not a mean over draws, so it has no Monte Carlo "
+            "error.",
             argument="loss",
         )
     if tolerance is not None and not number(tolerance, "tolerance") >= 0:

@@ -64,7 +64,7 @@ def clean_rules(
         return None
     if method not in ("auto", "sweep"):
         raise NotSupportedError(
-            f"method {method!r} keeps no n_clusters and no min_size; use 'auto' or 'sweep'.",
+            f"method {method!r} does not take n_clusters or min_size; use 'auto' or 'sweep'.",
             argument="method",
         )
     if max_clusters is not None:

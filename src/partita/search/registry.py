@@ -46,7 +46,7 @@ BY_EVALUATION: dict[str, Method] = {
     "brief": blackbox.search,
     "draws": best_draw.search,
 }
-"""The methods for losses that are no function of the three sums."""
+"""The methods for losses that are not a function of the three sums."""
 
 
 def as_method(name: str, loss: Loss) -> Method:

@@ -26,7 +26,7 @@ from partita.search.problem import (
 from partita.search.task import Task
 
 LINKED_ITEMS = 1_000
-"""Most items of the linkage that gives starts; of more items so many are drawn at random."""
+"""Most items of the linkage that gives starts; of more items this number is drawn at random."""
 
 JUDGES, JUDGED_LABELS = 200, 5e5
 """Draws, at most, that judge the draws to start from, and labels that are looked at for it."""
@@ -47,14 +47,14 @@ FROM_BEST = (NEAR_BEST, PERTURBED)
 
 
 class Beginning(NamedTuple):
-    """Where a walk begins."""
+    """Where a local search begins."""
 
     labels: Labels | None
     """A partition; items labelled −1, or all items, are placed one by one."""
     origin: str
     """What kind of start it is."""
     before: Problem | None
-    """A neighbouring problem that is walked downhill first."""
+    """A neighbouring problem that is descended first."""
     rng: np.random.Generator
     doubt: NDArray[np.float64] | None = None
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""

@@ -1,4 +1,4 @@
-"""What every search method is given, and what it gives back."""
+"""What every search method is given, and what it returns."""
 
 from __future__ import annotations
 

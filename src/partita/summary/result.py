@@ -384,6 +384,6 @@ class Summary(Result):
 
     def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write a report as one HTML file that needs no network; needs the extra ``report``."""
-        # A door upwards: by name and only when called, so that nothing here loads a report.
+        # Imported by name and only when called, so that nothing here loads a report.
         report = import_module("partita.report")
         report.write_report(self, path, overwrite=overwrite)

@@ -205,11 +205,9 @@ def _least_certain(summary: Summary, first: int) -> str:
         weight = said.holding.format(f"{table.probability[i]:.2f}")
         parts.append(f"{called} (cluster {own} {weight}{otherwise})")
     certain = int((table.probability >= 0.9).sum())
-    stay = "stays in its" if certain == 1 else "stay in their"
-    rest = (
-        f"{certain:,} of {counted(table.labels.size, 'item')} {stay} cluster "
-        f"{said.holding.format('0.9 or more')}"
-    )
+    number = f"{certain:,} of {counted(table.labels.size, 'item')}" if certain else "no item"
+    stay = "stay in their" if certain > 1 else "stays in its"
+    rest = f"{number} {stay} cluster {said.holding.format('0.9 or more')}"
     return f"{', '.join(parts)}; {rest}" if parts else rest
 
 
