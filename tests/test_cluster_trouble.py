@@ -89,9 +89,9 @@ def test_work_does_not_wait_forever_for_workers(as_if_large, monkeypatch, caplog
 
 def test_workers_without_this_partita_are_refused(client):
     """A worker that cannot unpickle a task leaves its cluster, and the work would wait."""
-    there = "import sys, partita._version as there; "
+    there = "import sys, partita._imports as there; "
     for change, said in (
-        ("sys.modules['partita._version'] = None", "2 of 2 Dask workers cannot import partita"),
+        ("sys.modules['partita._imports'] = None", "2 of 2 Dask workers cannot import partita"),
         ("there.__version__ = '0.0.1'", r"have partita 0\.0\.1, and here it is"),
     ):
         client.run(exec, f"{there} there.kept = there.__version__; sys.kept = there; {change}")
@@ -101,7 +101,7 @@ def test_workers_without_this_partita_are_refused(client):
             pytest.raises(pt.errors.ClusterError, match=said),
         ):
             pt.as_draws(da.from_array(LABELS, chunks=17))
-        client.run(exec, "import sys; sys.modules['partita._version'] = sys.kept")
+        client.run(exec, "import sys; sys.modules['partita._imports'] = sys.kept")
         client.run(exec, f"{there} there.__version__ = there.kept")
     assert len(client.nthreads()) == 2
 
@@ -237,11 +237,11 @@ def test_ctrl_c_cancels_and_returns_the_best_so_far(tmp_path):
 
 def test_labels_too_many_for_memory_stay_where_they_are(client, as_if_large, monkeypatch):
     remote = on_workers(client)
-    monkeypatch.setattr("partita._memory.LITTLE", 0)
-    monkeypatch.setattr("partita._memory.available_memory", lambda: 100)
+    monkeypatch.setattr("partita._resources.LITTLE", 0)
+    monkeypatch.setattr("partita._resources.available_memory", lambda: 100)
     with pytest.raises(pt.errors.MemoryLimitError, match="can stay there"):
         np.asarray(remote)
-    monkeypatch.setattr("partita._memory.available_memory", lambda: 10_000)
+    monkeypatch.setattr("partita._resources.available_memory", lambda: 10_000)
     assert pt.expected_loss(TRUTH, remote) == pt.expected_loss(TRUTH, LABELS)
 
 
@@ -250,8 +250,8 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
     remote, said = on_workers(client), []
     assert gather_for(remote, "it", said.append) == pt.as_draws(LABELS)
     assert said[-1] == "66 of 66 draws fetched from the cluster"
-    monkeypatch.setattr("partita._memory.LITTLE", 0)
-    monkeypatch.setattr("partita._memory.available_memory", lambda: LABELS.size // 2)
+    monkeypatch.setattr("partita._resources.LITTLE", 0)
+    monkeypatch.setattr("partita._resources.available_memory", lambda: LABELS.size // 2)
     for size in (0, 1 << 26):
         monkeypatch.setattr(scan, "GATHERED_LABELS", size)
         for name, ask in {

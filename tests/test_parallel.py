@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from partita._parallel import run
+from partita._resources import run
 
 
 def test_threads_are_used_again():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita import _validate, _version
+from partita import _imports, _validate
 from partita.errors import InvalidInputError, PartitaError
 
 DRAWS = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 3, chain=np.repeat([0, 1, 2], 3))
@@ -104,7 +104,7 @@ def test_a_summary_from_a_path_of_sources(monkeypatch):
     assert versions["partita"] == pt.__version__
     assert versions["numpy"] == np.__version__
     assert set(versions) == {"python", "partita", "numpy", "scipy", "numba"}
-    assert _version.version_of("a-library-nobody-has") == "unknown"
+    assert _imports.version_of("a-library-nobody-has") == "unknown"
 
 
 def test_the_version_stands_once():
@@ -119,7 +119,7 @@ def test_the_version_stands_once():
 
 
 def test_large_results_are_refused_before_they_are_made(monkeypatch):
-    from partita import _memory
+    from partita import _resources
     from partita.errors import MemoryLimitError
 
     draws = pt.Draws(np.tile(np.arange(40), (3, 1)))
@@ -131,21 +131,21 @@ def test_large_results_are_refused_before_they_are_made(monkeypatch):
     }
     for use in asked.values():
         assert use() is not None
-    monkeypatch.setattr(_memory, "LITTLE", 0)
-    monkeypatch.setattr(_memory, "available_memory", lambda: 16)
+    monkeypatch.setattr(_resources, "LITTLE", 0)
+    monkeypatch.setattr(_resources, "available_memory", lambda: 16)
     for what, use in asked.items():
         with pytest.raises(MemoryLimitError, match=what):
             use()
 
 
 def test_little_memory_is_not_asked_for(monkeypatch):
-    from partita import _memory
+    from partita import _resources
     from partita.errors import MemoryLimitError
 
-    monkeypatch.setattr(_memory, "available_memory", lambda: 0)
-    _memory.require_memory(_memory.LITTLE, "a little", "")
+    monkeypatch.setattr(_resources, "available_memory", lambda: 0)
+    _resources.require_memory(_resources.LITTLE, "a little", "")
     with pytest.raises(MemoryLimitError, match="a little more"):
-        _memory.require_memory(_memory.LITTLE + 1, "a little more", "")
+        _resources.require_memory(_resources.LITTLE + 1, "a little more", "")
 
 
 def test_the_shells_limit_counts():
@@ -153,7 +153,7 @@ def test_the_shells_limit_counts():
     import subprocess
 
     code = (
-        "import resource; from partita._memory import available_memory as free\n"
+        "import resource; from partita._resources import available_memory as free\n"
         "before = free(); resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "assert free() < 2 << 30 <= (before or 3 << 30), (before, free())"
     )

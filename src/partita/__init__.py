@@ -7,8 +7,7 @@ good they are, and credible balls around them, after Wade and Ghahramani,
 Names load on first use, so ``import partita`` is light; ``__init__.pyi`` lists them.
 """
 
-from partita._lazy import lazy_names
-from partita._version import __version__
+from partita._imports import __version__, lazy_names
 
 __getattr__, _dir, _names = lazy_names(__name__, __file__)
 __all__ = ["__version__", *_names]

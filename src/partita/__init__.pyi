@@ -15,7 +15,6 @@ from partita import sklearn as sklearn
 from partita import testing as testing
 from partita._validate import Rng as Rng
 from partita._warmup import warmup as warmup
-from partita.credible.align import align as align
 from partita.credible.ball import Bound as Bound
 from partita.credible.ball import CredibleBall as CredibleBall
 from partita.credible.ball import credible_ball as credible_ball
@@ -27,6 +26,7 @@ from partita.credible.uncertainty import ClusterCounts as ClusterCounts
 from partita.credible.uncertainty import ClusterSizes as ClusterSizes
 from partita.credible.uncertainty import ClusterUncertainty as ClusterUncertainty
 from partita.credible.uncertainty import ItemUncertainty as ItemUncertainty
+from partita.credible.uncertainty import align as align
 from partita.credible.uncertainty import cluster_sizes_posterior as cluster_sizes_posterior
 from partita.credible.uncertainty import cluster_uncertainty as cluster_uncertainty
 from partita.credible.uncertainty import item_uncertainty as item_uncertainty

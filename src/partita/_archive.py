@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path, existing
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita._text import KINDS
 from partita._tolerance import SUM
 from partita.errors import (

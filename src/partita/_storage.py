@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._memory import readable_size
+from partita._resources import readable_size
 from partita._text import KINDS, Kind
 from partita._tolerance import SUM
 from partita._validate import choice, plain_array, texts

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from partita._optional import require
+from partita._imports import require
 from partita._result import fields_of
 from partita._text import Kind
 from partita._validate import Rng

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._optional import require
+from partita._imports import require
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.labels import Tree
 from partita.summary.result import Summary

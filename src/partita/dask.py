@@ -17,11 +17,10 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
-from partita._optional import require
+from partita._imports import __version__, require
+from partita._resources import require_memory
 from partita._storage import smallest_unsigned, store_rows, stores
 from partita._validate import unexpected
-from partita._version import __version__
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 from partita.kernels.arrays import Ints
 from partita.labels import first_appearance
@@ -93,7 +92,7 @@ def met(client: Any) -> Any:
     if client in _met:
         return client
     with explained(client):
-        found = client.run(resolve_name, "partita._version:__version__", on_error="return")
+        found = client.run(resolve_name, "partita._imports:__version__", on_error="return")
     missing = [error for error in found.values() if isinstance(error, ImportError)]
     if missing:
         raise ClusterError(

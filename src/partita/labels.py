@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._memory import require_memory
-from partita._optional import require
+from partita._imports import require
+from partita._resources import require_memory
 from partita._validate import flag, integers, plain_array, unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints

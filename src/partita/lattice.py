@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita._result import as_html
 from partita._text import counted
 from partita._validate import Rng, integers, positive, whole

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita import _storage
-from partita._memory import require_memory
-from partita._parallel import run, stream
+from partita._resources import require_memory, run, stream
 from partita._text import words
 from partita._validate import choice, number
 from partita.dask import RemoteLabels

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from partita._memory import require_memory
 from partita._progress import Status
+from partita._resources import require_memory
 from partita._validate import unexpected
 from partita.draws import Draws, as_draws
 from partita.errors import about

@@ -15,7 +15,7 @@ from partita._files import (
     atomic_path,
     write_text,
 )
-from partita._optional import require
+from partita._imports import require
 from partita.errors import MissingDependencyError, PartitaError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita import _memory
+from partita import _resources
 from partita import similarity_matrix as module
 from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
 from partita.kernels.labels import count_together, weigh_together
@@ -170,7 +170,7 @@ def test_float32_holds_the_rounded_matrix():
 
 
 def test_too_large_a_matrix_is_refused_with_the_alternative(monkeypatch):
-    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(_resources, "available_memory", lambda: 1 << 20)
     draws = pt.Draws(np.zeros((2, 1000), int))
     with pytest.raises(MemoryLimitError, match=r"1,000 items needs 7\.6 MiB, but 1\.0 MiB.*rows="):
         pt.similarity(draws)
@@ -204,12 +204,12 @@ def test_memory_of_a_container_is_read(tmp_path):
     (tmp_path / "memory.current").write_text("700\n")
     (tmp_path / "memory.stat").write_text("anon 500\ninactive_file 150\n")
     pair = str(tmp_path / "memory.max"), str(tmp_path / "memory.current")
-    assert _memory._container_memory(*pair) == 450
+    assert _resources._container_memory(*pair) == 450
     (tmp_path / "memory.max").write_text("max\n")
-    assert _memory._container_memory(*pair) is None
+    assert _resources._container_memory(*pair) is None
 
 
 def test_sizes_are_readable():
-    assert _memory.readable_size(12) == "12 bytes"
-    assert _memory.readable_size(3 << 30) == "3.0 GiB"
-    assert _memory.readable_size(5000 << 40) == "5,000.0 TiB"
+    assert _resources.readable_size(12) == "12 bytes"
+    assert _resources.readable_size(3 << 30) == "3.0 GiB"
+    assert _resources.readable_size(5000 << 40) == "5,000.0 TiB"

@@ -11,7 +11,6 @@ from matplotlib.patches import Ellipse
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.plots._inputs import observations_of
 from partita.plots._on_data import (
     packed_rows,
     prepare_ball,
@@ -19,7 +18,7 @@ from partita.plots._on_data import (
     prepare_shapes,
     prepare_view,
 )
-from partita.plots._style import colour, colour_indices
+from partita.plots._style import colour, colour_indices, observations_of
 
 
 @pytest.fixture(scope="module")

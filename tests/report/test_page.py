@@ -14,8 +14,7 @@ from partita._files import FileMissingError, FileOverwriteError
 from partita.errors import MissingDependencyError
 from partita.report import page as writing
 from partita.report.page import figures
-from partita.report.pictures import pictures
-from partita.report.prepare import prepare
+from partita.report.prepare import pictures, prepare
 from report.conftest import NASTY
 
 

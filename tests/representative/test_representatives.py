@@ -120,7 +120,7 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
 def test_tables_of_a_part_are_those_of_the_part(loss):
     from partita.representative.bounds import part_of
-    from partita.search.part_tables import PartTables
+    from partita.representative.k_medians import PartTables
     from partita.search.problem import tables_from_draws
 
     draws = random_draws(1, weighted=False)

@@ -314,7 +314,7 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         return
     if scheduler is not None and workers is not None:
         raise click.UsageError("--workers starts a cluster and --scheduler names one; give one.")
-    from partita._optional import require
+    from partita._imports import require
 
     asked = "--scheduler" if scheduler is not None else "--workers"
     distributed = require("distributed", extra="dask", purpose=asked)

@@ -30,7 +30,7 @@ from partita._files import (
     explained,
     scratch_path,
 )
-from partita._optional import require
+from partita._imports import require
 from partita.errors import MissingDependencyError
 
 if TYPE_CHECKING:

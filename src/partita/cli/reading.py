@@ -204,7 +204,7 @@ def _npy_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
 
 def _parquet_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
     """Pandas' index, where it is text, comes first under an empty heading."""
-    from partita._optional import require
+    from partita._imports import require
     from partita.io.draws_table import ParquetTable
 
     parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run_interruptible
 from partita._progress import Status
+from partita._resources import run_interruptible
 from partita._result import Result
 from partita._text import counted, words
 from partita._tolerance import MASS, SUM

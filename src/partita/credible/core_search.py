@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import run
 from partita._progress import Status
+from partita._resources import run
 from partita._tolerance import MASS
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels, relabel

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import count_jobs, run
+from partita._resources import count_jobs, run
 from partita._result import Result
 from partita._validate import Rng, generator, whole
 from partita.draws import Draws, as_draws

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._parallel import count_jobs, run
+from partita._resources import count_jobs, run
 from partita._result import Page, Result, Table
 from partita._text import Kind, counted
 from partita._validate import Rng

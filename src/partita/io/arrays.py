@@ -17,8 +17,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
-from partita._optional import require
+from partita._imports import require
+from partita._resources import require_memory
 from partita._storage import are_in_file, canonical_counts
 from partita._validate import plain_array
 from partita.dask import current_client

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._imports import require
 from partita._text import listed
 from partita._validate import plain_array
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._imports import require
 from partita._progress import Status
 from partita._storage import label_buffer, smallest_unsigned
 from partita._text import Kind

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita._validate import Rng, flag, plain_array, text_or_none, unexpected, whole
 from partita._validate import generator as generator_from
 from partita.draws import Draws

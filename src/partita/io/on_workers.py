@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._optional import require
+from partita._imports import require
 from partita._storage import stores
 from partita._validate import plain_array, stacked
 from partita.dask import as_client, canonical_store, explained, finish, in_order, met, sent

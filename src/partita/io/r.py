@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
-from partita._optional import require
+from partita._imports import require
+from partita._resources import require_memory
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
 from partita.io.draws_table import (

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from partita._files import FileAccessError, FileMissingError, PathLike, existing
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita.errors import (
     FileFormatError,
     InvalidInputError,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
-from partita._optional import require
+from partita._imports import require
 from partita._progress import Status
 from partita._storage import smallest_unsigned
 from partita._validate import flag

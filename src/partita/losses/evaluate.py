@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita._tolerance import MASS, MATRIX
 from partita._validate import refuse_masked, shown
 from partita.draws import Draws, as_partitions

@@ -8,6 +8,6 @@ is drawn is prepared apart from the drawing.
 Figures load on first use, and matplotlib when one is drawn; ``__init__.pyi`` lists them.
 """
 
-from partita._lazy import lazy_names
+from partita._imports import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

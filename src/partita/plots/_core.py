@@ -12,7 +12,6 @@ from partita._text import words
 from partita.credible.core import CredibleCore, holding
 from partita.errors import InvalidInputError
 from partita.labels import DataLike
-from partita.plots._inputs import observations_of
 from partita.plots._on_data import prepare_view
 from partita.plots._style import (
     GREY,
@@ -24,6 +23,7 @@ from partita.plots._style import (
     library,
     many_axes,
     marker,
+    observations_of,
     plain,
     remark,
     whole_ticks,

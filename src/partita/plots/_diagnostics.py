@@ -15,8 +15,18 @@ from partita.diagnostics.diagnose import diagnose_values, functionals, title_of,
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
-from partita.plots._inputs import as_fit, estimate_for, posterior_of
-from partita.plots._style import GREY, INK, NORMAL, colour, library, many_axes, plain
+from partita.plots._style import (
+    GREY,
+    INK,
+    NORMAL,
+    as_fit,
+    colour,
+    estimate_for,
+    library,
+    many_axes,
+    plain,
+    posterior_of,
+)
 from partita.samplers.fit import Fit
 from partita.samplers.product import Product
 from partita.scan import by_chain

@@ -17,10 +17,10 @@ from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.losses.hasse import HasseDiagram, hasse_diagram
-from partita.plots._inputs import ball_of
 from partita.plots._style import (
     INK,
     SMALL,
+    ball_of,
     headline,
     is_dark,
     key_beside,

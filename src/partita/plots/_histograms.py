@@ -12,11 +12,11 @@ from partita._text import in_unit, percent, with_unit, words
 from partita.credible.ball import CredibleBall
 from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
 from partita.labels import DrawsLike
-from partita.plots._inputs import ball_of
 from partita.plots._style import (
     GREY,
     INK,
     OTHER,
+    ball_of,
     colour,
     headline,
     library,

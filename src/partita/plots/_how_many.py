@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from partita._text import counted, with_unit, words
-from partita.plots._inputs import of_kind
 from partita.plots._style import (
     GREY,
     OTHER,
@@ -15,6 +14,7 @@ from partita.plots._style import (
     colour,
     headline,
     library,
+    of_kind,
     one_axes,
     plain,
     points_with_errors,

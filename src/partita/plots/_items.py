@@ -15,7 +15,6 @@ from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ItemUncertainty
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
-from partita.plots._inputs import of_kind
 from partita.plots._style import (
     GREY,
     SMALL,
@@ -25,6 +24,7 @@ from partita.plots._style import (
     headline,
     library,
     many_axes,
+    of_kind,
     one_axes,
     plain,
     shorten,

@@ -15,19 +15,21 @@ from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataLike, Labels, LabelsLike, as_labels, by_size, cross_table
-from partita.plots._inputs import ball_of, fit_for, observations_of
 from partita.plots._style import (
     GREY,
     INK,
     NORMAL,
     SMALL,
+    ball_of,
     cluster_legend,
     colour,
     colour_indices,
+    fit_for,
     headline,
     library,
     many_axes,
     marker,
+    observations_of,
     one_axes,
     plain,
     shorten,

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from partita.plots._histograms import distances, n_clusters
-from partita.plots._inputs import of_kind
 from partita.plots._items import items
 from partita.plots._on_data import estimate
 from partita.plots._similarity import similarity
-from partita.plots._style import library, many_axes
+from partita.plots._style import library, many_axes, of_kind
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:

@@ -17,8 +17,17 @@ from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.evaluate import pairwise_distances
-from partita.plots._inputs import ball_of
-from partita.plots._style import INK, SMALL, colour, headline, library, one_axes, plain, shorten
+from partita.plots._style import (
+    INK,
+    SMALL,
+    ball_of,
+    colour,
+    headline,
+    library,
+    one_axes,
+    plain,
+    shorten,
+)
 from partita.representative.modes import Modes
 from partita.representative.representatives import Representatives
 from partita.summary.result import Summary

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from partita._text import counted
 from partita.kernels.arrays import Int32s, Ints
 from partita.labels import LabelsLike, as_labels
-from partita.plots._inputs import of_kind
 from partita.plots._style import (
     INK,
     OTHER,
@@ -19,6 +18,7 @@ from partita.plots._style import (
     colour_indices,
     headline,
     library,
+    of_kind,
     one_axes,
     plain,
     remark,

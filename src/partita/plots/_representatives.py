@@ -13,7 +13,6 @@ from partita._text import counted, in_unit, with_unit, words
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
 from partita.labels import DataLike
-from partita.plots._inputs import fit_for, observations_of, of_kind
 from partita.plots._on_data import (
     Curve,
     View,
@@ -31,9 +30,12 @@ from partita.plots._style import (
     SMALL,
     colour,
     colour_indices,
+    fit_for,
     headline,
     library,
     many_axes,
+    observations_of,
+    of_kind,
     one_axes,
     plain,
     points_with_errors,

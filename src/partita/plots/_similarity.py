@@ -17,17 +17,18 @@ from partita._validate import whole
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike
-from partita.plots._inputs import estimate_for, posterior_of
 from partita.plots._style import (
     GREY,
     SMALL,
     channels,
     colour,
     colour_indices,
+    estimate_for,
     headline,
     is_dark,
     library,
     one_axes,
+    posterior_of,
     shorten,
     similarity_colours,
     similarity_scale,

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, atomic_path
-from partita._optional import require
+from partita._imports import require
 from partita._text import Words
 from partita.plots._similarity import SimilarityMap
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.holds import LEVELS, Holds
-from partita.report.prepare import Content, ItemPositions, prepare
+from partita.report.prepare import LEVELS, Content, Holds, ItemPositions, prepare
 from partita.report.wording import BOUNDS
 
 if TYPE_CHECKING:

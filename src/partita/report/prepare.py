@@ -1,29 +1,188 @@
-"""What a report shows, as plain data: nothing here knows how it is drawn."""
+"""What a report shows, as plain data and static figures."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from html import escape
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partita import plots
+from partita._imports import require
 from partita._result import Table
 from partita._text import Words, counted, in_list, with_unit, words
-from partita.kernels.arrays import Bools, Floats
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
+from partita.plots._style import INK, close_figure, library
 from partita.report import wording
-from partita.report.holds import Holds, holds, profile_table
-from partita.report.partitions import HowMany, Shown, how_many, shown_partitions
-from partita.report.pictures import pictures
+from partita.report.partitions import HowMany, Shown, how_many, shown_partitions, wide_corners
 from partita.summary import tables
 from partita.summary.summarize import Observations
 
 if TYPE_CHECKING:
+    from partita.credible.profiles import Profiles
+    from partita.search.clusters_curve import ClustersCurve
+    from partita.search.price_path import PricePath
     from partita.summary.result import Summary
+
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Probabilities on offer."""
+
+_ROWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A core, in words, and its items."""
+
+    percent: str
+    text: str
+    items: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Holds:
+    """Cores from the smallest probability on, and which of them is the one at 0.9."""
+
+    levels: tuple[Held, ...]
+    start: int
+
+
+def holds(summary: Summary) -> Holds | None:
+    """The cores of a summary whose draws are few enough for a short search."""
+    core = summary.core
+    if core is None:
+        return None
+    found = [core if prob == core.prob else core.at(prob) for prob in LEVELS]
+    levels = tuple(
+        Held(
+            f"{100 * prob:g}%",
+            one.sentence,
+            one.items,
+        )
+        for prob, one in zip(LEVELS, found, strict=True)
+    )
+    return Holds(levels, LEVELS.index(0.9))
+
+
+def profile_table(profiles: Profiles) -> Table:
+    """One row per cluster, column and parameter."""
+
+    def interval(low: float, high: float) -> str:
+        return f"{low:.4g} to {high:.4g}" if np.isfinite(low) and np.isfinite(high) else "–"
+
+    shown = range(min(len(profiles), _ROWS))
+    modelled = bool(np.isfinite(profiles.given_low).any())  # without a model there are no intervals
+    rows = tuple(
+        (
+            str(profiles.cluster[r]),
+            profiles.column[r],
+            profiles.parameter[r],
+            f"{profiles.given[r]:.4g}",
+            *([interval(profiles.given_low[r], profiles.given_high[r])] if modelled else []),
+            f"{profiles.averaged[r]:.4g}",
+            interval(profiles.averaged_low[r], profiles.averaged_high[r]),
+        )
+        for r in shown
+    )
+    percent = f"{100 * profiles.prob:g}%"
+    caption = (
+        "What each cluster is like: given the partition, and averaged over the clusters that its "
+        f"items have in {counted(profiles.n_draws, words(profiles.kind).draw)}, so that the "
+        "uncertainty of the clustering is in it."
+    )
+    if len(profiles) > _ROWS:
+        caption += f" The first {_ROWS} of {len(profiles):,} rows."
+    columns = ["Cluster", "Column", "Parameter", "Given", "Averaged", f"{percent} interval"]
+    if modelled:
+        columns.insert(4, f"{percent} interval")
+    return Table(caption, tuple(columns), rows)
+
+
+_MOST_SHAPES = 2_000
+"""Of a picture with more, the shapes are an image within the SVG."""
+_SCALE = 1.45
+"""Pixels for a point of a figure, at most."""
+
+
+def pictures(summary: Summary) -> dict[str, str]:
+    """The figures of ``partita.plots`` that a report shows, by the name of their place.
+
+    What can be chosen in them carries the key of its choice.
+    """
+    require("matplotlib.figure", extra="report", purpose="the report")
+    with library("style").context("default"):
+        found = {"counts": _svg("counts", plots.n_clusters(summary))}
+        if summary.curve is not None:
+            found["curve"] = _curve(summary.curve)
+        if summary.path is not None:
+            found["path"] = _path(summary, summary.path)
+        if summary.core is not None:
+            found["core"] = _svg("core", plots.core(summary.core))
+        if summary.profiles is not None:
+            found["profiles"] = _svg("profiles", plots.profiles(summary))
+        if summary.draws.kind != "ensemble" and summary.draws.weights is None:
+            panels = plots.traces(summary, estimate=summary.estimate)
+            for line in (line for ax in panels for line in ax.lines):
+                line.set_rasterized(True)
+            found["traces"] = _svg("traces", panels)
+    return found
+
+
+def _curve(curve: ClustersCurve) -> str:
+    ax, choices = plots.clusters_curve(curve), {}
+    for k, percent in zip(curve.k.tolist(), curve.percent.tolist(), strict=True):
+        ax.axvspan(k - 0.5, k + 0.5, alpha=0.0, gid=f"k{k}")
+        clusters = counted(k, "cluster")
+        choices[f"k{k}"] = f"Show the best of {clusters}, {percent:.2g}% above the estimate"
+    return _svg("curve", ax, choices)
+
+
+def _path(summary: Summary, path: PricePath) -> str:
+    ax, choices, corners = plots.price_path(path, estimate=summary.estimate), {}, list(path)
+    if int(path.n_clusters.sum()) > _MOST_SHAPES:
+        for artist in (*ax.patches, *ax.collections):
+            artist.set_rasterized(True)
+    for j in wide_corners(path):
+        low, high = corners[j].low, corners[j].high
+        ax.axvspan(low, high, alpha=0.0, gid=f"price{j}")
+        clusters = counted(corners[j].n_clusters, "cluster")
+        best = "optimal" if corners[j].is_proven else "the best found"
+        choices[f"price{j}"] = f"Show {clusters}, {best} for prices from {low:.4f} to {high:.4f}"
+    return _svg("path", ax, choices)
+
+
+def _svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
+    """A figure as an SVG element in the page's text colour, its choices as buttons.
+
+    The figure is closed, which pyplot would keep.
+    """
+    figure = np.asarray(axes, dtype=object).flat[0].figure
+    out = StringIO()
+    # Text stays text; the salt keeps ids apart that several figures would share.
+    with library("style").context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(out, format="svg", transparent=True, dpi=120)
+    close_figure(figure)
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", text)  # every figure has a patch_1
+    # All figures have letters of about the same size, however wide they are.
+    widest = f"max-width:{_SCALE * 72.0 * figure.get_figwidth():.0f}px"
+    opening = rf'<svg class="figure" style="{widest}" \1>'
+    text = re.sub(r'^<svg[^>]*(viewBox="[^"]*")[^>]*>', opening, text)
+    for key, label in (choices or {}).items():
+        button = f'data-show="{key}" role="button" tabindex="0" aria-label="{escape(label)}"'
+        text = text.replace(f'<g id="{key}">', f'<g class="pick" {button}>')
+    return text.replace("#000000", "currentColor").replace(INK, "currentColor")
 
 
 @dataclass(frozen=True, eq=False)

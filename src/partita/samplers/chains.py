@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
-from partita._parallel import run
 from partita._progress import NotebookLine, in_notebook, is_shown
+from partita._resources import require_memory, run
 from partita._storage import smallest_unsigned
 from partita._text import counted
 from partita._validate import shown

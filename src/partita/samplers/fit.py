@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike
-from partita._optional import require
+from partita._imports import require, version_of
 from partita._result import Page, Result, clipped
 from partita._text import counted, span
 from partita._validate import Rng, between, generator, whole
-from partita._version import version_of
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
@@ -237,14 +236,14 @@ class Fit(Simulations, Predictions, Result):
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write the fit to one file, atomically and without pickle; see :meth:`load`."""
-        from partita.samplers.storage import save_fit
+        from partita.samplers.checkpoint import save_fit
 
         save_fit(self, path, overwrite=overwrite)
 
     @staticmethod
     def load(path: PathLike) -> Fit:
         """Read a fit that :meth:`save` wrote."""
-        from partita.samplers.storage import load_fit
+        from partita.samplers.checkpoint import load_fit
 
         return load_fit(path)
 

@@ -12,8 +12,19 @@ from partita.errors import InvalidDataError
 from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
-from partita.samplers.base import Block, Kernel, Moments, PerColumn, at_column, per_column, spread
-from partita.samplers.cells import cell_sums, column_groups, group_sums, present_moments
+from partita.samplers.base import (
+    Block,
+    Kernel,
+    Moments,
+    PerColumn,
+    at_column,
+    cell_sums,
+    column_groups,
+    group_sums,
+    per_column,
+    present_moments,
+    spread,
+)
 
 _LARGEST = 2.0**53
 """Beyond this, neighbouring whole numbers are no longer told apart."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import require_memory
+from partita._resources import require_memory
 from partita._result import Result
 from partita._validate import Rng, between, generator, whole
 from partita.credible.profiles import Profiles, data_profiles, evenly_spaced, weighted_interval

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from partita._files import PathLike
-from partita._memory import require_memory
-from partita._parallel import count_jobs
+from partita._resources import count_jobs, require_memory
 from partita._text import listed
 from partita._validate import Rng, generator, number, unexpected, whole
 from partita._validate import path as clean_path

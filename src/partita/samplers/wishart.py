@@ -14,8 +14,16 @@ from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
 from partita.labels import DataSource
-from partita.samplers.base import Block, Kernel, Moments, PerColumn, per_column, spread
-from partita.samplers.cells import group_sums, present_moments
+from partita.samplers.base import (
+    Block,
+    Kernel,
+    Moments,
+    PerColumn,
+    group_sums,
+    per_column,
+    present_moments,
+    spread,
+)
 from partita.samplers.normal import refuse_extremes
 
 _ADVICE = (

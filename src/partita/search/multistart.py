@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import available_memory
+from partita._resources import available_memory
 from partita._text import words
 from partita.draws import Draws
 from partita.labels import Labels, canonical

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partita._parallel import count_jobs
 from partita._progress import Status
+from partita._resources import count_jobs
 from partita._result import Page, Result, Table
 from partita._text import roughly
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM

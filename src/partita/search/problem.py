@@ -7,7 +7,7 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import available_memory
+from partita._resources import available_memory
 from partita.draws import Draws
 from partita.kernels.counts import (
     Averaged,

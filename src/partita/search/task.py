@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._memory import available_memory, readable_size
-from partita._parallel import count_jobs, pool_of
+from partita._resources import available_memory, count_jobs, pool_of, readable_size
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, generator
 from partita.draws import Draws

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from partita._optional import require
+from partita._imports import require
 
 if TYPE_CHECKING:
     from partita.sklearn.estimators import BayesianMixture, ConsensusClustering, PartitionConsensus

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._optional import require
+from partita._imports import require
 from partita._result import Result, Table
 from partita._text import counted, words
 from partita._validate import flag

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
+from partita._imports import version_of
 from partita._validate import Rng, refuse_masked, seconds, unexpected
-from partita._version import version_of
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import Profiles
 from partita.credible.profiles import profiles as profiles_of
