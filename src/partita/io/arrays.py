@@ -303,7 +303,7 @@ def _draws_from_array(array: Any) -> Draws:
     names = item_names(array, item)
     client = None if array.chunks is None else current_client()
     if client is not None:
-        from partita.io.on_workers import draws_on_workers
+        from partita.io.read import draws_on_workers
 
         order = [dim for dim in (chain, draw, item) if dim]
         labels = array.transpose(*order).data.reshape(-1, array.sizes[item])
@@ -378,7 +378,7 @@ def draws_from_dask(array: Any) -> Draws:
     client = current_client()
     if client is None:
         return draws_in_blocks(array, lambda part: part.compute())
-    from partita.io.on_workers import draws_on_workers
+    from partita.io.read import draws_on_workers
 
     if array.ndim == 2:
         return draws_on_workers(array, client)

@@ -1,23 +1,188 @@
-"""One page of four panels."""
+"""One page of four panels, and its histograms: numbers of clusters, distances to the estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from partita.plots._histograms import distances, n_clusters
+from partita._text import in_unit, percent, with_unit, words
+from partita.credible.ball import CredibleBall
+from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
+from partita.labels import DrawsLike
 from partita.plots._items import items
 from partita.plots._on_data import estimate
 from partita.plots._similarity import similarity
-from partita.plots._style import library, many_axes, of_kind
+from partita.plots._style import (
+    GREY,
+    INK,
+    OTHER,
+    ball_of,
+    colour,
+    headline,
+    library,
+    many_axes,
+    of_kind,
+    one_axes,
+    plain,
+    remark,
+    whole_ticks,
+)
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from partita.samplers.fit import Fit
+
+
+def n_clusters(
+    source: DrawsLike | ClusterCounts, *, prob: float = 0.95, ax: Axes | None = None
+) -> Axes:
+    """Posterior of the number of clusters, with its equal-tailed interval in colour.
+
+    Parameters
+    ----------
+    source : Summary, ClusterCounts, Fit, Draws or anything as_draws accepts
+    prob : float in (0, 1], default 0.95
+        Probability of the interval.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> ax = pt.plots.n_clusters([[0, 0, 1], [0, 1, 2], [0, 1, 1], [0, 0, 0]])
+    >>> [float(bar.get_height()) for bar in ax.patches]
+    [0.25, 0.5, 0.25]
+    """
+    library("figure")
+    counts = source.counts if isinstance(source, Summary) else source
+    if not isinstance(counts, ClusterCounts):
+        counts = n_clusters_posterior(counts)
+    low, high = counts.interval(prob)
+    axes = one_axes(ax, width=5.6, height=3.4)
+    within = (counts.values >= low) & (counts.values <= high)
+    axes.bar(
+        counts.values,
+        counts.probabilities,
+        width=0.86,
+        color=np.where(within, colour(0), OTHER).tolist(),
+    )
+    axes.set_xlim(counts.values[0] - 0.9, counts.values[-1] + 0.9)
+    axes.set_xlabel("number of clusters")
+    axes.set_ylabel(words(counts.kind).posterior_probability)
+    whole_ticks(axes, "x", most=14)
+    plain(axes)
+    note = f"mode {counts.mode}, mean {counts.mean:.3g}, {percent(prob)} in {low} to {high}"
+    if isinstance(source, Summary):
+        note += f"; the estimate has {source.n_clusters}"
+    headline(axes, "Number of clusters", note)
+    return axes
+
+
+_MOST_BINS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceHistogram:
+    """Posterior probability of distances from the estimate.
+
+    Attributes
+    ----------
+    edges : ndarray of float, shape (n_bins + 1,)
+    inside, outside : ndarray of float, shape (n_bins,)
+        Probability in each bin of draws inside and outside the ball.
+    radius, mean : float
+        The radius, and the mean distance: the expected loss of the estimate.
+    """
+
+    edges: NDArray[np.float64]
+    inside: NDArray[np.float64]
+    outside: NDArray[np.float64]
+    radius: float
+    mean: float
+
+
+def prepare_distances(ball: CredibleBall) -> DistanceHistogram:
+    """Bins of equal width from 0 to the largest distance, by the Freedman-Diaconis rule."""
+    weights, far = ball.draws.probabilities, float(ball.distances.max())
+    quartiles = np.quantile(ball.distances, [0.25, 0.75])
+    width = 2.0 * float(np.diff(quartiles)[0]) / ball.distances.size ** (1.0 / 3.0)
+    bins = _MOST_BINS if width == 0.0 else int(np.clip(np.ceil(far / width), 5, _MOST_BINS))
+    edges = np.linspace(0.0, far if far > 0.0 else 1.0, bins + 1)
+    inside, outside = (
+        np.histogram(ball.distances[mask], bins=edges, weights=weights[mask])[0]
+        for mask in (ball.inside, ~ball.inside)
+    )
+    mean = float(ball.distances @ weights)
+    return DistanceHistogram(edges, inside, outside, ball.radius, mean)
+
+
+def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes:
+    """Histogram of the draws' distances from the estimate of a credible ball, radius marked.
+
+    Parameters
+    ----------
+    source : Summary or CredibleBall
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 3]]
+    >>> ax = pt.plots.distances(pt.credible_ball(draws, [0, 0, 1, 1]))
+    >>> ax.get_xlabel()
+    'variation of information to the estimate (bits)'
+    """
+    library("figure")
+    ball = ball_of(source)
+    found = prepare_distances(ball)
+    axes = one_axes(ax, width=5.6, height=3.4)
+    width = float(found.edges[1])
+    left = found.edges[:-1]
+    line: dict[str, Any] = {"width": width, "align": "edge", "edgecolor": "white", "linewidth": 0.4}
+    axes.bar(left, found.inside, color=colour(0), label="inside", **line)
+    axes.bar(left, found.outside, bottom=found.inside, color=OTHER, label="outside", **line)
+    axes.axvline(found.radius, color=INK, linewidth=1.2)
+    low, high = axes.get_xlim()
+    late = found.radius > (low + high) / 2
+    axes.set_ylim(0.0, 1.15 * float((found.inside + found.outside).max()))  # room for the radius
+    remark(
+        axes,
+        f"{percent(ball.prob)} radius {found.radius:.3g}",
+        (found.radius, 1.0),
+        (-4.0 if late else 4.0, -1.0),
+        xycoords=("data", "axes fraction"),
+        ha="right" if late else "left",
+        va="top",
+        color=INK,
+    )
+    axes.set_xlabel(with_unit(f"{ball.loss.title} to the estimate", ball.loss.unit))
+    said = words(ball.draws.kind)
+    axes.set_ylabel(said.posterior_probability)
+    plain(axes)
+    headline(
+        axes,
+        f"Distance of the {said.draws} from the estimate",
+        f"coverage {ball.coverage:.4g}, {int(ball.inside.sum()):,} of {ball.draws.n_draws:,} "
+        f"{said.draws} inside; mean distance "
+        f"{in_unit(f'{found.mean:.3g}', ball.loss.unit)}",
+    )
+    axes.spines["left"].set_color(GREY)
+    return axes
 
 
 def overview(

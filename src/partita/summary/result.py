@@ -346,14 +346,14 @@ class Summary(Result):
 
     def to_latex(self) -> str:
         """Estimate, ball and clusters as a LaTeX table, which needs the package ``booktabs``."""
-        from partita.summary.paper import latex
+        from partita.summary.tables import latex
 
         return latex(self)
 
     @property
     def methods(self) -> str:
         """A paragraph for the methods section, with versions and references."""
-        from partita.summary.paper import methods
+        from partita.summary.tables import methods
 
         return methods(self)
 
