@@ -59,7 +59,7 @@ def normals() -> Any:
 
 def write_report(path: Path) -> None:
     """The sample report that the first page links to."""
-    galaxies_summary().to_html(path)
+    galaxies_summary().to_html(path, overwrite=True)
 
 
 def overview() -> Any:
