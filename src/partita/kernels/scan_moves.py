@@ -13,6 +13,7 @@ from partita.kernels._jit import fast_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
 from partita.kernels.counts import DRAWS, add_rows
+from partita.kernels.problem import LANES
 
 MOST_CELLS = 1 << 22
 """Cells of the tables of as many draws as are added together, at most."""
@@ -77,7 +78,8 @@ def add_counts(rows: Int32s, slots: Int32s, counts: Int32s) -> None:
     """Count some items, whose slots are given, in each draw."""
     for d in range(rows.shape[0]):
         for i in range(rows.shape[1]):
-            counts[d, rows[d, i], slots[i]] += 1
+            # Unsigned: an index that cannot be negative is not checked for counting from the end.
+            counts[d, np.uint64(rows[d, i]), np.uint64(slots[i])] += 1
 
 
 @fast_kernel
@@ -101,19 +103,47 @@ def fill_gains(
         tables.joint[d], tables.truth[d] = joint, truth
 
 
+@part_of_kernel
+def _add_eight(rows: Int32s, gains: Floats, i: int, out: Floats) -> None:
+    """As ``add_steps`` for eight slots: named sums stay in one vector register over all draws."""
+    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+    for d in range(rows.shape[0]):
+        t = np.uint64(rows[d, i])
+        a0 += gains[d, t, 0]
+        a1 += gains[d, t, 1]
+        a2 += gains[d, t, 2]
+        a3 += gains[d, t, 3]
+        a4 += gains[d, t, 4]
+        a5 += gains[d, t, 5]
+        a6 += gains[d, t, 6]
+        a7 += gains[d, t, 7]
+    out[i, 0] += a0
+    out[i, 1] += a1
+    out[i, 2] += a2
+    out[i, 3] += a3
+    out[i, 4] += a4
+    out[i, 5] += a5
+    out[i, 6] += a6
+    out[i, 7] += a7
+
+
 @fast_kernel
 def add_moves(rows: Int32s, homes: Int32s, gains: Floats, back: Floats, out: Floats) -> None:
     """Add what the joint sum owes to each item in each slot, after it has left its home.
 
     An item without a home (−1) leaves nothing. ``out`` has a row for each item.
     """
+    narrow = gains.shape[2] == LANES
     for i in range(homes.size):
-        add_steps(rows, gains, i, out)
+        if narrow:
+            _add_eight(rows, gains, i, out)
+        else:
+            add_steps(rows, gains, i, out)
         home = homes[i]
         if home >= 0:
             again = 0.0
             for d in range(rows.shape[0]):
-                again += back[d, rows[d, i], home]
+                again += back[d, np.uint64(rows[d, i]), np.uint64(home)]
             out[i, home] += again
 
 

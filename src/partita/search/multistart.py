@@ -243,7 +243,7 @@ MOVED = 2
 DEFAULT_STARTS = 64
 """Restarts in a row without a gain after which a search ends, where they cost little."""
 
-LITTLE_WORK, MUCH_WORK, NONLINEAR_WORK = 2e7, 5e7, 3e8
+LITTLE_WORK, MUCH_WORK, NONLINEAR_WORK = 6e6, 5e7, 3e8
 """Table cells read by such restarts after which it ends, where they cost more: if kinds of starts
 have met, if not, and for losses that are not linear, which have many more local minima."""
 
