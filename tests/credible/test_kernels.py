@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
+from partita.labels import by_size
 from partita.scan import shapes_of
 from reference import uncertainty as twin
 from strategies import label_vectors
@@ -60,8 +61,8 @@ def test_count_together(case):
 @given(draws_and_estimate())
 def test_matching_by_enumeration(case):
     draws, estimate = case
-    aligned = pt.align(draws, pt.partitions.labels.by_size(estimate))
-    numbered = pt.partitions.labels.by_size(estimate).tolist()
+    aligned = pt.align(draws, by_size(estimate))
+    numbered = by_size(estimate).tolist()
     for row, found in zip(draws.labels.tolist(), aligned.tolist(), strict=True):
         stands_for = twin.matching(row, numbered)
         assert [max(k, -1) for k in found] == [stands_for.get(t, -1) for t in row]

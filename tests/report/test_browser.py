@@ -14,7 +14,7 @@ def test_opens_offline_without_errors(tab):
     assert tab.requests() == []
     assert tab.errors() == []
     assert tab.run("window.hacked") is None
-    drawn = each(tab, ".plot", "e.querySelector('*')?.shadowRoot !== null")
+    drawn = each(tab, ".plot", "!!e.querySelector('svg') || !!e.querySelector('*')?.shadowRoot")
     assert drawn == [True] * 9
 
 

@@ -124,7 +124,7 @@ def test_a_corner_or_a_number_of_clusters_shows_its_partition(browser, tmp_path)
     def current():
         return each(tab, "#how-many [aria-current]", "e.dataset.show ?? e.tagName")
 
-    assert summary.curve.sentences[1:] in tab.text("#plateau-text")
+    assert summary.curve.sentence[1:] in tab.text("#plateau-text")
     assert len(each(tab, "#plot-path .pick", "e")) == len(summary.path)
     tab.click("#plot-path .pick[data-show=price3]")
     assert pt.distance(shown(), summary.path.labels[3]) == 0.0
