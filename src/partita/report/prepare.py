@@ -140,7 +140,7 @@ def pictures(summary: Summary) -> dict[str, str]:
 def _curve(curve: ClustersCurve) -> str:
     ax, choices = plots.clusters_curve(curve), {}
     for k, percent in zip(curve.k.tolist(), curve.percent.tolist(), strict=True):
-        ax.axvspan(k - 0.5, k + 0.5, alpha=0.0, gid=f"k{k}")
+        ax.axvspan(k - 0.5, k + 0.5, alpha=0.0, zorder=10, gid=f"k{k}")
         clusters = counted(k, "cluster")
         choices[f"k{k}"] = f"Show the best of {clusters}, {percent:.2g}% above the estimate"
     return _svg("curve", ax, choices)
@@ -153,7 +153,7 @@ def _path(summary: Summary, path: PricePath) -> str:
             artist.set_rasterized(True)
     for j in wide_corners(path):
         low, high = corners[j].low, corners[j].high
-        ax.axvspan(low, high, alpha=0.0, gid=f"price{j}")
+        ax.axvspan(low, high, alpha=0.0, zorder=10, gid=f"price{j}")
         clusters = counted(corners[j].n_clusters, "cluster")
         best = "optimal" if corners[j].is_proven else "the best found"
         choices[f"price{j}"] = f"Show {clusters}, {best} for prices from {low:.4f} to {high:.4f}"
