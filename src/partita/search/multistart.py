@@ -250,8 +250,10 @@ have met, if not, and for losses that are not linear, which have many more local
 NONLINEAR_TIMES = 4
 """Times as many restarts for these."""
 
-CHAINS = 2
-"""Partitions from which iterated local search begins."""
+CHAINS, NONLINEAR_CHAINS = 2, 6
+"""Partitions from which iterated local search begins, and for losses that are not linear.
+Crossing modes under ID and two modes under NID, four seeds each, from 2 to 6: 0.24% lower on
+average and no miss instead of one, for 1.5 and 0.5 times the processor time."""
 
 TIRED = (
     "work: the search was ended while single items still moved, because partitions of so many "
@@ -318,7 +320,7 @@ def _iterated(task: Task, problem: Problem, ends: list[Reached]) -> list[Reached
     agree = len(kinds_at_best(ends)) >= KINDS
     work = NONLINEAR_WORK if nonlinear else LITTLE_WORK if agree else MUCH_WORK
     patience = task.options.n_starts * (NONLINEAR_TIMES if nonlinear else 1), share * work
-    chains = 1 if agree and not nonlinear else CHAINS
+    chains = NONLINEAR_CHAINS if nonlinear else 1 if agree else CHAINS
     walk = partial(iterate_from, task, problem, patience)
     while not _is_over(task, ends):
         lead = distinct(ends)[:chains]
