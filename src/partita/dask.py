@@ -192,7 +192,7 @@ def _same(opaque: _Opaque) -> object:
 def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
     """Results of ``submit(task)``, each a future, in the order of the work.
 
-    Only so many wait as keep all threads busy, and only so many come at a time as are small.
+    Enough tasks wait to keep all threads busy; results are gathered a few at a time.
     What is not done is cancelled when the caller stops early, on Ctrl-C as on an error.
     """
     from dask.sizeof import sizeof

@@ -74,18 +74,3 @@ def test_restarts_only_go_down_within_the_constraints_and_keep_the_sums(loss, co
         assert constraints.allow(search.labels)
         fresh = pt.expected_loss(search.labels, draws, loss=loss)[0]
         assert search.loss == pytest.approx(fresh, abs=1e-11)
-
-
-def ring(seed: int) -> np.ndarray:
-    """45 items on a circle; each draw cuts it into three arcs at a random place."""
-    rng = np.random.default_rng(seed)
-    place = rng.permutation(45) / 45
-    return np.stack([np.floor(3 * ((place + rng.random()) % 1)) for _ in range(120)]).astype(int)
-
-
-def crossing_modes(seed: int) -> np.ndarray:
-    """90 items in 4 and in 8 unrelated clusters, with noise."""
-    rng = np.random.default_rng(seed)
-    modes = np.stack([rng.integers(0, 4, 90), rng.integers(0, 8, 90)])
-    rows = modes[(rng.random(30) < 0.5).astype(int)]
-    return np.where(rng.random((30, 90)) < 0.15, rng.integers(0, 8, (30, 90)), rows)

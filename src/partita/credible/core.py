@@ -844,7 +844,7 @@ class _Held:
         return np.asarray(above / above[0])  # every draw agrees about one item
 
     def n_effective(self, size: int) -> float:
-        """Effective number of draws for the event of agreeing with so many items."""
+        """Effective number of draws for the event of agreeing with the first items of the path."""
         if self.draws.weights is not None:
             return self.draws.n_effective
         event = _effective_share(self.draws, (self.agreed >= size).astype(np.float64))

@@ -255,7 +255,7 @@ def weighted_interval(values: Floats, weights: Floats, prob: float) -> tuple[Flo
 
 
 def evenly_spaced(n_draws: int, n: int) -> NDArray[np.int64]:
-    """Positions of so many draws, evenly spaced from the first to the last."""
+    """Positions of a number of draws, evenly spaced from the first to the last."""
     return np.linspace(0, n_draws - 1, n).astype(np.int64)
 
 

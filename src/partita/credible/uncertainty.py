@@ -44,7 +44,7 @@ _WAITING = 3
 """Sums held at the least: the total, one that is made and one that waits."""
 
 _SUM_BYTES = 1 << 27
-"""Sums of one block: of as many items as have so many bytes of them."""
+"""Bytes that the sums of one block of items may take."""
 
 _ROUNDING = SUM
 """A Jaccard similarity this little short of the threshold reaches it."""

@@ -374,7 +374,7 @@ class Additive(PricedLoss):
         return type(self)(self.f, scale=self.divisor, a=a, metric=self.metric)
 
     def scale(self, n_items: int) -> float:
-        """The divisor for so many items."""
+        """The divisor for a number of items."""
         with called_rightly(self.divisor, "scale", "a positive number for each number of items"):
             value = float(self.divisor(n_items) if callable(self.divisor) else self.divisor)
         if not 0.0 < value < np.inf:

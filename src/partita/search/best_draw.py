@@ -23,7 +23,7 @@ JUDGES = 200
 """Draws of the sample on which all are ranked."""
 
 EVALUATED, EVALUATED_LABELS = 64, 2e10
-"""Draws that are evaluated on all draws: at least so many, and as long as fewer labels are read."""
+"""Fewest candidates evaluated on all draws, and labels read after which no more are."""
 
 
 def losses_of_best(task: Task, draws: Draws, n_candidates: int) -> Floats:

@@ -48,7 +48,7 @@ ROUNDING = SUM
 
 
 class Listed(NamedTuple):
-    """All partitions of so many items, and the clusters of each as sets of items."""
+    """All partitions of a number of items, and the clusters of each as sets of items."""
 
     labels: Labels  # (n, n_items)
     sets: Sets  # (n, n_items): bit i stands for item i, 0 for no cluster
@@ -103,7 +103,7 @@ def _parts(n_items: int) -> Iterator[Listed]:
 
 
 def every_partition(n_items: int) -> Listed:
-    """All partitions of so many items at once."""
+    """All partitions of a number of items at once."""
     labels = np.concatenate(list(partition_blocks(n_items, BLOCK)))
     return Listed(labels, _sets_of(labels))
 

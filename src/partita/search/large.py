@@ -29,7 +29,7 @@ SOME_ITEMS = 20_000
 """Items that are explored, drawn at random."""
 
 MOST_TIMES, FEW_CLUSTERS = 2, 64
-"""Clusters of an estimate, at most: so many times those of a draw, or so many."""
+"""Cap on clusters: a multiple of those of a draw, or a number that is always allowed."""
 
 TABLE_CELLS = 1 << 24
 """Cells that the table of one draw may have."""
@@ -156,7 +156,7 @@ def _carried(reached: list[Reached], most: int) -> list[Reached]:
 
 
 def _begun(task: Task, most: int) -> Candidate:
-    """The best partition to begin with, of so many explored ones at most and the user's."""
+    """The best partition to begin with, of a limited number of explored ones and the user's."""
     assert task.draws is not None
     sample = _sample(task)
     items = some_items(sample, task.rng)

@@ -201,7 +201,7 @@ class LocalSearch:
         self.scratch = new_scratch(self.problem, state)
 
     def make_room(self, clusters: int = 1) -> None:
-        """Have tables for at least so many new clusters, and an empty one."""
+        """Make room in the tables for at least this number of new clusters, and an empty one."""
         while self.n_clusters + clusters + 1 > self.state.sizes.size:
             self._go_to(grown(self.problem, self.state))
 

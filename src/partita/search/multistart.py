@@ -232,7 +232,7 @@ def _sweep_and_kick(task: Task, problem: Problem, sure: bool, start: Beginning) 
 
 SAMPLE_LABELS = 150_000
 MOST_DRAWS, FEWEST_DRAWS = 500, 100
-"""Starts explore a sample of the draws of about so many labels, within limits on its draws."""
+"""Starts explore a sample of the draws of about this number of labels, between these limits."""
 
 KINDS = 3
 """Different kinds of starts that must end at the same loss before they are believed."""

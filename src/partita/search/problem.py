@@ -45,7 +45,7 @@ MERGED_CLUSTERS, MERGE_TABLES = 2_000, 5
 """Clusters, at most, of which every pair is compared, and tables of all pairs that this takes."""
 
 MATRIX_ITEMS = 2_000
-"""Up to so many items, losses that permit it are searched with the similarity matrix."""
+"""Up to this number of items, losses that permit it are searched with the similarity matrix."""
 
 
 def by_similarity(task: Task) -> bool:

@@ -14,7 +14,7 @@ Method = Callable[[Task], Sequence[Candidate]]
 """Proposes partitions; the front door evaluates them and keeps the best."""
 
 EXACT_ITEMS = 10
-"""Up to so many items (115,975 partitions) the default is the exact minimum."""
+"""Up to this number of items (115,975 partitions) the default is the exact minimum."""
 
 
 def search_auto(task: Task) -> Sequence[Candidate]:

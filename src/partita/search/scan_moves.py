@@ -291,7 +291,7 @@ def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
 
 
 DOUBTFUL = 32
-"""One item in so many, those that cost least to move, is looked at until none of them moves."""
+"""One of this number of items, those that cost least to move, is scanned until none moves."""
 
 MOST_STEPS, MOST_SWEEPS, MOST_CELLS = 60, 20, 5e9
 """Steps after which a descent ends that opens one cluster after the other, and would not; and its

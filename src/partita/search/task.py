@@ -128,7 +128,7 @@ class Task:
         return count_jobs(self.options.n_jobs)
 
     def threads_for(self, work: int, each: int) -> int:
-        """Threads for so many pieces of work, as many as have room for ``each`` bytes."""
+        """Threads for a number of pieces of work: those for which memory has ``each`` bytes."""
         wanted = max(1, min(self.threads, work))
         if wanted * each <= LITTLE_MEMORY:
             return wanted
