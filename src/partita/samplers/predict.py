@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -104,15 +104,15 @@ class _Points:
     prior: PriorTables
 
 
-def _densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floats]:
-    """The density of each draw of a block at each point."""
-    from partita.kernels.gibbs.density import predictive_densities
+def _log_densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floats]:
+    """The log density of each draw of a block at each point."""
+    from partita.kernels.gibbs.density import predictive_log_densities
 
     arrays = at.arrays
     model = arrays.likelihood(at.values)
     points = arrays.likelihood(at.points)._replace(hyper=model.hyper)
     mine = learned.rows(slice(block.start, block.start + block.n_clusters.size))
-    found = predictive_densities(
+    found = predictive_log_densities(
         points,
         at.log_base,
         at.log_alone.copy() if arrays.n_learned else at.log_alone,
@@ -156,21 +156,27 @@ class Predictions(_FitBase):
         prob = between(prob, "prob", 0, 1)
         with about("grid", "data"):
             encoded = self._encoded(grid)
-        arrays, tables = self._compiled(self.kernel, encoded)
-        base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
-        parameters = self._parameters()
         tail = (1 - prob) / 2
         parts = []
-        step = max(1, _CELLS // self.draws.n_draws)
-        for start in range(0, encoded.shape[0], step):
-            these = slice(start, start + step)
-            points = _Points(encoded[these], base[these], alone[these], self.values, arrays, tables)
-            look = partial(_densities, points, parameters)
-            (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
+        for log_found in self._log_densities(encoded, n_jobs):
+            found = np.exp(log_found)
             band = np.quantile(found, [tail, 1 - tail], axis=0)
             parts.append(np.stack([found.mean(axis=0), band[0], band[1]]))
         mean, lower, upper = np.concatenate(parts, axis=1)
         return Density(encoded, mean, lower, upper, prob)
+
+    def _log_densities(self, encoded: Floats, n_jobs: int | None) -> Iterator[Floats]:
+        """Log densities (n_draws, n_some) of all draws, at the points in blocks."""
+        arrays, tables = self._compiled(self.kernel, encoded)
+        base, alone = self.kernel.log_base(encoded), _log_alone(encoded, arrays, tables)
+        parameters = self._parameters()
+        step = max(1, _CELLS // self.draws.n_draws)
+        for start in range(0, encoded.shape[0], step):
+            these = slice(start, start + step)
+            points = _Points(encoded[these], base[these], alone[these], self.values, arrays, tables)
+            look = partial(_log_densities, points, parameters)
+            (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
+            yield found
 
     def predict(self, new_data: DataSource, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.

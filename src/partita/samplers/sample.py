@@ -343,7 +343,7 @@ def sample(
         refuse_other_start(begun, given, resume, initial=initial is not None, rng=rng is not None)
     keeper = Checkpointer(checkpoint, every=checkpoint_every, model=run.model, resumed=resume)
     model = build_model(kernel, prior, values)
-    begun = _with_parameters(begun, model) if resume is None else begun
+    begun = with_parameters(begun, model) if resume is None else begun
     on_workers = None
     if engine is not None and checkpoint is not None:
         on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=run.model, begun=begun)
@@ -441,7 +441,7 @@ _WAYS_OUT = {
 }
 
 
-def _with_parameters(progress: Progress, model: Model) -> Progress:
+def with_parameters(progress: Progress, model: Model) -> Progress:
     """Chains start where the priors of what is learned have their middle."""
     concentration, rates = model.prior.concentration, model.arrays.starting_rates()
     states = (ChainState(s.labels, concentration, s.random, rates) for s in progress.states)
