@@ -15,7 +15,7 @@ from partita.samplers.base import Kernel
 from partita.samplers.chains import Settings, advance_all, build_model, runner
 from partita.samplers.fit import Fit, collected
 from partita.samplers.priors import PartitionPrior
-from partita.samplers.sample import with_parameters, chain_states, initial_state
+from partita.samplers.sample import chain_states, initial_state, with_parameters
 from partita.scan import chains_of
 
 if TYPE_CHECKING:
