@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,16 @@ from partita._validate import flag, plain_array, positions, text_or_none, unexpe
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Bools, Ints
-from partita.labels import DrawsLike, Labels, LabelsLike, NoiseRule, as_label_rows, reading_noise
+from partita.labels import (
+    DrawsLike,
+    Labels,
+    LabelsLike,
+    NoiseRule,
+    as_label_rows,
+    as_labels,
+    by_size,
+    reading_noise,
+)
 
 
 def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.int64]:
@@ -118,40 +127,52 @@ Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
 """Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
 
-class DrawsArrays:
-    """Canonical labels with weights, chains, names and kind: what ``Draws`` is made of."""
+Point = Any
+"""What was drawn, as kernels take it: canonical int32 labels, or the columns of an allocation."""
 
-    __slots__ = (
-        "_chain",
-        "_item_names",
-        "_kind",
-        "_labels",
-        "_n_clusters",
-        "_numbered",
-        "_weights",
-    )
 
-    _labels: Stored
+class DrawsFacts:
+    """What draws of any kind share: weights, chains, names, kind, and how some are taken.
+
+    A subclass holds the points that were drawn. It says what they are (``_points``,
+    ``_points_at``), which of them are equal (``_number``), and what the questions that need only
+    a metric ask of a point: ``clean``, ``rows_at``, ``key``, ``shown``, ``from_points``,
+    ``extremes``. Those questions never look inside a point.
+    """
+
+    __slots__ = ("_chain", "_item_names", "_kind", "_numbered", "_weights")
+
     _weights: NDArray[np.float64] | None
     _chain: NDArray[Any] | None
     _item_names: tuple[str, ...] | None
-    _n_clusters: NDArray[np.int64]
     _kind: Kind
     _numbered: tuple[NDArray[np.int64], NDArray[np.float64]] | None
 
-    def _set(
+    part_name: ClassVar[str]
+    """What a point has several of: a cluster, a feature."""
+
+    @classmethod
+    def _from_canonical(cls, *points: Any, **fields: Any) -> Self:
+        draws = object.__new__(cls)
+        draws._set(*points, **fields)
+        return draws
+
+    def _set(self, *points: Any, **fields: Any) -> None:
+        raise NotImplementedError
+
+    def _set_fields(
         self,
-        labels: Stored,
-        counts: Ints,
+        points: dict[str, Any],
+        shape: tuple[int, int],
         weights: ArrayLike | None,
         chain: ArrayLike | None,
         item_names: Sequence[str] | None,
         kind: Kind,
     ) -> None:
-        n_draws, n_items = labels.shape
+        """Set the points and, checked, what stands beside them."""
+        n_draws, n_items = shape
         fields: dict[str, Any] = {
-            "_labels": frozen(labels),
-            "_n_clusters": frozen(counts),
+            **{name: frozen(value) for name, value in points.items()},
             "_weights": None if weights is None else frozen(clean_weights(weights, n_draws)),
             "_chain": None if chain is None else frozen(clean_chain(chain, n_draws)),
             "_item_names": None if item_names is None else clean_names(item_names, n_items),
@@ -161,57 +182,34 @@ class DrawsArrays:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    @classmethod
-    def _from_canonical(
-        cls,
-        labels: Stored,
-        counts: Ints,
-        *,
-        weights: ArrayLike | None = None,
-        chain: ArrayLike | None = None,
-        item_names: Sequence[str] | None = None,
-        kind: Kind = "posterior",
-    ) -> Self:
-        draws = object.__new__(cls)
-        draws._set(labels, counts, weights, chain, item_names, kind)
-        return draws
-
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Draws are immutable: {name!r} cannot be set; make new Draws instead")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
-        return _restored, (type(self), *fields, self._kind)
+    # ------------------------------------------------------------------ what a subclass says
+
+    def _points(self) -> dict[str, Any]:
+        """What was drawn, by the names of ``_from_canonical``."""
+        raise NotImplementedError
+
+    def _points_at(self, index: Any) -> dict[str, Any]:
+        """The same of some draws: positions, a mask or a slice."""
+        raise NotImplementedError
+
+    def _number(self) -> NDArray[np.int64]:
+        """Number of each draw among the distinct ones, by first appearance."""
+        raise NotImplementedError
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        raise NotImplementedError
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ what is there
-
-    @property
-    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
-        """Canonical labels, shape (n_draws, n_items), read-only.
-
-        Those on the workers of a cluster are fetched, if memory can hold them.
-        """
-        if isinstance(self._labels, RemoteLabels):
-            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self._labels.gathered())
-            return fetched
-        return self._labels
-
-    @property
-    def stored(self) -> Stored:
-        """The labels where they are kept: for passes over them, which fetch nothing."""
-        return self._labels
-
-    def _with(self, **changed: Any) -> Self:
-        """The same draws but for what is given, by the names of ``_from_canonical``."""
-        fields: dict[str, Any] = {
-            "labels": self._labels,
-            "counts": self._n_clusters,
-            "weights": self._weights,
-            "chain": self._chain,
-            "item_names": self._item_names,
-            "kind": self._kind,
-        }
-        return self._from_canonical(**(fields | changed))
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
@@ -227,9 +225,21 @@ class DrawsArrays:
         return equal
 
     @property
+    def n_effective(self) -> float:
+        """Kish's effective number of draws, (Σw)²/Σw²: n_draws when unweighted."""
+        if self._weights is None:
+            return float(self.n_draws)
+        return 1.0 / float(np.square(self._weights).sum())
+
+    @property
     def chain(self) -> NDArray[Any] | None:
         """Chain of each draw, or None when unknown."""
         return self._chain
+
+    @property
+    def n_chains(self) -> int:
+        """Number of chains; 1 when chains are unknown."""
+        return 1 if self._chain is None else len(np.unique(self._chain))
 
     @property
     def item_names(self) -> tuple[str, ...] | None:
@@ -241,82 +251,151 @@ class DrawsArrays:
         """What the rows are: draws of a "posterior", runs of an "ensemble", or "tilted" draws."""
         return self._kind
 
-    @property
-    def n_draws(self) -> int:
-        """Number of draws."""
-        return int(self._labels.shape[0])
+    def __len__(self) -> int:
+        return self.n_draws
 
-    @property
-    def n_items(self) -> int:
-        """Number of items in each partition."""
-        return int(self._labels.shape[1])
+    __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def n_clusters(self) -> NDArray[np.int64]:
-        """Number of clusters of each draw."""
-        return self._n_clusters
-
-    @property
-    def n_chains(self) -> int:
-        """Number of chains; 1 when chains are unknown."""
-        return 1 if self._chain is None else len(np.unique(self._chain))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DrawsArrays):
-            return NotImplemented
+    def _same_facts(self, other: DrawsFacts) -> bool:
         return (
-            self._same_labels(other)
-            and _same(self._weights, other._weights)
+            _same(self._weights, other._weights)
             and _same(self._chain, other._chain)
             and self._item_names == other._item_names
             and self._kind == other._kind
         )
 
-    def _same_labels(self, other: DrawsArrays) -> bool:
-        if self._labels is other._labels:
-            return True
-        if self._labels.shape != other._labels.shape:
-            return False
-        where = stores(self.n_draws, self.n_items)
-        return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
+    def _counted(self) -> str:
+        own = counted(self.n_draws, words(self._kind).draw)
+        return f"{own} of {counted(self.n_items, 'item')}"
 
-    __hash__ = None  # type: ignore[assignment]
+    # ------------------------------------------------------------------ selection
 
-    # ------------------------------------------------------------------ how kernels see it
+    def _with(self, **changed: Any) -> Self:
+        """The same draws but for what is given, by the names of ``_from_canonical``."""
+        fields: dict[str, Any] = {
+            **self._points(),
+            "weights": self._weights,
+            "chain": self._chain,
+            "item_names": self._item_names,
+            "kind": self._kind,
+        }
+        return self._from_canonical(**(fields | changed))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.labels, dtype=dtype, copy=copy)
+    def _take(self, index: Any) -> Self:
+        return self._with(
+            **self._points_at(index),
+            weights=None if self._weights is None else self._weights[index],
+            chain=None if self._chain is None else self._chain[index],
+        )
 
-    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
-        for where in self.blocks():
-            yield from self.labels_at(where)
+    def _chosen(self, index: Any) -> Self:
+        """Draws by a slice, a mask or a list of positions, as a user gives them."""
+        chosen = index if isinstance(index, slice) else plain_array(index, "positions of draws")
+        if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
+            raise InvalidInputError(
+                f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
+                "positions. For items see select_items.",
+                argument="index",
+            )
+        if np.arange(self.n_draws)[chosen].size == 0:
+            raise InvalidInputError("no draws selected; at least one is needed.", argument="index")
+        return self._take(chosen)
 
-    def rows_kept(self, index: slice | Ints | Bools) -> Stored:
-        """Some draws, kept where all of them are."""
-        if isinstance(self._labels, RemoteLabels):
-            return self._labels.select(np.arange(self.n_draws)[index])
-        return np.ascontiguousarray(self._labels[index])
+    def _position(self, index: Any) -> int | None:
+        """The position of one draw, counted from 0; None where several are asked for."""
+        if not isinstance(index, (int, np.integer)) or isinstance(index, bool):
+            return None
+        if not -self.n_draws <= index < self.n_draws:
+            raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
+        return int(index) % self.n_draws
 
-    def rows(self, start: int, stop: int) -> Labels:
-        """Draws start … stop − 1 in the dtype of the kernels (int32)."""
-        return self.labels_at(slice(start, stop)).astype(np.int32)
+    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64] | None = None) -> Self:
+        """Some draws, kept where all are; with these masses (any scale), or with their own."""
+        if mass is None and self._weights is not None:
+            mass = self._weights[rows]
+        return self._with(**self._points_at(rows), weights=mass, chain=None)
 
-    def rows_at(self, draws: ArrayLike) -> Labels:
-        """Some draws by number, in the order given, in the dtype of the kernels."""
-        return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
+    def drop(self, n: int) -> Self:
+        """Without the first n draws of each chain (burn-in)."""
+        n = whole(n, "n", least=0)
+        keep = positions_in_chain(self._chain, self.n_draws) >= n
+        if not keep.any():
+            there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
+            said = f"dropping {n} draws of each chain leaves nothing: there are {there}."
+            raise InvalidInputError(said, argument="n")
+        return self._take(keep)
 
-    def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
-        """Labels of some draws, fetched where they live on a cluster."""
-        if isinstance(self._labels, RemoteLabels):
-            return self._labels.rows(np.arange(self.n_draws)[where])
-        return self._labels[where]
+    def thin(self, step: int) -> Self:
+        """Every step-th draw of each chain, from its first."""
+        step = min(whole(step, "step", least=1), self.n_draws)
+        return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
 
-    def blocks(self, rows: int | None = None) -> Iterator[slice]:
-        """Slices of draws that are small enough to convert for a kernel."""
-        usual = max(1, BLOCK_LABELS // self.n_items)
-        step = usual if rows is None else whole(rows, "rows", least=1)
-        for start in range(0, self.n_draws, step):
-            yield slice(start, min(start + step, self.n_draws))
+    def select_chains(self, chains: ArrayLike) -> Self:
+        """Only the draws of the named chains."""
+        return self._take(in_chains(chains, self._chain))
+
+    def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
+        """Positions of items given by position, mask or name; each may appear once."""
+        return item_positions(items, self.n_items, self._item_names)
+
+    def unique(self) -> Self:
+        """Each distinct draw once, in order of first appearance, with its mass as weight.
+
+        Chain ids are dropped: a merged draw may come from several chains.
+        """
+        return self.merged(*self.unique_index())
+
+    def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Self:
+        """The distinct draws from what ``unique_index`` returned."""
+        rows = np.arange(self.n_draws)
+        first = np.empty(mass.size, np.int64)
+        first[index[::-1]] = rows[::-1]  # of equal draws the last one written stays: the first
+        points = {} if mass.size == self.n_draws else self._points_at(first)
+        return self._with(**points, weights=mass, chain=None)
+
+    def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Number of each draw among the distinct ones, and their masses.
+
+        Found once: most questions about the same draws begin here.
+        """
+        if self._numbered is None:
+            index = self._number()
+            mass = np.bincount(index, weights=self.probabilities)
+            object.__setattr__(self, "_numbered", (frozen(index), frozen(mass)))
+        assert self._numbered is not None
+        return self._numbered
+
+    # ------------------------------------------------------------------ what a metric asks
+
+    def clean(self, point: Point, argument: str) -> Point:
+        """A point that a user gave, in the form of the kernels."""
+        raise NotImplementedError
+
+    def rows_at(self, draws: ArrayLike) -> Any:
+        """Some draws by number, in the order given, in the form of the kernels."""
+        raise NotImplementedError
+
+    def from_points(self, points: Sequence[Point]) -> Self:
+        """Draws that are these points, in the form of the kernels, without weights or chains."""
+        raise NotImplementedError
+
+    def shown(self, points: Sequence[Point]) -> Any:
+        """Points as results show them."""
+        raise NotImplementedError
+
+    def key(self, point: Point) -> bytes:
+        """What tells a point, in the form of the kernels, from all others; gives their order."""
+        raise NotImplementedError
+
+    @property
+    def n_parts(self) -> NDArray[np.int64]:
+        """Number of clusters, or of features, of each draw."""
+        raise NotImplementedError
+
+    @property
+    def extremes(self) -> dict[str, NDArray[np.int64]]:
+        """The bounds of a ball by name, and what each of them has most of, for every draw."""
+        return {"upper": -self.n_parts, "lower": self.n_parts}
 
 
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
@@ -325,19 +404,20 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     return np.array_equal(a, b)
 
 
-def _restored(cls: type[DrawsArrays], *fields: Any) -> DrawsArrays:
+def _restored(cls: type[Draws], *fields: Any) -> Draws:
     names = ("weights", "chain", "item_names", "kind")  # earlier versions pickled no kind
     labels, counts, *rest = fields
     return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))
 
 
-def joined(parts: Sequence[DrawsArrays]) -> dict[str, Any]:
-    """Labels, numbers of clusters, weights and chains of all parts; see ``_from_canonical``."""
+def _joined_facts(parts: Sequence[DrawsFacts]) -> dict[str, Any]:
+    """Weights and chains of all parts, which must be of the same items and kind."""
     if not isinstance(parts, (list, tuple)) or not parts:
         raise unexpected(parts, "parts", "a list of at least one Draws")
     first = parts[0]
     for part in parts[1:]:
-        if part.n_items != first.n_items or part.item_names != first.item_names:
+        other = type(part) is not type(first) or part.n_items != first.n_items
+        if other or part.item_names != first.item_names:
             raise InvalidLabelsError(
                 f"draws of different items cannot be concatenated: {first!r} and {part!r}.",
                 argument="parts",
@@ -352,28 +432,23 @@ def joined(parts: Sequence[DrawsArrays]) -> dict[str, Any]:
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([p.probabilities * (p.n_draws / total) for p in parts])
-    return {
-        "labels": _labels(parts, total),
-        "counts": np.concatenate([part.n_clusters for part in parts]),
-        "weights": weights,
-        "chain": _chains(parts),
-    }
+    return {"weights": weights, "chain": _chains(parts)}
 
 
-def _labels(parts: Sequence[DrawsArrays], total: int) -> Stored:
+def _labels(parts: Sequence[Draws]) -> Stored:
     """All labels, where those of the parts are; in memory where some are there."""
     remote = [part.stored for part in parts if isinstance(part.stored, RemoteLabels)]
     if len(remote) == len(parts):
         return remote[0].followed_by(remote[1:])
     dtype = np.result_type(*[part.stored.dtype for part in parts])
-    room = label_buffer(parts[0].n_items, total)
+    room = label_buffer(parts[0].n_items, sum(part.n_draws for part in parts))
     for part in parts:
         for where in stores(part.n_draws, part.n_items):
             room.add(part.rows(where.start, where.stop), dtype)
     return room.finish()
 
 
-def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:
+def _chains(parts: Sequence[DrawsFacts]) -> NDArray[Any] | None:
     if len(parts) == 1 or parts[0].kind == "ensemble":
         return parts[0].chain
     known = [part.chain for part in parts if part.chain is not None]
@@ -393,7 +468,7 @@ def _chains(parts: Sequence[DrawsArrays]) -> NDArray[Any] | None:
     return np.concatenate(joined)
 
 
-class Draws(DrawsArrays):
+class Draws(DrawsFacts):
     """Draws of a partition of N items: from a posterior, or the runs of an ensemble.
 
     Parameters
@@ -441,7 +516,12 @@ class Draws(DrawsArrays):
     array([0.66666667, 0.33333333])
     """
 
-    __slots__ = ()
+    __slots__ = ("_labels", "_n_clusters")
+
+    _labels: Stored
+    _n_clusters: NDArray[np.int64]
+
+    part_name: ClassVar[str] = "cluster"
 
     def __init__(
         self,
@@ -466,11 +546,24 @@ class Draws(DrawsArrays):
             canonical, counts, weights, chain, item_names, "posterior" if kind is None else kind
         )
 
+    def _set(
+        self,
+        labels: Stored,
+        counts: Ints,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
+    ) -> None:
+        points = {"_labels": labels, "_n_clusters": counts}
+        self._set_fields(points, labels.shape, weights, chain, item_names, kind)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
+        return _restored, (type(self), *fields, self._kind)
+
     def __draws__(self) -> Draws:
         return self
-
-    def __len__(self) -> int:
-        return self.n_draws
 
     @overload
     def __getitem__(self, index: int | np.integer[Any]) -> NDArray[np.unsignedinteger[Any]]: ...
@@ -480,22 +573,26 @@ class Draws(DrawsArrays):
 
     def __getitem__(self, index: Any) -> NDArray[np.unsignedinteger[Any]] | Draws:
         """``draws[3]`` is one label vector; a slice, mask or list of positions gives Draws."""
-        if isinstance(index, (int, np.integer)) and not isinstance(index, bool):
-            if not -self.n_draws <= index < self.n_draws:
-                raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
-            at = int(index) % self.n_draws
-            row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
-            return row
-        chosen = index if isinstance(index, slice) else plain_array(index, "positions of draws")
-        if not isinstance(chosen, slice) and (chosen.ndim != 1 or chosen.dtype.kind not in "iub"):
-            raise InvalidInputError(
-                f"draws[{index!r}]: draws are picked by a position, a slice, a mask or a list of "
-                "positions. For items see select_items.",
-                argument="index",
-            )
-        if np.arange(self.n_draws)[chosen].size == 0:
-            raise InvalidInputError("no draws selected; at least one is needed.", argument="index")
-        return self._take(chosen)
+        at = self._position(index)
+        if at is None:
+            return self._chosen(index)
+        row: NDArray[np.unsignedinteger[Any]] = self.labels_at(slice(at, at + 1))[0]
+        return row
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Draws):
+            return NotImplemented
+        return self._same_labels(other) and self._same_facts(other)
+
+    def _same_labels(self, other: Draws) -> bool:
+        if self._labels is other._labels:
+            return True
+        if self._labels.shape != other._labels.shape:
+            return False
+        where = stores(self.n_draws, self.n_items)
+        return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
+
+    __hash__ = None
 
     def __repr__(self) -> str:
         low, high = int(self._n_clusters.min()), int(self._n_clusters.max())
@@ -526,29 +623,111 @@ class Draws(DrawsArrays):
             lines.append(("items", ", ".join(self._item_names[:6]) + " …" * (self.n_items > 6)))
         return Page(self._counted(), lines).html()
 
-    def _counted(self) -> str:
-        own = counted(self.n_draws, words(self._kind).draw)
-        return f"{own} of {counted(self.n_items, 'item')}"
-
     def _shown(self, row: int) -> str:
         return " ".join(map(str, self[row][:20].tolist())) + " …" * (self.n_items > 20)
 
-    # ------------------------------------------------------------------ selection
-
-    def _take(self, index: Any) -> Draws:
-        return self._with(
-            labels=self.rows_kept(index),
-            counts=self._n_clusters[index],
-            weights=None if self._weights is None else self._weights[index],
-            chain=None if self._chain is None else self._chain[index],
-        )
+    # ------------------------------------------------------------------ the labels
 
     @property
-    def n_effective(self) -> float:
-        """Kish's effective number of draws, (Σw)²/Σw²: n_draws when unweighted."""
-        if self._weights is None:
-            return float(self.n_draws)
-        return 1.0 / float(np.square(self._weights).sum())
+    def labels(self) -> NDArray[np.unsignedinteger[Any]]:
+        """Canonical labels, shape (n_draws, n_items), read-only.
+
+        Those on the workers of a cluster are fetched, if memory can hold them.
+        """
+        if isinstance(self._labels, RemoteLabels):
+            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self._labels.gathered())
+            return fetched
+        return self._labels
+
+    @property
+    def stored(self) -> Stored:
+        """The labels where they are kept: for passes over them, which fetch nothing."""
+        return self._labels
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return int(self._labels.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in each partition."""
+        return int(self._labels.shape[1])
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """Number of clusters of each draw."""
+        return self._n_clusters
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.labels, dtype=dtype, copy=copy)
+
+    def __iter__(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
+        for where in self.blocks():
+            yield from self.labels_at(where)
+
+    def rows_kept(self, index: slice | Ints | Bools) -> Stored:
+        """Some draws, kept where all of them are."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.select(np.arange(self.n_draws)[index])
+        return np.ascontiguousarray(self._labels[index])
+
+    def rows(self, start: int, stop: int) -> Labels:
+        """Draws start … stop − 1 in the dtype of the kernels (int32)."""
+        return self.labels_at(slice(start, stop)).astype(np.int32)
+
+    def labels_at(self, where: slice | NDArray[np.int64]) -> NDArray[np.unsignedinteger[Any]]:
+        """Labels of some draws, fetched where they live on a cluster."""
+        if isinstance(self._labels, RemoteLabels):
+            return self._labels.rows(np.arange(self.n_draws)[where])
+        return self._labels[where]
+
+    def blocks(self, rows: int | None = None) -> Iterator[slice]:
+        """Slices of draws that are small enough to convert for a kernel."""
+        usual = max(1, BLOCK_LABELS // self.n_items)
+        step = usual if rows is None else whole(rows, "rows", least=1)
+        for start in range(0, self.n_draws, step):
+            yield slice(start, min(start + step, self.n_draws))
+
+    def _points(self) -> dict[str, Any]:
+        return {"labels": self._labels, "counts": self._n_clusters}
+
+    def _points_at(self, index: Any) -> dict[str, Any]:
+        return {"labels": self.rows_kept(index), "counts": self._n_clusters[index]}
+
+    def _number(self) -> NDArray[np.int64]:
+        from partita.scan import number_distinct
+
+        return number_distinct(self)
+
+    # ------------------------------------------------------------------ one partition
+
+    def clean(self, point: LabelsLike, argument: str) -> Labels:
+        """Canonical labels of a partition of the same items, from what a user gave."""
+        return as_labels(point, n_items=self.n_items, argument=argument)
+
+    def rows_at(self, draws: ArrayLike) -> Labels:
+        """Some draws by number, in the order given, in the dtype of the kernels."""
+        return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
+
+    def from_points(self, points: Sequence[Labels]) -> Draws:
+        """Draws that are these partitions, without weights or chains."""
+        return Draws(np.array(points, np.int32))
+
+    def shown(self, points: Sequence[Labels]) -> Labels:
+        """Labels of partitions, shape (n, n_items), clusters numbered by size."""
+        return by_size(np.asarray(points))
+
+    def key(self, point: Labels) -> bytes:
+        """Canonical labels as bytes that are in the order of the labels."""
+        return point.astype(">i4").tobytes()
+
+    @property
+    def n_parts(self) -> NDArray[np.int64]:
+        """Number of clusters of each draw."""
+        return self._n_clusters
+
+    # ------------------------------------------------------------------ selection
 
     def reweighted(self, by: str, strength: float) -> Draws:
         """The same draws with weights that favour clusters of even sizes.
@@ -587,25 +766,6 @@ class Draws(DrawsArrays):
         tilted = self._kind == "posterior" and strength != 0
         return self._with(weights=weights, kind="tilted" if tilted else self._kind)
 
-    def drop(self, n: int) -> Draws:
-        """Without the first n draws of each chain (burn-in)."""
-        n = whole(n, "n", least=0)
-        keep = positions_in_chain(self._chain, self.n_draws) >= n
-        if not keep.any():
-            there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
-            said = f"dropping {n} draws of each chain leaves nothing: there are {there}."
-            raise InvalidInputError(said, argument="n")
-        return self._take(keep)
-
-    def thin(self, step: int) -> Draws:
-        """Every step-th draw of each chain, from its first."""
-        step = min(whole(step, "step", least=1), self.n_draws)
-        return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
-
-    def select_chains(self, chains: ArrayLike) -> Draws:
-        """Only the draws of the named chains."""
-        return self._take(in_chains(chains, self._chain))
-
     def select_items(self, items: ArrayLike) -> Draws:
         """The same draws restricted to some items, given by position, mask or name."""
         columns = self.item_positions(items)
@@ -618,10 +778,6 @@ class Draws(DrawsArrays):
         chosen = None if names is None else [names[i] for i in columns.tolist()]
         return self._with(labels=labels, counts=counts, item_names=chosen)
 
-    def item_positions(self, items: ArrayLike) -> NDArray[np.int64]:
-        """Positions of items given by position, mask or name; each may appear once."""
-        return item_positions(items, self.n_items, self._item_names)
-
     @staticmethod
     def concat(parts: Sequence[Draws]) -> Draws:
         """One Draws from several of the same items, each keeping its share of the mass.
@@ -631,38 +787,9 @@ class Draws(DrawsArrays):
         unweighted parts mix: a part's mass is its share of all draws. Parts are
         of one kind; runs of an ensemble get no chains.
         """
-        fields = joined(parts)
-        return parts[0]._with(**fields)
-
-    def unique(self) -> Draws:
-        """Each distinct partition once, in order of first appearance, with its mass as weight.
-
-        Chain ids are dropped: a merged draw may come from several chains.
-        """
-        return self.merged(*self.unique_index())
-
-    def merged(self, index: NDArray[np.int64], mass: NDArray[np.float64]) -> Draws:
-        """The distinct partitions from what ``unique_index`` returned."""
-        rows = np.arange(self.n_draws)
-        first = np.empty(mass.size, np.int64)
-        first[index[::-1]] = rows[::-1]  # of equal draws the last one written stays: the first
-        all_differ = mass.size == self.n_draws
-        labels = self._labels if all_differ else self.rows_kept(first)
-        return self._with(labels=labels, counts=self._n_clusters[first], weights=mass, chain=None)
-
-    def unique_index(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Number of each draw's partition among the distinct ones, and their masses.
-
-        Found once: most questions about the same draws begin here.
-        """
-        if self._numbered is None:
-            from partita.scan import number_distinct
-
-            index = number_distinct(self)
-            mass = np.bincount(index, weights=self.probabilities)
-            object.__setattr__(self, "_numbered", (frozen(index), frozen(mass)))
-        assert self._numbered is not None
-        return self._numbered
+        facts = _joined_facts(parts)
+        counts = np.concatenate([part.n_clusters for part in parts])
+        return parts[0]._with(labels=_labels(parts), counts=counts, **facts)
 
 
 @about("draws", "labels")
