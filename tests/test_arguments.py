@@ -209,3 +209,11 @@ def test_a_doubtful_header_is_asked_for(tmp_path):
     with pytest.raises(PartitaError, match=r"may name the columns.*pass the table") as caught:
         pt.sample(file)
     assert caught.value.argument == "data"
+
+
+def test_a_function_as_loss_and_data_as_draws_name_the_way():
+    draws = [[0, 0, 1], [0, 1, 1]]
+    with pytest.raises(pt.errors.InvalidInputError, match=r"pt\.CallableLoss"):
+        pt.estimate(draws, loss=lambda a, b: 0.0)
+    with pytest.raises(pt.errors.FractionalLabelsError, match=r"pt\.sample\(data\)"):
+        pt.estimate(np.random.default_rng(0).normal(size=(20, 4)))

@@ -128,7 +128,10 @@ def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
     """
     ordered = sorted(sizes, reverse=True)
     shown = ", ".join(f"{size:,}" for size in ordered[:most])
-    more = f" and {len(ordered) - most:,} smaller" if len(ordered) > most else ""
+    more = ""
+    if len(ordered) > most:
+        word = "smaller" if ordered[most] < ordered[most - 1] else "more"
+        more = f" and {len(ordered) - most:,} {word}"
     return f"size{'' if len(ordered) == 1 else 's'} {shown}{more}"
 
 

@@ -422,6 +422,10 @@ def _whole_floats(values: NDArray[Any], what: str, first_draw: int) -> Ints:
             " The array is square, symmetric and within [0, 1]: if it is a posterior "
             "similarity matrix, pass it as similarity=…, not as draws."
         )
+    elif what == "draws" and values.ndim == 2:
+        hint = (
+            " If these are data, one row per item, sample their clusterings first: pt.sample(data)."
+        )
     raise FractionalLabelsError(
         f"{what} must be whole numbers, but {what}[{where}] is {value!r}.{hint}"
     )

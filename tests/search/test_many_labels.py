@@ -255,3 +255,17 @@ def test_a_brief_search_places_items_and_moves_none(many, monkeypatch):
     assert found.estimate.search.settled
     assert found.binder_estimate.method == "brief"
     assert found.binder_estimate.expected_loss <= pt.expected_loss(found, draws, "binder")[0]
+
+
+def test_draws_of_more_clusters_than_a_table_holds_are_compared_with_each_other(monkeypatch):
+    """Not a table of all pairs of their clusters, which no memory holds."""
+    monkeypatch.setattr(large, "MANY_ITEMS", 100)
+    monkeypatch.setattr(large, "TABLE_CELLS", 1 << 12)
+    rng = np.random.default_rng(0)
+    items = np.arange(400)
+    draws = [canonical(items - items % 2 * (rng.random(400) < 0.7)) for _ in range(6)]
+    found = pt.estimate(draws)
+    candidates = [*draws, items]
+    assert found.expected_loss == min(pt.expected_loss(each, draws) for each in candidates)
+    assert "only the draws and all items alone were compared" in found.search.limits[0]
+    assert "comparing the draws with each other" in found.proof

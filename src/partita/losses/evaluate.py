@@ -64,6 +64,12 @@ def as_loss(loss: str | Loss) -> Loss:
     made = _by_name(loss) if isinstance(loss, str) else None
     if made is not None:
         return made
+    if callable(loss):
+        raise InvalidInputError(
+            f"loss={getattr(loss, '__name__', shown(loss))} is a function; expected a loss. Wrap "
+            "a function of two label arrays: loss=pt.CallableLoss(function).",
+            argument="loss",
+        )
     known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
     raise UnknownNameError(
         f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in "

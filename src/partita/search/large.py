@@ -15,9 +15,10 @@ from partita.kernels.problem import LANES
 from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
 from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
-from partita.search import multistart
+from partita.search import best_draw, multistart
 from partita.search.multistart import NEAR, POLISHED, Reached, distinct
 from partita.search.problem import by_similarity, terms_and_steps
+from partita.search.result import DRAWS_ONLY
 from partita.search.scan_moves import Items, descend, place
 from partita.search.starts import SINGLETONS, sample_draws
 from partita.search.task import Candidate, Task
@@ -46,7 +47,10 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     if not _goes_by_passes(task):
         task.draws = None if task.draws is None else gather_if_small(task.draws)
         return multistart.search(task)
+    assert task.draws is not None
     cap = _most_clusters(task)
+    if task.options.max_clusters is None and cap < float(task.draws.n_clusters.mean()):
+        return _draws_alone(task, cap)
     capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
     best = _begun(capped, 1 if brief else POLISHED)
 
@@ -67,6 +71,17 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         found.append(Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS))
         task.settled = None
     return found
+
+
+def _draws_alone(task: Task, cap: int) -> list[Candidate]:
+    """Compare the draws themselves, and singletons: a table of finer partitions is too large."""
+    task.limits.append(
+        f"{DRAWS_ONLY} more than {cap:,} clusters, too many for a search; only the draws "
+        "and all items alone were compared"
+    )
+    task.settled = None
+    singletons = Candidate(np.arange(task.n_items, dtype=np.int32), SINGLETONS)
+    return [*best_draw.search(task), singletons]
 
 
 def _loss_alone(task: Task) -> float:

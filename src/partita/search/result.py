@@ -24,6 +24,8 @@ ROUNDING = 1e-14
 
 
 STARTED = ("auto", "brief", "sweep")
+DRAWS_ONLY = "size: the draws have"
+"""How the limit begins that says why only the draws were compared."""
 _FOUND_BY = {
     **dict.fromkeys(STARTED, "local search"),
     "hasse": "the greedy search “hasse”",
@@ -282,6 +284,8 @@ def constraints_of(found: PointEstimate) -> str:
 
 def found_by(found: PointEstimate) -> str:
     """How an estimate was searched for."""
+    if any(limit.startswith(DRAWS_ONLY) for limit in found.search.limits):
+        return f"comparing the {words(found.kind).draws} with each other"
     kind = _FOUND_BY.get(found.method, f"the method “{found.method}”")
     started = found.search.effort if found.method in STARTED else ""
     return kind.format(words(found.kind).draws) + started

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar
@@ -36,7 +37,7 @@ from partita.diagnostics.diagnose import (
     trace_functionals,
 )
 from partita.draws import Draws, as_draws
-from partita.errors import FileFormatError, InvalidDataError
+from partita.errors import FileFormatError, InvalidDataError, MemoryLimitError, PartitaWarning
 from partita.io.data_table import as_table
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
@@ -337,6 +338,8 @@ class _Parts:
                 return make(*arguments)
         except KeyboardInterrupt:
             self.clock.interrupted = True
+        except MemoryLimitError as error:  # refused before the work; the rest does not need it
+            warnings.warn(f"{name}: {error}", PartitaWarning, stacklevel=4)
         self.missing.append(name)
         return None
 

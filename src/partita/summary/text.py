@@ -122,9 +122,7 @@ def warnings_of(summary: Summary) -> list[str]:
     if search.interrupted:
         found.append("the search was cut short; this is the best so far")
     if summary.missing:
-        found.append(
-            f"cut short before these were made: {in_list(summary.missing)}; give it more time"
-        )
+        found.append(f"not made, for want of time or memory: {in_list(summary.missing)}")
     return [*found, *summary.diagnostics.warnings]
 
 
