@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.interpolate import CubicSpline
-from scipy.special import logsumexp
+from scipy.special import logsumexp, multigammaln
 
 import partita as pt
 from partita.testing import assert_exact, frequencies
@@ -196,6 +196,100 @@ def test_learned_rates_of_several_columns_with_a_missing_cell(kind):
     rate = np.exp(margins[1] - logsumexp(margins[1], axis=1, keepdims=True))
     assert_distribution(fit.trace["rate of 1"], grid, p @ rate)
     assert ("rate of 0" in fit.trace) == (kind != "one of two")
+
+
+PLANE = np.array([[-1.3, 3.0], [-0.9, 3.9], [0.2, 5.5], [1.1, 5.0], [1.4, 9.0]])
+SCALES = (pt.Gamma(1.5, 0.8), pt.Gamma(2.0, 0.5))
+WIDE = {"mean": (0.2, 5.0), "precision": 0.3, "degrees": 4.5}
+
+
+def wishart_marginals(rows: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """Log density of a cluster under diagonal scales (one, two), by its closed form."""
+    n, kappa, nu = len(rows), WIDE["precision"], WIDE["degrees"]
+    away = rows - np.array(WIDE["mean"])
+    spread = away.T @ away - np.outer(away.sum(axis=0), away.sum(axis=0)) / (kappa + n)
+    posterior = (one + spread[0, 0]) * (two + spread[1, 1]) - spread[0, 1] ** 2
+    constant = multigammaln((nu + n) / 2, 2) - multigammaln(nu / 2, 2) - n * np.log(np.pi)
+    constant += np.log(kappa / (kappa + n))
+    return constant + nu / 2 * np.log(one * two) - (nu + n) / 2 * np.log(posterior)
+
+
+def test_the_closed_form_is_that_of_the_reference():
+    twin = twins.normal_inverse_wishart(**WIDE, scale=np.diag([0.7, 2.0]))
+    expected = twins.log_marginal(twin, PLANE[:3])
+    found = wishart_marginals(PLANE[:3], np.array(0.7), np.array(2.0))
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["alone", "product"])
+def test_learned_scale(kind):
+    """Partitions and both scales against enumeration; in a product around a normal column."""
+    kernel = pt.NormalInverseWishart(**WIDE, scale=SCALES)
+    prior = pt.DirichletProcess(1.0)
+    grid = np.linspace(-7, 6, 53)
+    one, two = np.meshgrid(np.exp(grid), np.exp(grid), indexing="ij")
+    laws = [stats.gamma(g.shape, scale=1 / g.rate).logpdf(np.exp(grid)) + grid for g in SCALES]
+    part = cache(lambda members: wishart_marginals(PLANE[list(members)], one, two))
+    log_p = np.empty((len(PARTITIONS), grid.size, grid.size))
+    for m, labels in enumerate(PARTITIONS):
+        groups = [tuple(np.flatnonzero(labels == j).tolist()) for j in range(labels.max() + 1)]
+        log_p[m] = prior.log_probability(labels) + sum(map(part, groups))
+    log_p += laws[0][:, None] + laws[1]
+    data, names = PLANE, ("scale of 0", "scale of 1")
+    if kind == "product":
+        normal = pt.NormalInverseGamma(**CELLS, rate=pt.Gamma(1.5, 0.8))
+        kernel = pt.Product((normal, [1]), (kernel, [0, 2]))
+        data, names = (
+            np.column_stack([PLANE[:, 0], DATA, PLANE[:, 1]]),
+            ("scale of 0", "scale of 2"),
+        )
+        rates = np.stack([log_marginals(float(b)) for b in np.exp(grid)], axis=1)
+        rates += stats.gamma(1.5, scale=1 / 0.8).logpdf(np.exp(grid)) + grid
+        log_p += logsumexp(rates, axis=1)[:, None, None]
+    p = np.exp(log_p - logsumexp(log_p))
+    fit = pt.sample(data, kernel=kernel, prior=prior, **RUN)
+    assert_exact(frequencies(fit.draws, PARTITIONS), p.sum(axis=(1, 2)))
+    assert_distribution(fit.trace[names[0]], grid, p.sum(axis=(0, 2)))
+    assert_distribution(fit.trace[names[1]], grid, p.sum(axis=(0, 1)))
+    assert set(names) < set(pt.diagnose(fit).names)
+
+
+def test_a_learned_scale_is_used_saved_and_extended(tmp_path):
+    kernel = pt.NormalInverseWishart.hierarchical(PLANE)
+    short = {"kernel": kernel, "burn_in": 20, "chains": 2, "rng": 3, "progress": False}
+    whole = pt.sample(PLANE, draws=30, **short)
+    part = pt.sample(PLANE, draws=20, **short)
+    part.save(tmp_path / "fit.npz")
+    loaded = pt.Fit.load(tmp_path / "fit.npz")
+    assert loaded.kernel == kernel
+    again = loaded.extend(draws=10, progress=False)
+    assert all(np.array_equal(again.trace[name], whole.trace[name]) for name in whole.trace)
+    # The density is that of the draws' own scales.
+    point, expected = np.array([[0.3, 4.0]]), []
+    for labels, *scale in zip(
+        whole.draws.labels, *(whole.trace[f"scale of {c}"].ravel() for c in (0, 1)), strict=True
+    ):
+        fixed = pt.NormalInverseWishart(kernel.mean, 0.01, 5.0, np.diag(scale))
+        twin = twins.normal_inverse_wishart(kernel.mean, 0.01, 5.0, np.diag(scale))
+        assert kernel.at(np.array(scale)) == fixed
+        alpha = whole.trace["concentration"].ravel()[len(expected)]
+        groups = [PLANE[labels == j] for j in range(labels.max() + 1)] + [PLANE[:0]]
+        weights = np.array([len(g) for g in groups[:-1]] + [alpha]) / (N + alpha)
+        expected.append(weights @ [np.exp(twin(point[0], g)) for g in groups])
+    np.testing.assert_allclose(whole.density(point).mean, np.mean(expected), rtol=1e-9)
+    assert whole.replicate(3).shape == (3, 5, 2)
+    assert whole.predict(point, [0, 0, 0, 1, 1]).sum() == pytest.approx(1)
+    # Scales given a partition: the mean of their draws is that of a grid.
+    grid = np.exp(np.linspace(-7, 7, 90))
+    one, two = np.meshgrid(grid, grid, indexing="ij")
+    wide = pt.NormalInverseWishart(**WIDE, scale=SCALES)
+    log_q = sum(wishart_marginals(PLANE[s], one, two) for s in (slice(0, 2), slice(2, 5)))
+    for law, value in zip(SCALES, (one, two), strict=True):
+        log_q = log_q + stats.gamma(law.shape, scale=1 / law.rate).logpdf(value) + np.log(value)
+    q = np.exp(log_q - logsumexp(log_q))
+    given = np.array([np.diag(k.scale) for k in wide.given(PLANE, np.array([0, 0, 1, 1, 1]))])
+    error = given.std(axis=0) / np.sqrt(len(given))
+    assert (np.abs(given.mean(axis=0) - [(q * one).sum(), (q * two).sum()]) < 4 * error).all()
 
 
 def quadrature(labels: np.ndarray, rate: pt.Gamma) -> tuple[np.ndarray, np.ndarray]:

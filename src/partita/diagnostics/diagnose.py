@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 LEARNED = ("concentration", "weight", "n_components")
-"""Traces of samplers that describe a draw beside its partition; "rate of …" do, too."""
+"""Traces of samplers that describe a draw beside its partition, as "rate of …" and "scale of …" do."""
 
 
 TITLES = {
@@ -89,7 +89,8 @@ def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.floa
     values: dict[str, NDArray[np.float64]] = {}
     if not isinstance(trace, Mapping):
         return values
-    learned = [name for name in trace if name in LEARNED or name.startswith("rate of ")]
+    prefixes = ("rate of ", "scale of ")
+    learned = [name for name in trace if name in LEARNED or name.startswith(prefixes)]
     for name in (*learned, "log_posterior"):
         if name not in trace:
             continue

@@ -247,6 +247,8 @@ class Kernel(Registered, ABC):
     n_stats: ClassVar[int] = 1
     n_cache: ClassVar[int] = 0
     joint: ClassVar[bool] = False
+    learns: ClassVar[str] = "rate"
+    """What is learned of a column, where it has a prior."""
 
     def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
         """This kernel with everything fixed that these columns leave open; checks them."""
@@ -311,6 +313,10 @@ class Kernel(Registered, ABC):
     def learned(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002
         """Columns whose rate has a prior and is learned; none here."""
         return ()
+
+    def learned_names(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Names in a trace of what is learned, such as "rate of height"."""
+        return tuple(f"{self.learns} of {columns[c]}" for c in self.learned(len(columns)))
 
     def at(self: Self, rates: Floats) -> Self:  # noqa: ARG002
         """This kernel with these numbers as its learned rates, one per learned column."""

@@ -32,7 +32,6 @@ from partita.labels import canonical
 from partita.samplers.base import Kernel
 from partita.samplers.chains import ChainState, Progress, Record, Settings
 from partita.samplers.fit import Fit
-from partita.samplers.normal import rate_names
 from partita.samplers.priors import PartitionPrior
 
 _CHECKPOINT = Form("partita checkpoint", 2)
@@ -385,7 +384,7 @@ def _check(
         raise ValueError(f"the trace {parameter!r} is out of range")
     if tables.is_learned and not (trace["n_components"] >= trace["n_clusters"]).all():
         raise ValueError("the trace 'n_components' is out of range")
-    for name in rate_names(columns, kernel.learned(len(columns))):
+    for name in kernel.learned_names(columns):
         if not (trace[name] > 0).all():
             raise ValueError(f"the trace {name!r} is out of range")
 

@@ -32,7 +32,6 @@ from partita.samplers.chains import (
     build_model,
     runner,
 )
-from partita.samplers.normal import rate_names
 from partita.samplers.predict import Predictions, Simulations, profile
 from partita.samplers.priors import PartitionPrior
 
@@ -48,7 +47,7 @@ class Fit(Simulations, Predictions, Result):
     trace : mapping of str to ndarray, shape (n_chains, n_draws)
         "n_clusters", "log_posterior" (log density of data, partition and what is learned); for
         process priors "concentration"; for finite mixtures "n_components" and, if learned,
-        "weight"; and "rate of <column>" of learned rates.
+        "weight"; and "rate of <column>" or "scale of <column>" where they are learned.
     kernel, prior : Kernel, PartitionPrior
         The model, with everything that was left open filled in.
     values : ndarray of float, shape (n_items, n_columns)
@@ -268,7 +267,7 @@ def collected(
     if model.prior.has_components:
         trace["n_components"] = extras[:, :, 0].astype(np.int64)
         extras = extras[:, :, 1:]
-    rates = rate_names(columns, kernel.learned(len(columns)))
+    rates = kernel.learned_names(columns)
     trace |= {name: extras[:, :, r].copy() for r, name in enumerate(rates)}
     trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
     constant = model.log_base + model.prior.constant

@@ -155,11 +155,6 @@ def quantiles_given(prior: Gamma, shape: float, sizes: Floats, spreads: Floats) 
     return np.exp(np.interp((np.arange(N_VALUES) + 0.5) / N_VALUES, below / below[-1], u))
 
 
-def rate_names(columns: tuple[str, ...], learned: tuple[int, ...]) -> tuple[str, ...]:
-    """Names of learned rates in a trace."""
-    return tuple(f"rate of {columns[column]}" for column in learned)
-
-
 @dataclass(frozen=True)
 class NormalInverseGamma(Kernel):
     """Normal data with unknown mean and variance, independent columns.

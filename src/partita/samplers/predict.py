@@ -21,7 +21,6 @@ from partita.kernels.arrays import Floats
 from partita.labels import DataLike, DataSource, Labels, LabelsLike, as_labels, by_size
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
-from partita.samplers.normal import rate_names
 from partita.samplers.priors import PartitionPrior, PriorTables
 from partita.scan import Block, concatenated, map_blocks
 
@@ -38,7 +37,7 @@ class _FitBase:
 
     def _rates(self) -> Floats:
         """Learned rates of all draws, shape (n_draws, n_learned)."""
-        names = rate_names(self.columns, self.kernel.learned(len(self.columns)))
+        names = self.kernel.learned_names(self.columns)
         found = [np.asarray(self.trace[name]).reshape(-1) for name in names]
         return np.stack(found, axis=1) if found else np.empty((self.draws.n_draws, 0))
 

@@ -124,6 +124,10 @@ class Product(Kernel):
         found = [[columns[c] for c in k.learned(len(columns))] for k, columns in self._bound()]
         return tuple(sorted(c for part in found for c in part))
 
+    def learned_names(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Each as its part calls it."""
+        return tuple(f"{self.part_of(c)[0].learns} of {columns[c]}" for c in self.learned(0))
+
     def at(self, rates: Floats) -> Product:
         """Each part with its learned rates."""
         order = {c: i for i, c in enumerate(self.learned(0))}

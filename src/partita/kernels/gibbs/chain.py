@@ -397,7 +397,7 @@ def _learn_rates(
     state: Random,
 ) -> None:
     """Draw the learned rates; caches and the densities of items alone follow them."""
-    update_rates(model, rates, clusters.store, k, values, state)
+    update_rates(model, rates, clusters.store, clusters.work, k, values, state)
     refresh_store(model, prior, k, clusters.store, clusters.work)
     fill_alone(model, prior, empty, clusters.work, clusters.weights, singleton)
 

@@ -30,13 +30,17 @@ from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
 from partita.kernels.gibbs.primitives import (
     ADDRESS,
+    CATEGORICAL,
     COUNT,
     FAMILY,
     FIRST,
     LANES,
     N_COLUMNS,
     N_STATS,
+    NORMAL,
+    POISSON,
     STATS,
+    WISHART,
     Block,
     Index,
     Likelihood,
@@ -122,10 +126,6 @@ def address(name: str, function: Callable[..., Any]) -> int:
     found = int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
     _alive[name, function] = found, dispatcher
     return found
-
-
-NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
-"""Family codes."""
 
 
 @inlined

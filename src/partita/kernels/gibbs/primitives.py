@@ -48,6 +48,9 @@ ADDRESS = 12
 """Addresses of the five functions of a user's kernel, from here on."""
 WIDTH = 17
 
+NORMAL, WISHART, CATEGORICAL, POISSON, USER = 0, 1, 2, 3, 4
+"""Family codes."""
+
 
 class Likelihood(NamedTuple):
     """Data, columns of a block side by side, and the blocks' constants."""

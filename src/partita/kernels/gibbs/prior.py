@@ -21,7 +21,9 @@ Rates of normal kernels with gamma priors, b ~ Gamma(g, h): their update given t
 
 Variances are integrated out of the chain; here they are drawn for a moment, as precisions
 τ_j ~ Gamma(a + n_j/2, b + S_j), because given them the rate is gamma:
-b ~ Gamma(g + ka, h + Σ τ_j). Reference: Richardson and Green (1997).
+b ~ Gamma(g + ka, h + Σ τ_j). Reference: Richardson and Green (1997). For the diagonal scale Λ of
+a Wishart kernel, λ_c ~ Gamma(g, h), the same with Σ_j⁻¹ ~ Wishart(ν + n_j, Λ_n⁻¹):
+λ_c ~ Gamma(g + kν/2, h + ½ Σ_j (Σ_j⁻¹)_cc). Reference: Huang and Wand (2013).
 """
 
 from __future__ import annotations
@@ -33,20 +35,26 @@ import numpy as np
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     COUNT,
+    FAMILY,
     HYPER,
     N_COLUMNS,
+    N_HYPER,
     STATS,
     TABLES,
+    WISHART,
     Index,
     Likelihood,
     Prior,
     Random,
     Rates,
+    block_of,
     gamma,
+    inlined,
     log,
     step,
     uniform,
 )
+from partita.kernels.gibbs.wishart import precision_draw
 
 
 @step
@@ -255,39 +263,108 @@ def log_constant(prior: Prior, weight: float, n_components: Index, n_items: Inde
     return found - log_rising(total, float(n_items))
 
 
+@inlined
+def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
+    """Where the learned number of column c of block b stands among the hyperparameters."""
+    first = model.blocks[b, HYPER]
+    if model.blocks[b, FAMILY] == WISHART:
+        d = model.blocks[b, N_COLUMNS]
+        return first + 2 + d + c * (d + 1)
+    return first + 2 + 2 * c
+
+
 @step
 def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
     """Write the values of learned rates into the hyperparameters of their blocks."""
     for r in range(rates.block.size):
-        first = model.blocks[rates.block[r], HYPER]
-        model.hyper[first + 2 + 2 * rates.column[r]] = values[r]
+        model.hyper[_scale_cell(model, rates.block[r], rates.column[r])] = values[r]
     for r in range(rates.block.size):
-        first = model.blocks[rates.block[r], HYPER]
-        n_columns = model.blocks[rates.block[r], N_COLUMNS]
+        b = rates.block[r]
+        first, last = model.blocks[b, HYPER], model.blocks[b, HYPER] + model.blocks[b, N_HYPER] - 1
         total = 0.0
-        for c in range(n_columns):
-            total += log(model.hyper[first + 2 + 2 * c])
-        model.hyper[first + 1 + 2 * n_columns] = model.hyper[first] * total
+        for c in range(model.blocks[b, N_COLUMNS]):
+            total += log(model.hyper[_scale_cell(model, b, c)])
+        factor = model.hyper[first]
+        if model.blocks[b, FAMILY] == WISHART:
+            factor = 0.5 * model.hyper[first + 1]
+        model.hyper[last] = factor * total
+
+
+@step
+def _learn_normal(
+    model: Likelihood,
+    rates: Rates,
+    r: Index,
+    store: Floats,
+    k: Index,
+    values: Floats,
+    state: Random,
+) -> None:
+    """Draw the rate of a column of independent normals."""
+    hyper = model.hyper
+    b, c = rates.block[r], rates.column[r]
+    first, count = model.blocks[b, HYPER], model.blocks[b, COUNT]
+    row, pull = model.blocks[b, STATS] + 2 * c, model.blocks[b, TABLES] + 4
+    shape, mean = hyper[first], hyper[first + 1 + 2 * c]
+    total_shape, total_rate = rates.shape[r], rates.rate[r]
+    for j in range(k):
+        n = store[count, j]
+        if n > 0.0:  # a cluster all of whose cells are missing says nothing
+            away = store[row, j] - mean
+            spread = 0.5 * store[row + 1, j] + model.tables[pull, int(n)] * (away * away)
+            total_rate += gamma(state, shape + 0.5 * n) / (values[r] + spread)
+            total_shape += shape
+    values[r] = gamma(state, total_shape) / total_rate
+
+
+@step
+def _learn_wishart(
+    model: Likelihood,
+    rates: Rates,
+    b: Index,
+    store: Floats,
+    work: Floats,
+    k: Index,
+    values: Floats,
+    state: Random,
+) -> None:
+    """Draw the learned scales of a Wishart block, if it has any; its caches are fresh."""
+    n_learned = 0
+    for r in range(rates.block.size):
+        n_learned += rates.block[r] == b
+    if n_learned == 0:
+        return
+    d, degrees = model.blocks[b, N_COLUMNS], model.hyper[model.blocks[b, HYPER] + 1]
+    block = block_of(model, b, store, work)
+    for r in range(rates.block.size):
+        if rates.block[r] == b:
+            values[r] = 0.0
+    for j in range(k):
+        precision_draw(degrees + store[0, j], d, block, j, state)
+        for r in range(rates.block.size):
+            if rates.block[r] == b:
+                values[r] += 0.5 * work[rates.column[r], 0]
+    for r in range(rates.block.size):
+        if rates.block[r] == b:
+            shape = rates.shape[r] + 0.5 * k * degrees
+            values[r] = gamma(state, shape) / (rates.rate[r] + values[r])
 
 
 @step
 def update_rates(
-    model: Likelihood, rates: Rates, store: Floats, k: Index, values: Floats, state: Random
+    model: Likelihood,
+    rates: Rates,
+    store: Floats,
+    work: Floats,
+    k: Index,
+    values: Floats,
+    state: Random,
 ) -> None:
     """Draw each learned rate given the k clusters in the store, whose caches are then stale."""
-    hyper = model.hyper
     for r in range(rates.block.size):
-        b, c = rates.block[r], rates.column[r]
-        first, count = model.blocks[b, HYPER], model.blocks[b, COUNT]
-        row, pull = model.blocks[b, STATS] + 2 * c, model.blocks[b, TABLES] + 4
-        shape, mean = hyper[first], hyper[first + 1 + 2 * c]
-        total_shape, total_rate = rates.shape[r], rates.rate[r]
-        for j in range(k):
-            n = store[count, j]
-            if n > 0.0:  # a cluster all of whose cells are missing says nothing
-                away = store[row, j] - mean
-                spread = 0.5 * store[row + 1, j] + model.tables[pull, int(n)] * (away * away)
-                total_rate += gamma(state, shape + 0.5 * n) / (values[r] + spread)
-                total_shape += shape
-        values[r] = gamma(state, total_shape) / total_rate
+        if model.blocks[rates.block[r], FAMILY] != WISHART:
+            _learn_normal(model, rates, r, store, k, values, state)
+    for b in range(model.blocks.shape[0]):
+        if model.blocks[b, FAMILY] == WISHART:
+            _learn_wishart(model, rates, b, store, work, k, values, state)
     set_rates(model, rates, values)

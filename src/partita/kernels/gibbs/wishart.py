@@ -2,7 +2,7 @@
 
 μ | Σ ~ N(μ0, Σ/κ), Σ ~ InverseWishart(ν, Λ).
 
-hyper : κ, ν, μ0 (d), Λ (d × d, row by row).
+hyper : κ, ν, μ0 (d), Λ (d × d, row by row), then ν/2 · log |Λ|.
 tables : by the cluster's size. 0 constant of the predictive and 1 of the marginal density.
 stats : mean (d), then the lower triangle of the scatter matrix, row by row.
 cache : 0 constant, 1 exponent, 2 log determinant of Λ_n, 3 κ_n/(κ_n + 1), location (d), then
@@ -15,7 +15,16 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Block, Index, full_lanes, log, step
+from partita.kernels.gibbs.primitives import (
+    Block,
+    Index,
+    Random,
+    full_lanes,
+    gamma,
+    log,
+    normal,
+    step,
+)
 
 
 @step
@@ -47,7 +56,7 @@ def remove(x: Floats, n: float, block: Block, j: Index) -> None:
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs; O(d³)."""
     hyper, stats, cache = block.hyper, block.stats, block.cache
-    d = int(math.sqrt(hyper.size - 2.0))  # of 2 + d + d² numbers
+    d = int(math.sqrt(hyper.size - 2.0))  # of 3 + d + d² numbers
     total = hyper[0] + n
     pull = hyper[0] * n / total
     for r in range(d):
@@ -106,4 +115,29 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     exponent = 0.5 * (block.hyper[1] + n)
-    return float(block.tables[1, int(n)] - exponent * block.cache[2, j])
+    constant = block.tables[1, int(n)] + block.hyper[block.hyper.size - 1]
+    return float(constant - exponent * block.cache[2, j])
+
+
+@step
+def precision_draw(degrees: float, d: Index, block: Block, j: Index, state: Random) -> None:
+    """Draw Σ⁻¹ of cluster j and leave its diagonal in rows 0 … d − 1 of the block's work.
+
+    Σ⁻¹ ~ Wishart(degrees, Λ_n⁻¹) = L⁻ᵀ A (L⁻ᵀ A)ᵀ with L the cached factor of Λ_n and A Bartlett's
+    lower triangle. Column after column of L⁻ᵀ A, by back substitution; O(d³).
+    """
+    cache, work = block.cache, block.work
+    for r in range(d):
+        work[r, 0] = 0.0
+    for m in range(d):
+        # The column m of A is zero above its diagonal; solved from the last row upwards.
+        for r in range(d - 1, -1, -1):
+            value = 0.0
+            if r > m:
+                value = normal(state)
+            elif r == m:
+                value = math.sqrt(2.0 * gamma(state, 0.5 * (degrees - m)))
+            for i in range(r + 1, d):
+                value -= cache[4 + d + i * (i + 1) // 2 + r, j] * work[i, 1]
+            work[r, 1] = value * cache[4 + d + r * (r + 1) // 2 + r, j]
+            work[r, 0] += work[r, 1] * work[r, 1]
