@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 LEARNED = ("concentration", "weight", "n_components")
-"""Traces of samplers that describe a draw beside its partition, as "rate of …" and "scale of …" do."""
+"""Traces of samplers that describe a draw beside its partition, as rates and scales do."""
 
 
 TITLES = {

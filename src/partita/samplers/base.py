@@ -283,7 +283,7 @@ class Kernel(Registered, ABC):
 
         Columns with missing cells are ``incomplete`` and must stand in a block of their own.
         """
-        from partita.kernels.gibbs.family import USER
+        from partita.kernels.gibbs.primitives import USER
 
         functions = tuple(_function(type(self), name) for name in FUNCTIONS)
         hyper = np.asarray(self.hyper(n_columns), np.float64)

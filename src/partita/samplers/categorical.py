@@ -218,7 +218,7 @@ def level_blocks(pseudo: list[Floats], n_items: int, incomplete: frozenset[int])
 def _level_block(columns: list[int], pseudo: list[Floats], n_items: int) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs.family import CATEGORICAL
+    from partita.kernels.gibbs.primitives import CATEGORICAL
 
     n = np.arange(n_items + 1.0)
     totals = np.array([weights.sum() for weights in pseudo])[:, None]

@@ -380,7 +380,7 @@ def _block(
 ) -> Block:
     from scipy.special import gammaln
 
-    from partita.kernels.gibbs.family import NORMAL
+    from partita.kernels.gibbs.primitives import NORMAL
 
     d = columns.size
     n = np.arange(n_items + 1.0)

@@ -105,7 +105,7 @@ class GammaPoisson(Kernel):
 
     def blocks(self, n_columns: int, n_items: int, incomplete: frozenset[int]) -> list[Block]:
         """One block of the complete columns, and one of each incomplete column."""
-        from partita.kernels.gibbs.family import POISSON
+        from partita.kernels.gibbs.primitives import POISSON
 
         hyper = self.hyper(n_columns)
         tables = np.empty((0, n_items + 1))

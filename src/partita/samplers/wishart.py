@@ -174,7 +174,9 @@ class NormalInverseWishart(Kernel):
 
     def at(self, rates: Floats) -> NormalInverseWishart:
         """With these numbers on the diagonal of the scale."""
-        return replace(self, scale=np.diag(rates)) if rates.size else self
+        if not rates.size:
+            return self
+        return replace(self, scale=tuple(tuple(row) for row in np.diag(rates).tolist()))
 
     def given(self, values: Floats, labels: NDArray[np.int32]) -> tuple[NormalInverseWishart, ...]:
         """With scales drawn given the partition, by a Gibbs sampler of scales and precisions."""
@@ -213,7 +215,7 @@ class NormalInverseWishart(Kernel):
         """One block."""
         from scipy.special import gammaln, multigammaln
 
-        from partita.kernels.gibbs.family import WISHART
+        from partita.kernels.gibbs.primitives import WISHART
 
         d = n_columns
         mean, scale = self._hyper(d)

@@ -269,8 +269,8 @@ def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
     first = model.blocks[b, HYPER]
     if model.blocks[b, FAMILY] == WISHART:
         d = model.blocks[b, N_COLUMNS]
-        return first + 2 + d + c * (d + 1)
-    return first + 2 + 2 * c
+        return np.int64(first + 2 + d + c * (d + 1))
+    return np.int64(first + 2 + 2 * c)
 
 
 @step
