@@ -35,7 +35,7 @@ def summary_of(make: Callable[[], Labels]) -> Setup:
     return setup
 
 
-def show_ball(found: pt.CredibleBall) -> str:
+def show_ball(found: pt.results.CredibleBall) -> str:
     distances = (found.radius, found.upper.distance, found.lower.distance)
     return "; ".join(f"{distance:.6f}" for distance in distances)
 

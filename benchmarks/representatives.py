@@ -13,7 +13,7 @@ from benchmarks.data import paper_labels
 from benchmarks.job import Job
 
 
-def _shown(found: pt.Representatives) -> str:
+def _shown(found: pt.results.Representatives) -> str:
     return f"{found.distance:.7f}, no {found.n} below {found.lower_bound:.4f}"
 
 

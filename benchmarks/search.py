@@ -16,7 +16,7 @@ EXAMPLE1 = {"vi": 8, "binder": 30, "vi_lb": 8, "omari": 60, "nvi": 60, "id": 60,
 GALAXIES = {"vi": 3, "binder": 8, "omari": None, "nvi": None, "id": None, "nid": None}
 
 
-def _shown(found: pt.PointEstimate) -> str:
+def _shown(found: pt.results.PointEstimate) -> str:
     gap = "" if found.gap is None else f", gap {100 * found.gap:.1f}%"
     return f"{found.expected_loss:.10f}, k={found.n_clusters}{gap}"
 

@@ -52,6 +52,7 @@ UNCHECKED = {
 
 def public_functions() -> dict[str, object]:
     found = {name: getattr(pt, name) for name in pt.__all__}
+    found |= {name: getattr(pt.lattice, name) for name in pt.lattice.__all__}
     return {name: thing for name, thing in found.items() if inspect.isfunction(thing)}
 
 

@@ -35,6 +35,7 @@ def annotated(function, word: str) -> list[str]:
 
 def functions() -> dict[str, object]:
     found = {name: getattr(pt, name) for name in pt.__all__}
+    found |= {name: getattr(pt.lattice, name) for name in pt.lattice.__all__}
     return {
         name: thing
         for name, thing in found.items()
@@ -48,8 +49,8 @@ FUNCTIONS = functions()
 
 def test_no_function_keeps_a_door_of_its_own():
     """A parameter that is named like draws or labels says that it takes all of them."""
-    for name in pt.__all__:
-        function = getattr(pt, name)
+    for name in (*pt.__all__, *pt.lattice.__all__):
+        function = getattr(pt.lattice if name in pt.lattice.__all__ else pt, name)
         if not inspect.isfunction(function):
             continue
         known = {*annotated(function, "DrawsLike"), *annotated(function, "LabelsLike")}
@@ -269,11 +270,11 @@ def test_the_figures_of_draws_are_found():
 def test_a_partial_partition_is_made_of_whatever_stands_for_one(tmp_path):
     kinds, columns = kinds_of_labels(tmp_path)
     for kind, value in (kinds | columns).items():
-        part = pt.PartialPartition(value)
-        assert part == pt.PartialPartition(ONE), kind
+        part = pt.lattice.PartialPartition(value)
+        assert part == pt.lattice.PartialPartition(ONE), kind
         assert part.agrees(value), kind
     with pytest.raises(InvalidLabelsError, match=r"24 draws.*expected one partition") as caught:
-        pt.PartialPartition(fit())
+        pt.lattice.PartialPartition(fit())
     assert caught.value.argument == "labels"
 
 
@@ -406,11 +407,11 @@ def test_what_is_no_array_is_refused_by_name():
     for use, came in [
         (lambda: pt.n_clusters(lazy), "LazyFrame"),
         (lambda: pt.sample(several), "Dataset"),
-        (lambda: pt.PartialPartition(lazy), "LazyFrame"),
+        (lambda: pt.lattice.PartialPartition(lazy), "LazyFrame"),
         (lambda: pt.Draws(MATRIX)[several], "Dataset"),
     ]:
         with pytest.raises(InvalidInputError, match=came):
             use()
     with pytest.raises(InvalidLabelsError) as caught:
-        pt.PartialPartition([0.5, 1.0])
+        pt.lattice.PartialPartition([0.5, 1.0])
     assert caught.value.argument == "labels"

@@ -40,7 +40,7 @@ def test_contributing_says_what_repeats_without_a_seed():
     data = [[0.0, 1.0], [0.3, None], [4.0, 5.0], [4.2, 5.5]]
     first, second = (pt.sample(data, draws=20, burn_in=0, chains=1, progress=False) for _ in "ab")
     assert first.trace["log_posterior"].tolist() != second.trace["log_posterior"].tolist()
-    assert pt.random_partition(200).tolist() != pt.random_partition(200).tolist()
+    assert pt.lattice.random_partition(200).tolist() != pt.lattice.random_partition(200).tolist()
     assert first.replicate().tolist() == first.replicate().tolist()
     assert first.impute().mean.tolist() == first.impute().mean.tolist()
     assert repeats == {"impute", "replicate"}

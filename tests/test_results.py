@@ -37,7 +37,7 @@ RESULTS = {
     "Bound": lambda: summary().ball.upper,
     "ItemUncertainty": lambda: summary().items,
     "CredibleCore": lambda: pt.credible_core(DRAWS, prob=0.6, held_out=False),
-    "PartialPartition": lambda: pt.PartialPartition([0, 0, 1, -1, -1, 1]),
+    "PartialPartition": lambda: pt.lattice.PartialPartition([0, 0, 1, -1, -1, 1]),
     "Profiles": lambda: summary().profiles,
     "ClusterUncertainty": lambda: summary().clusters,
     "ClusterCounts": lambda: pt.n_clusters_posterior(DRAWS),
@@ -67,12 +67,15 @@ RESULTS = {
     "ConformalSet": lambda: pt.conformal_set(DRAWS),
 }
 
-INPUTS = (pt.Loss, pt.Kernel, pt.PartitionPrior, pt.Gamma, pt.F, pt.Settings)
+INPUTS = (pt.Loss, pt.Kernel, pt.PartitionPrior, pt.Gamma, pt.F, pt.results.Settings)
 """Public values that a user makes; they print as the call that makes them."""
 
 
 def test_every_result_is_here():
-    classes = {n: c for n in pt.__all__ if inspect.isclass(c := getattr(pt, n))}
+    named = [(n, getattr(pt, n)) for n in pt.__all__]
+    for module in (pt.results, pt.lattice):
+        named += [(n, getattr(module, n)) for n in module.__all__]
+    classes = {n: c for n, c in named if inspect.isclass(c)}
     results = {n for n, c in classes.items() if not issubclass(c, (*INPUTS, Exception))}
     assert results == set(RESULTS)
 
@@ -87,7 +90,7 @@ def arrays(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from arrays(entry, f"{name}[{key}]")
-    elif isinstance(value, pt.PValue):
+    elif isinstance(value, pt.results.PValue):
         yield from arrays(vars(value), name)
     elif dataclasses.is_dataclass(value) and not isinstance(value, INPUTS):
         for field in dataclasses.fields(value):

@@ -12,7 +12,7 @@ import pytest
 
 import partita as pt
 
-SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
+SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing")
 
 HEAVY = ("numba", "scipy", "matplotlib", "pandas", "joblib", "xarray", "bokeh", "sklearn", "rich")
 
@@ -54,6 +54,13 @@ def test_dir_lists_the_public_names():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = pt.nonsense
+
+
+def test_names_that_moved_work_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"partita\.results\.CredibleBall"):
+        assert pt.CredibleBall is pt.results.CredibleBall
+    with pytest.warns(DeprecationWarning, match=r"partita\.lattice\.meet"):
+        assert pt.meet is pt.lattice.meet
 
 
 def public(kind):

@@ -12,7 +12,7 @@ from pathlib import Path
 import partita as pt
 
 ROOT = Path(__file__).parents[1]
-SUBMODULES = ("anndata", "arviz", "datasets", "plots", "sklearn", "testing")
+SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing")
 SCRIPTS = ROOT / "tests" / "user_scripts"
 
 

@@ -22,17 +22,21 @@ WRONG = [
     ("time_limit", lambda v: pt.estimate(DRAWS, time_limit=v), [0, -1.0, "1", NAN]),
     ("rng", lambda v: pt.estimate(DRAWS, rng=v), [-1, 1.5, "0", True]),
     ("rng", lambda v: pt.summarize(DRAWS, rng=v), [-1, "0"]),
-    ("rng", lambda v: pt.random_partition(5, rng=v), [-1, "0"]),
+    ("rng", lambda v: pt.lattice.random_partition(5, rng=v), [-1, "0"]),
     ("n_jobs", lambda v: pt.estimate(DRAWS, n_jobs=v), ["2", 0, 1.5, True]),
     ("n_jobs", lambda v: pt.similarity(DRAWS, n_jobs=v), ["2", 0]),
     ("prob", lambda v: pt.credible_ball(DRAWS, ESTIMATE, prob=v), [0, 95, "0.9", None, NAN, True]),
     ("jaccard", lambda v: pt.cluster_uncertainty(DRAWS, ESTIMATE, jaccard=v), [0, 2, "1", NAN]),
     ("n_ranks", lambda v: pt.cluster_sizes_posterior(DRAWS, n_ranks=v), [0, 1.5, NAN]),
     ("max_pairs", lambda v: pt.chain_agreement(DRAWS, max_pairs=v), [0, 1.5, None]),
-    ("n", pt.random_partition, [0, 1.5, "3", NAN]),
-    ("concentration", lambda v: pt.random_partition(3, concentration=v), [0, "1", NAN, np.inf]),
-    ("n", pt.bell_number, [-1, 2.0]),
-    ("n", pt.all_partitions, [0, 2**31, 3.0]),
+    ("n", pt.lattice.random_partition, [0, 1.5, "3", NAN]),
+    (
+        "concentration",
+        lambda v: pt.lattice.random_partition(3, concentration=v),
+        [0, "1", NAN, np.inf],
+    ),
+    ("n", pt.lattice.bell_number, [-1, 2.0]),
+    ("n", pt.lattice.all_partitions, [0, 2**31, 3.0]),
     ("n", pt.hasse_diagram, [0, 9, "4"]),
     ("n", DRAWS.drop, [-1, 1.5]),
     ("step", DRAWS.thin, [0, 1.5]),
@@ -62,7 +66,7 @@ def test_numbers_of_numpy_are_whole_numbers_everywhere():
     for use in (
         lambda: pt.similarity(DRAWS, n_jobs=np.int64(2)),
         lambda: pt.estimate(DRAWS, n_jobs=np.int8(-1), max_clusters=np.uint8(3)),
-        lambda: pt.random_partition(np.int32(4), rng=np.int64(1)),
+        lambda: pt.lattice.random_partition(np.int32(4), rng=np.int64(1)),
     ):
         assert use() is not None
 
@@ -70,7 +74,7 @@ def test_numbers_of_numpy_are_whole_numbers_everywhere():
 def test_too_many_partitions_are_refused_at_once():
     # Counting them first would take years.
     with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):
-        pt.all_partitions(2**31)
+        pt.lattice.all_partitions(2**31)
 
 
 @pytest.mark.parametrize("given", [0, np.int64(3), np.random.SeedSequence(1), None])

@@ -59,7 +59,7 @@ def measure_estimate(labels, draws, truth=None) -> dict[str, float]:
     return row
 
 
-def measure_bounds(ball: pt.CredibleBall) -> dict[str, float]:
+def measure_bounds(ball: pt.results.CredibleBall) -> dict[str, float]:
     """A row of Table 3; where partitions tie, the first one's number of clusters."""
     return {
         f"{name}_{what}": value
@@ -107,8 +107,8 @@ class Example:
 
     draws: pt.Draws
     truth: np.ndarray | None
-    estimates: dict[str, pt.PointEstimate]
-    balls: dict[str, pt.CredibleBall]
+    estimates: dict[str, pt.results.PointEstimate]
+    balls: dict[str, pt.results.CredibleBall]
 
 
 def read_example(path: Path, *, seed: int = 0) -> Example:
@@ -183,7 +183,7 @@ def _numbers(title, row, texts, columns) -> Iterator[Check]:
         yield _number(f"{title}, {columns[name]}", row[name], text)
 
 
-def _bounds(title: str, ball: pt.CredibleBall, texts: printed.Row) -> Iterator[Check]:
+def _bounds(title: str, ball: pt.results.CredibleBall, texts: printed.Row) -> Iterator[Check]:
     """Numbers of clusters must be among the tied bounds': the paper's software cut ties."""
     row = measure_bounds(ball)
     for name, text in texts.items():

@@ -68,8 +68,8 @@ class Experiment:
 
     truth: np.ndarray | None
     fit: pt.Fit
-    estimates: dict[str, pt.PointEstimate]
-    balls: dict[str, pt.CredibleBall]
+    estimates: dict[str, pt.results.PointEstimate]
+    balls: dict[str, pt.results.CredibleBall]
 
     def row(self, loss: str) -> dict[str, float]:
         """Columns of Tables 1 and 3; without a ball those of Table 1."""

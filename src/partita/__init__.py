@@ -7,10 +7,14 @@ good they are, and credible balls around them, after Wade and Ghahramani,
 Names load on first use, so ``import partita`` is light; ``__init__.pyi`` lists them.
 """
 
-from partita._imports import __version__, lazy_names
+from partita._imports import __version__, lazy_names, moved_name
 
-__getattr__, _dir, _names = lazy_names(__name__, __file__)
+_load, _dir, _names = lazy_names(__name__, __file__)
 __all__ = ["__version__", *_names]
+
+
+def __getattr__(name: str) -> object:
+    return _load(name) if name in _names else moved_name(name)
 
 
 def __dir__() -> list[str]:

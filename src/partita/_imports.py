@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -49,6 +50,21 @@ def lazy_names(
         return value
 
     return load, lambda: sorted(modules), list(modules)
+
+
+def moved_name(name: str) -> object:
+    """A name of the package that stood at its front until version 0.3."""
+    if not name.startswith("_"):
+        for module in ("partita.results", "partita.lattice"):
+            found = import_module(module)
+            if name in found.__all__:
+                warnings.warn(
+                    f"partita.{name} is now {module}.{name}; the short name goes in version 0.4",
+                    DeprecationWarning,
+                    stacklevel=3,
+                )
+                return getattr(found, name)
+    raise AttributeError(f"module 'partita' has no attribute {name!r}")
 
 
 def require(module: str, *, extra: str, purpose: str = "this") -> Any:

@@ -19,6 +19,20 @@ from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints
 from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels, relabel
 
+__all__ = [
+    "PartialPartition",
+    "all_partitions",
+    "bell_number",
+    "closest_neighbours",
+    "covered_by",
+    "covers",
+    "join",
+    "meet",
+    "random_partition",
+    "refines",
+    "stirling_number",
+]
+
 NOT_STATED = -1
 """Label of the items a partial partition says nothing about."""
 
@@ -38,7 +52,7 @@ class PartialPartition:
     Notes
     -----
     O(N). What needs every item placed, such as a loss, refuses it;
-    :func:`partita.refines` takes it as its first argument.
+    :func:`partita.lattice.refines` takes it as its first argument.
 
     Examples
     --------
@@ -148,7 +162,7 @@ def meet(a: LabelsLike, b: LabelsLike) -> Labels:
     Examples
     --------
     >>> import partita as pt
-    >>> pt.meet([0, 0, 1, 1], [0, 1, 1, 1])
+    >>> pt.lattice.meet([0, 0, 1, 1], [0, 1, 1, 1])
     array([0, 1, 2, 2], dtype=int32)
     """
     first, second = _pair(a, b)
@@ -182,7 +196,7 @@ def join(a: LabelsLike, b: LabelsLike) -> Labels:
     Examples
     --------
     >>> import partita as pt
-    >>> pt.join([0, 0, 1, 1, 2], [0, 1, 1, 2, 3])
+    >>> pt.lattice.join([0, 0, 1, 1, 2], [0, 1, 1, 2, 3])
     array([0, 0, 0, 0, 1], dtype=int32)
     """
     return relabel(components(*_pair(a, b)))
@@ -224,9 +238,9 @@ def refines(a: LabelsLike, b: LabelsLike) -> bool:
     Examples
     --------
     >>> import partita as pt
-    >>> pt.refines([0, 1, 2, 2], [0, 0, 1, 1])
+    >>> pt.lattice.refines([0, 1, 2, 2], [0, 0, 1, 1])
     True
-    >>> pt.refines([0, 0, 1, 1], [0, 1, 2, 2])
+    >>> pt.lattice.refines([0, 0, 1, 1], [0, 1, 2, 2])
     False
     """
     if isinstance(a, PartialPartition):
@@ -258,7 +272,7 @@ def covers(labels: LabelsLike) -> Iterator[Labels]:
     Examples
     --------
     >>> import partita as pt
-    >>> [c.tolist() for c in pt.covers([0, 0, 1, 2])]
+    >>> [c.tolist() for c in pt.lattice.covers([0, 0, 1, 2])]
     [[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1]]
     """
     return _merges(as_labels(labels))
@@ -286,7 +300,7 @@ def covered_by(labels: LabelsLike) -> Iterator[Labels]:
     Examples
     --------
     >>> import partita as pt
-    >>> [c.tolist() for c in pt.covered_by([0, 0, 0, 1])]
+    >>> [c.tolist() for c in pt.lattice.covered_by([0, 0, 0, 1])]
     [[0, 1, 1, 2], [0, 1, 0, 2], [0, 0, 1, 2]]
     """
     return _splits(as_labels(labels))
@@ -319,9 +333,9 @@ def closest_neighbours(labels: LabelsLike) -> Iterator[Labels]:
     Examples
     --------
     >>> import partita as pt
-    >>> [c.tolist() for c in pt.closest_neighbours([0, 1, 2, 2])]
+    >>> [c.tolist() for c in pt.lattice.closest_neighbours([0, 1, 2, 2])]
     [[0, 0, 1, 1], [0, 1, 2, 3]]
-    >>> [c.tolist() for c in pt.closest_neighbours([0, 0, 0])]
+    >>> [c.tolist() for c in pt.lattice.closest_neighbours([0, 0, 0])]
     [[0, 1, 1], [0, 1, 0], [0, 0, 1]]
     """
     return _closest(as_labels(labels))
@@ -404,7 +418,7 @@ def bell_number(n: int) -> int:
     Examples
     --------
     >>> import partita as pt
-    >>> [pt.bell_number(n) for n in range(7)]
+    >>> [pt.lattice.bell_number(n) for n in range(7)]
     [1, 1, 2, 5, 15, 52, 203]
     """
     row = [1]
@@ -439,7 +453,7 @@ def stirling_number(n: int, k: int) -> int:
     Examples
     --------
     >>> import partita as pt
-    >>> [pt.stirling_number(4, k) for k in range(1, 5)]
+    >>> [pt.lattice.stirling_number(4, k) for k in range(1, 5)]
     [1, 7, 6, 1]
     """
     n, k = whole(n, "n", most=_LARGEST), whole(k, "k", most=_LARGEST)
@@ -473,7 +487,7 @@ def all_partitions(n: int) -> Iterator[Labels]:
     Examples
     --------
     >>> import partita as pt
-    >>> [c.tolist() for c in pt.all_partitions(3)]
+    >>> [c.tolist() for c in pt.lattice.all_partitions(3)]
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
     """
     blocks = partition_blocks(n, 256)
@@ -546,7 +560,7 @@ def random_partition(
     Examples
     --------
     >>> import partita as pt
-    >>> pt.random_partition(8, concentration=1.0, rng=1).shape
+    >>> pt.lattice.random_partition(8, concentration=1.0, rng=1).shape
     (8,)
     """
     n, concentration = whole(n, "n", least=1), positive(concentration, "concentration")

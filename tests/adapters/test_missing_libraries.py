@@ -33,7 +33,7 @@ except MissingDependencyError as error:
         ),
         (
             ["pandas"],
-            "pt.ClusterCounts(np.array([1]), np.array([1.0])).to_frame()",
+            "pt.results.ClusterCounts(np.array([1]), np.array([1.0])).to_frame()",
             'pip install "partita[pandas]"',
         ),
         (

@@ -19,8 +19,8 @@ def test_compare_matches_items_by_name(place, partita):
     assert result.stderr == "items of truth.csv were put in the order of labels.csv, by name\n"
     assert found["distances"] == {name: pt.distance(TRUTH, moved, name) for name in ("vi", "id")}
     assert found["cross_table"] == pt.cross_table(TRUTH, moved).tolist()
-    assert found["meet"]["labels"] == pt.meet(TRUTH, moved).tolist()
-    assert found["join"]["labels"] == pt.join(TRUTH, moved).tolist()
+    assert found["meet"]["labels"] == pt.lattice.meet(TRUTH, moved).tolist()
+    assert found["join"]["labels"] == pt.lattice.join(TRUTH, moved).tolist()
     assert not found["a_refines_b"]
 
 

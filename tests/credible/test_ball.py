@@ -362,4 +362,4 @@ def test_a_bound_is_explained_from_the_centre():
 def test_a_partial_partition_has_no_distance_and_so_no_place_in_a_ball():
     ball = pt.credible_ball(FOUR, CENTER)
     with pytest.raises(pt.PartitaError, match="a partition must place every item"):
-        ball.contains(pt.PartialPartition([0, 0, -1, 1]))
+        ball.contains(pt.lattice.PartialPartition([0, 0, -1, 1]))

@@ -144,7 +144,7 @@ def test_every_draw_the_same_is_all_core():
 
 @pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", pt.VI(0.5), "nvi"])
 def test_completed_against_every_partition_that_agrees(loss):
-    partitions = np.array(list(pt.all_partitions(7)))
+    partitions = np.array(list(pt.lattice.all_partitions(7)))
     for seed in range(6):
         rng = np.random.default_rng(seed)
         truth = np.array([0, 0, 0, 1, 1, 1, 2])

@@ -200,7 +200,7 @@ def test_sampler_output_adds_its_trace():
 # ------------------------------------------------------------------ scaled by Monte Carlo error
 
 
-def about(found: pt.Diagnostics, words: str) -> bool:
+def about(found: pt.results.Diagnostics, words: str) -> bool:
     return any(words in text for text in found.warnings)
 
 

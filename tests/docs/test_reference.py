@@ -11,7 +11,7 @@ import pytest
 import partita as pt
 from doc_pages import DOCS
 
-ROOMS = ("plots", "datasets", "sklearn", "arviz", "anndata", "testing")
+ROOMS = ("plots", "datasets", "lattice", "results", "sklearn", "arviz", "anndata", "testing")
 """Public modules beside the package itself."""
 
 NOT_OBJECTS = {"__version__", *ROOMS}

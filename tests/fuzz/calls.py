@@ -176,14 +176,16 @@ def made(kind: str) -> Any:
 
 
 def _targets() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for name in pt.__all__:
-        thing = getattr(pt, name)
+    public = [(name, getattr(pt, name)) for name in pt.__all__]
+    public += [(name, getattr(pt.lattice, name)) for name in pt.lattice.__all__]
+    for name, thing in public:
         if inspect.isfunction(thing) or name in CLASSES:
             yield name, thing
     for kind, methods in METHODS.items():
         for method in methods:
-            if hasattr(getattr(pt, kind), method):
-                yield f"{kind}.{method}", getattr(getattr(pt, kind), method)
+            home = getattr(pt.results if kind == "CredibleBall" else pt, kind)
+            if hasattr(home, method):
+                yield f"{kind}.{method}", getattr(home, method)
 
 
 @cache

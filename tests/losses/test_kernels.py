@@ -210,5 +210,5 @@ def test_hash_rows(rows):
 
 
 def test_hashes_tell_all_partitions_of_eight_items_apart():
-    partitions = np.array(list(pt.all_partitions(8)), np.int32)
+    partitions = np.array(list(pt.lattice.all_partitions(8)), np.int32)
     assert np.unique(hash_rows(partitions)).size == len(partitions) == 4_140

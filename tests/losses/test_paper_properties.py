@@ -54,7 +54,7 @@ def test_property_1_metric(loss, triple):
 @settings(deadline=None)
 def test_property_2_vertical_alignment(loss, triple):
     middle, finer, coarser = triple
-    below, above = pt.meet(middle, finer), pt.join(middle, coarser)
+    below, above = pt.lattice.meet(middle, finer), pt.lattice.join(middle, coarser)
     through = d(above, middle, loss) + d(middle, below, loss)
     assert close(d(above, below, loss), through)
 
@@ -64,7 +64,7 @@ def test_property_2_vertical_alignment(loss, triple):
 @settings(deadline=None)
 def test_property_3_horizontal_alignment(loss, pair):
     a, b = pair
-    both = pt.meet(a, b)
+    both = pt.lattice.meet(a, b)
     assert close(d(a, b, loss), d(a, both, loss) + d(b, both, loss))
 
 
@@ -82,13 +82,13 @@ def test_property_4_bound(loss, pair):
 @losses
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_property_5_closest_partitions_by_enumeration(loss, n):
-    everything = np.stack(list(pt.all_partitions(n)))
+    everything = np.stack(list(pt.lattice.all_partitions(n)))
     between = pt.pairwise_distances(everything, loss=loss)
     for labels, distances in zip(everything, between, strict=True):
         others = distances > TOLERANCE
         nearest = distances[others].min() if others.any() else 0.0
         expected = everything[others & (distances <= nearest + TOLERANCE)]
-        got = sorted(c.tolist() for c in pt.closest_neighbours(labels))
+        got = sorted(c.tolist() for c in pt.lattice.closest_neighbours(labels))
         assert got == sorted(expected.tolist())
 
 
@@ -96,11 +96,11 @@ def test_property_5_closest_partitions_by_enumeration(loss, n):
 @given(st.integers(2, 14).flatmap(label_vectors))
 @settings(deadline=None, max_examples=50)
 def test_property_5_no_neighbour_in_the_lattice_is_closer(loss, labels):
-    closest = [d(c, labels, loss) for c in pt.closest_neighbours(labels)]
+    closest = [d(c, labels, loss) for c in pt.lattice.closest_neighbours(labels)]
     assert max(closest) - min(closest) <= TOLERANCE
     sizes = np.sort(pt.cluster_sizes(labels))
     k = sizes.size
-    merges = [d(c, labels, loss) for c in pt.covers(labels)] if k > 1 else []
+    merges = [d(c, labels, loss) for c in pt.lattice.covers(labels)] if k > 1 else []
     assert all(closest[0] <= m + TOLERANCE for m in merges)
     if (sizes == 1).sum() >= 2 or (sizes == 2).any():
         assert close(closest[0], 2 / len(labels) ** (1 if loss == "vi" else 2))

@@ -19,7 +19,7 @@ from stored import GROUND_TRUTH
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_every_partition_once_in_order(n):
-    assert [c.tolist() for c in pt.all_partitions(n)] == twin.every_partition(n)
+    assert [c.tolist() for c in pt.lattice.all_partitions(n)] == twin.every_partition(n)
 
 
 @pytest.mark.parametrize("n", [1, 4, 9])
@@ -28,7 +28,7 @@ def test_blocks_hold_the_same_partitions_whatever_their_size(n, rows):
     blocks = list(islice(partition_blocks(n, rows), 400))
     listed = np.concatenate(blocks)
     assert all(len(block) == rows for block in blocks[:-1])
-    assert np.array_equal(listed, list(islice(pt.all_partitions(n), len(listed))))
+    assert np.array_equal(listed, list(islice(pt.lattice.all_partitions(n), len(listed))))
 
 
 def test_twelve_items_are_listed_to_the_end():
@@ -36,27 +36,27 @@ def test_twelve_items_are_listed_to_the_end():
     for block in partition_blocks(12, 1 << 16):
         total += len(block)
         by_clusters += np.bincount(block.max(axis=1) + 1, minlength=13)
-    assert total == pt.bell_number(12) == 4213597
-    assert by_clusters.tolist() == [pt.stirling_number(12, k) for k in range(13)]
+    assert total == pt.lattice.bell_number(12) == 4213597
+    assert by_clusters.tolist() == [pt.lattice.stirling_number(12, k) for k in range(13)]
 
 
 def test_listing_is_lazy_and_bounded():
-    assert len(list(islice(pt.all_partitions(12), 5))) == 5
+    assert len(list(islice(pt.lattice.all_partitions(12), 5))) == 5
     with pytest.raises(InvalidInputError, match=r"1 to 12 items, and 13 items have 2\.76e"):
-        pt.all_partitions(13)
+        pt.lattice.all_partitions(13)
     with pytest.raises(InvalidInputError, match="1 to 12"):
-        pt.all_partitions(0)
+        pt.lattice.all_partitions(0)
 
 
 def test_bell_and_stirling_numbers_satisfy_their_recurrences():
     for n in range(30):
-        stirling = [pt.stirling_number(n, k) for k in range(n + 2)]
-        assert pt.bell_number(n) == sum(stirling)
-        assert pt.bell_number(n + 1) == sum(
-            math.comb(n, k) * pt.bell_number(k) for k in range(n + 1)
+        stirling = [pt.lattice.stirling_number(n, k) for k in range(n + 2)]
+        assert pt.lattice.bell_number(n) == sum(stirling)
+        assert pt.lattice.bell_number(n + 1) == sum(
+            math.comb(n, k) * pt.lattice.bell_number(k) for k in range(n + 1)
         )
         for k in range(1, n + 2):
-            assert pt.stirling_number(n + 1, k) == k * stirling[k] + stirling[k - 1]
+            assert pt.lattice.stirling_number(n + 1, k) == k * stirling[k] + stirling[k - 1]
 
 
 def test_bell_numbers_agree_with_the_recorded_ones():
@@ -66,17 +66,17 @@ def test_bell_numbers_agree_with_the_recorded_ones():
     assert bell
     assert lbell
     for n, value in bell.items():
-        assert pt.bell_number(n) == pytest.approx(value, rel=1e-14)
+        assert pt.lattice.bell_number(n) == pytest.approx(value, rel=1e-14)
     for n, value in lbell.items():
-        assert math.log(pt.bell_number(n)) == pytest.approx(value, rel=1e-14)
+        assert math.log(pt.lattice.bell_number(n)) == pytest.approx(value, rel=1e-14)
 
 
 @pytest.mark.parametrize("bad", [-1, 2.0, "3", True])
 def test_counts_must_be_whole(bad):
     with pytest.raises(InvalidInputError, match="whole number"):
-        pt.bell_number(bad)
+        pt.lattice.bell_number(bad)
     with pytest.raises(InvalidInputError, match="whole number"):
-        pt.stirling_number(3, bad)
+        pt.lattice.stirling_number(3, bad)
 
 
 def crp_probability(labels, concentration: float) -> float:
@@ -91,7 +91,7 @@ def test_random_partitions_follow_the_chinese_restaurant_process(concentration):
     rng = np.random.default_rng(3)
     n_draws = 8000
     drawn = Counter(
-        tuple(pt.random_partition(4, concentration=concentration, rng=rng).tolist())
+        tuple(pt.lattice.random_partition(4, concentration=concentration, rng=rng).tolist())
         for _ in range(n_draws)
     )
     expected = {tuple(c): crp_probability(c, concentration) for c in twin.every_partition(4)}
@@ -102,8 +102,8 @@ def test_random_partitions_follow_the_chinese_restaurant_process(concentration):
 
 
 def test_random_partition_is_reproducible_canonical_and_large():
-    a = pt.random_partition(100_000, concentration=5.0, rng=7)
-    assert np.array_equal(a, pt.random_partition(100_000, concentration=5.0, rng=7))
+    a = pt.lattice.random_partition(100_000, concentration=5.0, rng=7)
+    assert np.array_equal(a, pt.lattice.random_partition(100_000, concentration=5.0, rng=7))
     assert np.array_equal(a, pt.canonical(a))
     assert a.dtype == np.int32
 
@@ -111,7 +111,7 @@ def test_random_partition_is_reproducible_canonical_and_large():
 def test_random_partition_refuses_what_has_no_meaning():
     for n in (0, -2, 1.5):
         with pytest.raises(InvalidInputError, match=r"n=.*whole number of at least 1"):
-            pt.random_partition(n)
+            pt.lattice.random_partition(n)
     for concentration in (0, -1.0, math.inf, math.nan):
         with pytest.raises(InvalidInputError, match="positive"):
-            pt.random_partition(3, concentration=concentration)
+            pt.lattice.random_partition(3, concentration=concentration)

@@ -24,27 +24,27 @@ def equal(a, b) -> bool:
 @given(same_items(3))
 def test_lattice_axioms(triple):
     a, b, c = triple
-    for operation in (pt.meet, pt.join):
+    for operation in (pt.lattice.meet, pt.lattice.join):
         assert equal(operation(a, a), pt.canonical(a))
         assert equal(operation(a, b), operation(b, a))
         assert equal(operation(a, operation(b, c)), operation(operation(a, b), c))
-    assert equal(pt.meet(a, pt.join(a, b)), pt.canonical(a))
-    assert equal(pt.join(a, pt.meet(a, b)), pt.canonical(a))
+    assert equal(pt.lattice.meet(a, pt.lattice.join(a, b)), pt.canonical(a))
+    assert equal(pt.lattice.join(a, pt.lattice.meet(a, b)), pt.canonical(a))
 
 
 @given(same_items(3))
 def test_refines_is_a_partial_order_consistent_with_meet_and_join(triple):
     a, b, c = triple
-    assert pt.refines(a, a)
-    assert pt.refines(a, b) == twin.below(a, b)
-    assert pt.refines(a, b) == equal(pt.meet(a, b), pt.canonical(a))
-    assert pt.refines(a, b) == equal(pt.join(a, b), pt.canonical(b))
-    if pt.refines(a, b) and pt.refines(b, a):
+    assert pt.lattice.refines(a, a)
+    assert pt.lattice.refines(a, b) == twin.below(a, b)
+    assert pt.lattice.refines(a, b) == equal(pt.lattice.meet(a, b), pt.canonical(a))
+    assert pt.lattice.refines(a, b) == equal(pt.lattice.join(a, b), pt.canonical(b))
+    if pt.lattice.refines(a, b) and pt.lattice.refines(b, a):
         assert equal(pt.canonical(a), pt.canonical(b))
-    lower, upper = pt.meet(a, b), pt.join(b, c)
-    assert pt.refines(lower, b)
-    assert pt.refines(b, upper)
-    assert pt.refines(lower, upper)
+    lower, upper = pt.lattice.meet(a, b), pt.lattice.join(b, c)
+    assert pt.lattice.refines(lower, b)
+    assert pt.lattice.refines(b, upper)
+    assert pt.lattice.refines(lower, upper)
 
 
 @given(same_items(2, most=40), st.randoms(use_true_random=False))
@@ -53,22 +53,22 @@ def test_labels_do_not_matter(pair, random):
     names = [-3, -2, *range(60)]
     random.shuffle(names)
     renamed = [names[label] for label in a]
-    assert equal(pt.meet(a, b), pt.meet(renamed, b))
-    assert equal(pt.join(a, b), pt.join(renamed, b))
-    assert pt.refines(a, b) == pt.refines(renamed, b)
+    assert equal(pt.lattice.meet(a, b), pt.lattice.meet(renamed, b))
+    assert equal(pt.lattice.join(a, b), pt.lattice.join(renamed, b))
+    assert pt.lattice.refines(a, b) == pt.lattice.refines(renamed, b)
 
 
 def test_meet_and_join_are_the_bounds_on_every_pair_of_four_items():
     for a in FOUR:
         for b in FOUR:
-            assert pt.meet(a, b).tolist() == twin.greatest_lower_bound(a, b, FOUR)
-            assert pt.join(a, b).tolist() == twin.least_upper_bound(a, b, FOUR)
+            assert pt.lattice.meet(a, b).tolist() == twin.greatest_lower_bound(a, b, FOUR)
+            assert pt.lattice.join(a, b).tolist() == twin.least_upper_bound(a, b, FOUR)
 
 
 def test_covers_and_covered_by_are_the_covering_relation_on_four_items():
     for a in FOUR:
-        up = [c.tolist() for c in pt.covers(a)]
-        down = [c.tolist() for c in pt.covered_by(a)]
+        up = [c.tolist() for c in pt.lattice.covers(a)]
+        down = [c.tolist() for c in pt.lattice.covered_by(a)]
         assert sorted(up) == [c for c in FOUR if twin.is_cover(a, c, FOUR)]
         assert sorted(down) == [c for c in FOUR if twin.is_cover(c, a, FOUR)]
 
@@ -77,28 +77,28 @@ def test_covers_and_covered_by_are_the_covering_relation_on_four_items():
 def test_neighbours_are_counted_and_distinct(labels):
     sizes = pt.cluster_sizes(labels)
     k = sizes.size
-    up = [tuple(c.tolist()) for c in pt.covers(labels)]
-    down = [tuple(c.tolist()) for c in pt.covered_by(labels)]
+    up = [tuple(c.tolist()) for c in pt.lattice.covers(labels)]
+    down = [tuple(c.tolist()) for c in pt.lattice.covered_by(labels)]
     assert len(up) == len(set(up)) == k * (k - 1) // 2
     assert len(down) == len(set(down)) == sum(2 ** (int(n) - 1) - 1 for n in sizes)
-    assert all(pt.refines(labels, c) and pt.n_clusters(c) == k - 1 for c in up)
-    assert all(pt.refines(c, labels) and pt.n_clusters(c) == k + 1 for c in down)
+    assert all(pt.lattice.refines(labels, c) and pt.n_clusters(c) == k - 1 for c in up)
+    assert all(pt.lattice.refines(c, labels) and pt.n_clusters(c) == k + 1 for c in down)
 
 
 def test_neighbours_are_lazy():
     # One cluster of 300 items covers 2^299 − 1 partitions, all singletons have 44,850 covers.
-    first = next(pt.covered_by(np.zeros(300, int)))
+    first = next(pt.lattice.covered_by(np.zeros(300, int)))
     assert pt.cluster_sizes(first).tolist() == [1, 299]
-    assert len(list(islice(pt.covers(np.arange(300)), 3))) == 3
+    assert len(list(islice(pt.lattice.covers(np.arange(300)), 3))) == 3
 
 
 def test_closest_neighbours_of_the_extremes():
-    assert list(pt.closest_neighbours([0])) == []
-    assert [c.tolist() for c in pt.closest_neighbours([0, 1])] == [[0, 0]]
-    assert [c.tolist() for c in pt.closest_neighbours([0, 0])] == [[0, 1]]
+    assert list(pt.lattice.closest_neighbours([0])) == []
+    assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 1])] == [[0, 0]]
+    assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 0])] == [[0, 1]]
 
 
 def test_partitions_of_different_items_are_refused():
-    for function in (pt.meet, pt.join, pt.refines):
+    for function in (pt.lattice.meet, pt.lattice.join, pt.lattice.refines):
         with pytest.raises(InvalidLabelsError, match="b have 2 items, but 3 were expected"):
             function([0, 0, 1], [0, 1])

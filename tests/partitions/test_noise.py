@@ -108,12 +108,12 @@ def test_partial_partitions():
 
 def test_partial_partitions_where_they_have_a_meaning():
     part = PartialPartition([0, -1, 0, 1])
-    assert pt.refines(part, [0, 1, 0, 0])  # each stated cluster lies within one cluster
-    assert pt.refines(part, [0, 1, 0, 2])
-    assert not pt.refines(part, [0, 0, 1, 1])
+    assert pt.lattice.refines(part, [0, 1, 0, 0])  # each stated cluster lies within one cluster
+    assert pt.lattice.refines(part, [0, 1, 0, 2])
+    assert not pt.lattice.refines(part, [0, 0, 1, 1])
     for refused in (
         lambda: pt.distance(part, [0, 1, 0, 1]),
-        lambda: pt.refines([0, 1, 0, 1], part),
+        lambda: pt.lattice.refines([0, 1, 0, 1], part),
         lambda: pt.estimate(part),
     ):
         with pytest.raises(InvalidLabelsError):

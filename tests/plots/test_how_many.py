@@ -24,7 +24,7 @@ FIVE = np.array(
 
 
 @pytest.fixture(scope="module")
-def path() -> pt.PricePath:
+def path() -> pt.results.PricePath:
     return pt.price_path(FIVE)
 
 

@@ -22,7 +22,7 @@ def draws() -> pt.Draws:
 
 
 @pytest.fixture(scope="module")
-def several(draws) -> pt.Representatives:
+def several(draws) -> pt.results.Representatives:
     return pt.representatives(draws)
 
 

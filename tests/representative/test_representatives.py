@@ -33,7 +33,7 @@ KNOWN = {
 
 @pytest.fixture(scope="module")
 def all_six() -> np.ndarray:
-    return np.array(list(pt.all_partitions(6)))
+    return np.array(list(pt.lattice.all_partitions(6)))
 
 
 @pytest.mark.parametrize(("loss", "n"), KNOWN)
@@ -68,7 +68,7 @@ def random_draws(seed: int, *, weighted: bool) -> pt.Draws:
 def test_enumeration(seed, loss):
     """Every set of n partitions of five items: the search finds the best, the bound is below it."""
     draws = random_draws(seed, weighted=bool(seed % 2))
-    everything = np.array(list(pt.all_partitions(5)))
+    everything = np.array(list(pt.lattice.all_partitions(5)))
     apart = pt.pairwise_distances(everything, draws, loss=loss)
     for n in (2, 3):
         if n > draws.unique().n_draws:
@@ -318,7 +318,7 @@ def test_a_gain_that_is_stated_holds_on_fresh_draws():
 
 def test_few_items_are_listed():
     """Sets of two and three partitions: always the best, and proven; the search missed one."""
-    every = np.array(list(pt.all_partitions(5)))
+    every = np.array(list(pt.lattice.all_partitions(5)))
     for seed in range(18, 22):
         rng = np.random.default_rng(seed)
         draws = pt.Draws(rng.integers(0, 5, (12, 5)), weights=rng.gamma(0.3, size=12) + 1e-3)

@@ -13,7 +13,7 @@ from reference import samplers_models as twins
 from samplers.cases import PRIORS, cases
 
 N = 6
-PARTITIONS = np.array(list(pt.all_partitions(N)))
+PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
 CASES = {case.name: case for case in cases(n=N)}
 SAMPLERS = {
     "default": {},
@@ -96,7 +96,7 @@ def test_without_information_the_prior_comes_out(prior, sampler):
 
 
 def test_eight_items():
-    partitions = np.array(list(pt.all_partitions(8)))
+    partitions = np.array(list(pt.lattice.all_partitions(8)))
     case = cases(n=8, seed=4)[0]
     prior = PRIORS["dirichlet, random"]
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])

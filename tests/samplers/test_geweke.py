@@ -62,7 +62,7 @@ def test_joint_distribution(name):
         found[r] = [sizes.size, alpha, alpha**2, (sizes**2).sum(), values.mean()]
     gamma = prior.concentration
     square = gamma.shape * (gamma.shape + 1) / gamma.rate**2
-    partitions = list(pt.all_partitions(N))
+    partitions = list(pt.lattice.all_partitions(N))
     p = np.exp([prior.log_probability(c) for c in partitions])
     squares = p @ [(pt.cluster_sizes(c) ** 2).sum() for c in partitions]
     center = kernel.mean if name == "dirichlet, normal" else kernel.shape / kernel.rate

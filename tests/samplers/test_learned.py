@@ -17,7 +17,7 @@ from reference import samplers_models as twins
 from samplers.test_own import forged
 
 N = 5
-PARTITIONS = np.array(list(pt.all_partitions(N)))
+PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
 DATA = np.array([-1.3, -0.9, 0.2, 1.1, 1.4])
 CELLS = {"mean": 0.2, "precision": 0.5, "shape": 2.0}
 KERNEL = pt.NormalInverseGamma(**CELLS, rate=1)

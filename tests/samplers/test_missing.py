@@ -100,7 +100,7 @@ def test_taking_items_out_leaves_what_was_there_before(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_posterior_of_all_partitions_is_the_exact_one(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet, random"]
-    partitions = np.array(list(pt.all_partitions(6)))
+    partitions = np.array(list(pt.lattice.all_partitions(6)))
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
     exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
     fit = pt.sample(
@@ -151,7 +151,7 @@ MEANS = {
 @pytest.mark.parametrize("name", MEANS)
 def test_imputed_means_are_those_of_the_exact_posterior(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet"]
-    partitions = np.array(list(pt.all_partitions(6)))
+    partitions = np.array(list(pt.lattice.all_partitions(6)))
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
     exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
     expected = 0.0

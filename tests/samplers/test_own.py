@@ -131,13 +131,13 @@ class Paired(pt.PartitionPrior):
     """Exchangeable, not of product form: the largest cluster counts."""
 
     def log_probability(self, labels):
-        sizes = {tuple(sorted(np.bincount(c))): 0 for c in pt.all_partitions(len(labels))}
-        total = sum(max(np.bincount(c)) for c in pt.all_partitions(len(labels)))
+        sizes = {tuple(sorted(np.bincount(c))): 0 for c in pt.lattice.all_partitions(len(labels))}
+        total = sum(max(np.bincount(c)) for c in pt.lattice.all_partitions(len(labels)))
         assert tuple(sorted(np.bincount(labels))) in sizes
         return float(np.log(np.bincount(labels).max() / total))
 
     def expected_clusters(self, n_items):
-        every = np.array(list(pt.all_partitions(n_items)))
+        every = np.array(list(pt.lattice.all_partitions(n_items)))
         p = np.exp([self.log_probability(c) for c in every])
         return float(p @ (every.max(axis=1) + 1))
 

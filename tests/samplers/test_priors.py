@@ -63,7 +63,7 @@ def test_a_concentration_that_is_well_known_is_integrated(n, k, sigma, gamma):
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_probabilities_sum_to_one_and_give_the_expected_number(name, n):
     prior = PRIORS[name]
-    partitions = np.array(list(pt.all_partitions(n)))
+    partitions = np.array(list(pt.lattice.all_partitions(n)))
     p = np.exp([prior.log_probability(labels) for labels in partitions])
     assert p.sum() == pytest.approx(1, abs=1e-10)
     expected = p @ (partitions.max(axis=1) + 1)
@@ -77,7 +77,7 @@ def test_the_tables_of_the_loops_give_the_same_log_probability(name):
     prior = PRIORS[name]
     tables = prior.tables(8)
     alpha, arrays = tables.concentration, tables.arrays
-    for labels in pt.all_partitions(8):
+    for labels in pt.lattice.all_partitions(8):
         sizes = pt.cluster_sizes(labels).astype(float)
         fixed = prior
         if arrays.shape > 0:  # given the concentration: compare with the fixed one
@@ -96,7 +96,7 @@ def test_pitman_yor_without_discount_is_the_dirichlet_process():
 
 def test_a_very_vague_concentration_is_integrated():
     prior = pt.DirichletProcess(pt.Gamma(0.02, 0.02))
-    p = [np.exp(prior.log_probability(c)) for c in pt.all_partitions(5)]
+    p = [np.exp(prior.log_probability(c)) for c in pt.lattice.all_partitions(5)]
     assert sum(p) == pytest.approx(1, abs=1e-9)
 
 

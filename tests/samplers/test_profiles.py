@@ -122,7 +122,7 @@ def pandas_frame(columns):
 
 def poisson_posterior(data, alpha=1.0, shape=2.0, rate=0.5):
     """Every partition with its exact posterior probability, Dirichlet process prior."""
-    partitions = list(pt.all_partitions(len(data)))
+    partitions = list(pt.lattice.all_partitions(len(data)))
     logs = []
     for labels in partitions:
         value = 0.0

@@ -19,5 +19,5 @@ def random_posterior(n_items: int, n_draws: int, seed: int, *, weighted: bool = 
 
 def all_losses(draws: pt.Draws, loss: pt.VI) -> tuple[np.ndarray, np.ndarray]:
     """Every partition of the items, and its expected loss."""
-    partitions = np.array(list(pt.all_partitions(draws.n_items)))
+    partitions = np.array(list(pt.lattice.all_partitions(draws.n_items)))
     return partitions, pt.expected_loss(partitions, draws, loss=loss)

@@ -260,7 +260,7 @@ def hard_similarity(n: int) -> np.ndarray:
 def test_triangles_tighten_the_bound_and_never_pass_the_minimum():
     similarity = hard_similarity(6)
     programme = pair_programme(similarity, pt.Binder())
-    partitions = np.array(list(pt.all_partitions(7)))
+    partitions = np.array(list(pt.lattice.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=similarity, loss="binder").min()
     loose = pairwise_bound(programme)
     tight, cut_short = triangle_bound(programme, minimum, work=1e9)
@@ -297,7 +297,7 @@ def test_prices_give_a_bound_even_where_the_solver_was_sloppy():
     programme = pair_programme(hard_similarity(6), pt.Binder())
     relaxation = Relaxation(programme)
     relaxation.tighten()
-    partitions = np.array(list(pt.all_partitions(7)))
+    partitions = np.array(list(pt.lattice.all_partitions(7)))
     minimum = pt.expected_loss(partitions, similarity=hard_similarity(6), loss="binder").min()
     assert relaxation.bound <= minimum + 1e-12
 

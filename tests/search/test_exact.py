@@ -37,10 +37,10 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     draws = random_draws(8, 10, seed=1)
     task = make_task(draws, loss)
     reached = method.search(task)
-    partitions = np.array(list(pt.all_partitions(8)))
+    partitions = np.array(list(pt.lattice.all_partitions(8)))
     values = pt.expected_loss(partitions, draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
-    assert task.looks == pt.bell_number(8)
+    assert task.looks == pt.lattice.bell_number(8)
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
@@ -60,7 +60,7 @@ def test_one_cluster_where_entropies_are_zero(loss):
 def test_ties_are_all_reported():
     """Two opposite draws: under Binder's loss everything between them ties."""
     draws = pt.Draws([[0, 0, 0], [0, 1, 2]])
-    assert len(method.search(make_task(draws, "binder"))) == pt.bell_number(3)
+    assert len(method.search(make_task(draws, "binder"))) == pt.lattice.bell_number(3)
 
 
 def test_more_ties_than_are_listed(monkeypatch):
@@ -106,7 +106,7 @@ IN_DOUBT = "too many partitions are in doubt: not all were compared"
 
 
 def every_value(draws: pt.Draws, loss) -> tuple[np.ndarray, np.ndarray]:
-    partitions = np.array(list(pt.all_partitions(draws.n_items)))
+    partitions = np.array(list(pt.lattice.all_partitions(draws.n_items)))
     return partitions, pt.expected_loss(partitions, draws, loss)
 
 

@@ -36,7 +36,7 @@ def test_it_branches_where_the_relaxation_is_fractional():
     relaxation = Relaxation(programme)
     while relaxation.tighten():
         pass
-    partitions = np.array(list(pt.all_partitions(6)))
+    partitions = np.array(list(pt.lattice.all_partitions(6)))
     minimum = pt.expected_loss(partitions, similarity=odd_wheel(), loss="binder").min()
     assert relaxation.bound < minimum - 1e-6
     found = pt.estimate(similarity=odd_wheel(), loss="binder", method="ilp")

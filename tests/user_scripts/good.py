@@ -12,8 +12,8 @@ import partita as pt
 
 def radius_of(draws: pt.DrawsLike, truth: pt.LabelsLike, rng: pt.Rng = 0) -> float:
     """Distance from the truth to the estimate, in units of the radius."""
-    found: pt.PointEstimate = pt.estimate(draws, loss=pt.VI(a=0.7), bound="tight", rng=rng)
-    ball: pt.CredibleBall = pt.credible_ball(draws, found, prob=0.9, loss="vi")
+    found: pt.results.PointEstimate = pt.estimate(draws, loss=pt.VI(a=0.7), bound="tight", rng=rng)
+    ball: pt.results.CredibleBall = pt.credible_ball(draws, found, prob=0.9, loss="vi")
     return pt.distance(truth, found) / ball.radius
 
 
@@ -29,10 +29,10 @@ half: pt.Draws = draws[:100]
 summary: pt.Summary = pt.summarize(draws, data=np.zeros((4, 2)))
 losses: list[pt.Loss] = [pt.VI(), pt.Binder(), summary.loss, pt.OneMinusARI()]
 tied: int = len(summary.ball.upper)
-bound: pt.Bound = summary.ball.bounds["upper"]
-items: pt.ItemUncertainty = pt.item_uncertainty(summary, summary)
-clusters: pt.ClusterUncertainty = pt.cluster_uncertainty(draws, summary.estimate)
+bound: pt.results.Bound = summary.ball.bounds["upper"]
+items: pt.results.ItemUncertainty = pt.item_uncertainty(summary, summary)
+clusters: pt.results.ClusterUncertainty = pt.cluster_uncertainty(draws, summary.estimate)
 fit: pt.Fit = pt.sample([1.0, 2.0, 3.0], draws=100, rng=1)
-checks: pt.Diagnostics = pt.diagnose(fit, estimate=pt.estimate(fit))
+checks: pt.results.Diagnostics = pt.diagnose(fit, estimate=pt.estimate(fit))
 matrix = pt.pairwise_distances(fit, summary, loss="binder")
 total: float = float(matrix.sum())
