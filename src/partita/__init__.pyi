@@ -15,6 +15,7 @@ from partita import plots as plots
 from partita import results as results
 from partita import sklearn as sklearn
 from partita import testing as testing
+from partita._archive import load as load
 from partita._validate import Rng as Rng
 from partita._warmup import warmup as warmup
 from partita.credible.ball import credible_ball as credible_ball

@@ -33,6 +33,8 @@ from partita.errors import (
 
 if TYPE_CHECKING:
     from partita.draws import Draws
+    from partita.samplers.fit import Fit
+    from partita.summary.result import Summary
 
 _DOCUMENT = "document"
 _EARLIER = "header"
@@ -93,6 +95,57 @@ def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, 
             f"versions up to {form.version}. Use the partita that wrote it, or a newer one."
         )
     return document, arrays
+
+
+def load(path: PathLike) -> Summary | Fit:
+    """Read what ``summary.save`` or ``fit.save`` wrote: the file says which of the two it holds.
+
+    Parameters
+    ----------
+    path : path
+        A file written by :meth:`Summary.save` or :meth:`Fit.save`, of this or an earlier version.
+
+    Returns
+    -------
+    Summary or Fit
+        Equal to the one that was saved; nothing in a file is executed.
+
+    Notes
+    -----
+    Reading and checking take time and memory in proportion to the labels in the file.
+
+    Examples
+    --------
+    >>> import tempfile, partita as pt
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pt.summarize([[0, 0, 1], [0, 0, 1], [0, 1, 1]]).save(folder + "/summary.npz")
+    ...     pt.load(folder + "/summary.npz").estimate.n_clusters
+    2
+    """
+    place = existing(path)
+    try:
+        with place.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            kept = [name for name in (_DOCUMENT, _EARLIER) if name in stored.files]
+            format = _document({name: stored[name] for name in kept})["format"]
+    except Exception as error:  # zipfile, zlib and NumPy have many for a damaged file
+        raise FileFormatError(
+            f"{path} is not a summary or a fit, or is damaged. Give a file that summary.save or "
+            "fit.save wrote; draws are read by pt.read_draws.",
+            argument="path",
+        ) from error
+    homes = {
+        "partita summary": ("partita.summary.summarize", "load_summary"),
+        "partita fit": ("partita.samplers.checkpoint", "load_fit"),
+    }
+    if format not in homes:
+        raise FileFormatError(
+            f"{path} holds a {format}; expected a summary or a fit. A checkpoint is continued by "
+            "pt.sample(..., checkpoint=path).",
+            argument="path",
+        )
+    module, reader = homes[format]
+    found: Summary | Fit = getattr(import_module(module), reader)(path)
+    return found
 
 
 def _document(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -162,7 +215,9 @@ def part_named(name: str) -> Any:
     from partita._result import Result
     from partita.losses.base import Loss
 
+    results = import_module("partita.results")
     home = import_module(_ELSEWHERE.get(name, "partita"))
+    home = results if name in results.__all__ else home
     found = getattr(home, name, None) if name.isidentifier() else None
     if name in _ELSEWHERE:
         return found

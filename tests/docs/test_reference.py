@@ -59,6 +59,7 @@ def parameters(function: object) -> list[str]:
 
 
 SIMPLE = {
+    "load",
     "warmup",
     *("canonical", "n_clusters", "cluster_sizes", "cross_table", "distance"),
     *("pairwise_distances", "expected_loss", "covers", "covered_by", "all_partitions"),

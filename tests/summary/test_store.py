@@ -234,3 +234,15 @@ def test_functions_cannot_be_stored(tmp_path):
         with pytest.raises(NotSupportedError, match="cannot be stored"):
             pt.summarize(LABELS[:20], loss=loss).save(tmp_path / "file")
         assert not (tmp_path / "file").exists()
+
+
+def test_load_tells_a_summary_from_a_fit(tmp_path):
+    fit = pt.sample(np.arange(8.0)[:, None], draws=20, burn_in=5, chains=2, rng=1)
+    summary = pt.summarize(fit.draws)
+    fit.save(tmp_path / "fit.npz")
+    summary.save(tmp_path / "summary.npz")
+    assert np.array_equal(pt.load(tmp_path / "fit.npz").draws.labels, fit.draws.labels)
+    assert pt.load(tmp_path / "summary.npz").to_dict() == summary.to_dict()
+    np.savez(tmp_path / "other.npz", labels=fit.draws.labels)
+    with pytest.raises(pt.errors.FileFormatError, match="read_draws"):
+        pt.load(tmp_path / "other.npz")
