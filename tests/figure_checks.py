@@ -1,8 +1,7 @@
-"""What must hold of every figure: nothing overlaps, nothing is cut off, it can be saved."""
+"""What must hold of every figure: nothing overlaps and nothing is cut off."""
 
 from __future__ import annotations
 
-import io
 from itertools import combinations
 
 import numpy as np
@@ -53,14 +52,10 @@ def cut_off(boxes, width, height, *, slack=1.0):
 
 
 def assert_tidy(figure):
-    """Legible, and saved as vectors and as pixels without a warning."""
+    """Legible as drawn."""
     boxes = written(figure)
     assert overlaps(boxes) == []
     assert cut_off(boxes, *figure.canvas.get_width_height()) == []
-    for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=60)
-        assert buffer.getvalue().startswith(start)
 
 
 def texts_of(figure):

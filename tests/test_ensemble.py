@@ -82,21 +82,6 @@ def test_the_numbers_are_those_of_the_same_labels(summary, twin):
     assert summary.core.size == in_sample.size
 
 
-def test_the_words_of_a_posterior_are_still_there(twin):
-    assert twin.sentence.startswith("With 95% posterior probability the clustering lies within ")
-    assert "; the draws inside this ball have " in twin.sentence
-    screen = twin.details()
-    for text in ("60 draws of 12 items", "expected variation of information", "E[Binder]"):
-        assert text in screen
-    for text in ("95% credible ball: ", "How many clusters: ", "Convergence: ", "Core: "):
-        assert text in screen
-    assert repr(twin.ball).startswith("<CredibleBall: 0.95 credible ball of ")
-    assert "(± one standard error)" in twin.curve.sentence
-    assert "with probability 1." in repr(twin.core)  # 60 draws can show nothing at 0.9
-    assert "credible ball" in twin.to_latex()
-    assert twin.diagnostics.names
-
-
 @pytest.mark.parametrize("form", [str, repr, lambda part: part._repr_html_()])
 def test_every_part(summary, runs, form):
     parts = [
@@ -203,7 +188,6 @@ def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
         "representatives runs.npz --modes",
         "path runs.npz",
         "compare runs.npz --against truth.csv",
-        "convert runs.npz again.csv",
     ],
 )
 def test_the_command_line(command, runs, tmp_path, monkeypatch):

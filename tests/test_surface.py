@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
+import re
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import partita as pt
+from doc_pages import DOCS
 
 SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sklearn", "testing")
 
@@ -67,15 +71,6 @@ def public(kind):
     return [(name, thing) for name in pt.__all__ if kind(thing := getattr(pt, name))]
 
 
-def test_every_public_callable_is_documented():
-    undocumented = [
-        name
-        for name, thing in public(callable)
-        if not inspect.getdoc(thing) and not name.endswith("Like")
-    ]
-    assert undocumented == []
-
-
 def test_every_public_function_shows_an_example_and_explains_its_parameters():
     silent = []
     for name, function in public(inspect.isfunction):
@@ -130,3 +125,56 @@ def test_as_many_draws_by_default_on_the_command_line_as_in_python():
     for name in ("draws", "burn_in", "thin", "chains"):
         assert options[name].default in (library[name].default, None), name
     assert options["draws"].default == library["draws"].default
+
+
+# ------------------------------------------------------------------------- pages and types
+
+
+def listed() -> list[str]:
+    """Full names in the tables of the reference pages."""
+    names, module = [], "partita"
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1]
+            elif found := re.fullmatch(r"   ([A-Za-z][\w.]*)", line):
+                names.append(f"{module}.{found[1]}")
+    return sorted(names)
+
+
+def test_the_reference_lists_every_public_name_once_and_each_is_documented():
+    modules = [pt, *(getattr(pt, name) for name in SUBMODULES)]
+    objects = {f"{m.__name__}.{name}": getattr(m, name) for m in modules for name in m.__all__}
+    for name in ("__version__", *SUBMODULES, "datasets.FourNormals"):
+        del objects[f"partita.{name}"]
+    assert listed() == sorted(objects)
+    assert [
+        name for name, thing in objects.items() if "Like" not in name and not inspect.getdoc(thing)
+    ] == []
+
+
+def test_a_users_script_is_checked_in_every_line():
+    """``good.py`` passes mypy --strict; ``bad.py`` fails in the lines that say so, and no other."""
+    scripts = sorted((Path(__file__).parent / "user_scripts").glob("*.py"))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *map(str, scripts)],
+        capture_output=True,
+        text=True,
+        cwd=DOCS.parent,  # with the project's settings, whose cache `make types` has filled
+        env={**os.environ, "MYPYPATH": str(Path(pt.__file__).parents[1])},
+        timeout=300,
+        check=False,
+    )
+    found = {
+        (Path(match[1]).name, int(match[2]), match[3])
+        for match in re.finditer(r"^(\S+?):(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.M)
+    }
+    wanted = {
+        (path.name, number, line.rpartition("# wrong: ")[2])
+        for path in scripts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "# wrong: " in line
+    }
+    assert found == wanted, done.stdout + done.stderr
+    assert len(wanted) > 20
+    assert (Path(pt.__file__).parent / "py.typed").exists()

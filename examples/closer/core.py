@@ -14,13 +14,13 @@ from matplotlib import pyplot as plt
 import partita as pt
 
 # %%
-# Four groups of 25 points, with doubtful ones between them.
+# Four groups of 15 points, with doubtful ones between them.
 rng = np.random.default_rng(3)
 centers = np.array([[-3, -3], [-3, 3], [3, -3], [3, 3]])
-points = rng.normal(np.repeat(centers, 25, axis=0), 1.2)
+points = rng.normal(np.repeat(centers, 15, axis=0), 1.2)
 fit = pt.sample(points, draws=500, burn_in=300, chains=4, rng=0)
 summary = pt.summarize(fit)
-print(f"{(summary.items.probability >= 0.9).sum()} of 100 items have a probability of 0.9 or more")
+print(f"{(summary.items.probability >= 0.9).sum()} of 60 items have a probability of 0.9 or more")
 
 # %%
 # Together they hold in far fewer draws. The core at three levels: the more is asked, the fewer

@@ -19,7 +19,7 @@ from partita.sklearn import BayesianMixture
 # %%
 # The paper's first example, and priors that expect few or many clusters.
 simulated = pt.datasets.four_normals(example=1, n=120, rng=2)
-mixture = BayesianMixture(draws=200, burn_in=150, chains=2, random_state=0)
+mixture = BayesianMixture(draws=100, burn_in=100, chains=2, random_state=0)
 model = make_pipeline(StandardScaler(), mixture)
 concentrations = [0.1, 1.0, 5.0]
 search = GridSearchCV(

@@ -49,6 +49,10 @@ def test_savefig_of_pyplot_writes_the_figure(name, summary):
     plt.savefig(buffer, format="png", dpi=40)
     buffer.seek(0)
     assert np.ptp(plt.imread(buffer)[..., :3]) > 0.5
+    for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF")):
+        buffer = io.BytesIO()
+        plt.savefig(buffer, format=kind)
+        assert buffer.getvalue().startswith(start)
 
 
 @pytest.mark.parametrize("name", ["n_clusters", "overview"])

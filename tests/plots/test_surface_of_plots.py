@@ -15,30 +15,6 @@ from figure_checks import cut_off, overlaps, written
 FIGURES = [getattr(pt.plots, name) for name in pt.plots.__all__]
 
 
-def test_the_figures_promised():
-    assert sorted(pt.plots.__all__) == [
-        "ball",
-        "clusters_curve",
-        "core",
-        "distances",
-        "estimate",
-        "hasse",
-        "items",
-        "n_clusters",
-        "overview",
-        "persistence",
-        "posterior_map",
-        "price_path",
-        "profiles",
-        "ranks",
-        "replicates",
-        "representatives",
-        "representatives_curve",
-        "similarity",
-        "traces",
-    ]
-
-
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.__name__)
 def test_signature_and_documentation(figure):
     first, *rest = inspect.signature(figure).parameters.values()

@@ -82,7 +82,7 @@ def test_the_answer_is_there_without_scripts(outline):
     assert "need JavaScript" in text
 
 
-def test_200_items_with_10_000_draws_are_small(typical_file):
+def test_200_items_with_4_000_draws_are_small(typical_file):
     assert typical_file.stat().st_size < 3_000_000
 
 

@@ -16,7 +16,6 @@ N = 6
 PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
 CASES = {case.name: case for case in cases(n=N)}
 SAMPLERS = {
-    "default": {},
     "gibbs alone": {"split_merge": 0},
     "split–merge alone": {"sweeps": 0, "split_merge": 3},
 }
@@ -60,7 +59,7 @@ def test_every_prior_and_every_kernel(case, prior):
     assert_exact(frequencies(fit.draws, PARTITIONS), exact_of(case, prior))
 
 
-@pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("case", CASES)
 def test_each_move_alone_with_every_kernel(case, sampler):
     prior = PRIORS["pitman–yor, random"]
@@ -68,7 +67,7 @@ def test_each_move_alone_with_every_kernel(case, sampler):
     assert_exact(frequencies(fit.draws, PARTITIONS), exact(CASES[case], prior))
 
 
-@pytest.mark.parametrize("sampler", ["gibbs alone", "split–merge alone"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_each_move_alone_with_every_prior(prior, sampler):
     case = CASES["normal"]
@@ -76,9 +75,8 @@ def test_each_move_alone_with_every_prior(prior, sampler):
     assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, PRIORS[prior]))
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_without_information_the_prior_comes_out(prior, sampler):
+def test_without_information_the_prior_comes_out(prior):
     """A categorical column with a single level has likelihood 1 under every partition."""
     fit = pt.sample(
         np.zeros(N),
@@ -89,7 +87,6 @@ def test_without_information_the_prior_comes_out(prior, sampler):
         chains=40,
         rng=3,
         progress=False,
-        **SAMPLERS[sampler],
     )
     p = np.exp([PRIORS[prior].log_probability(labels) for labels in PARTITIONS])
     assert_exact(frequencies(fit.draws, PARTITIONS), p)

@@ -60,7 +60,7 @@ def test_merged_and_weighted_draws_give_the_answer_of_the_draws(loss):
 
 @pytest.mark.parametrize("name", ["vi", "binder", "nid"])
 def test_threads_do_not_change_the_answer_and_the_rng_fixes_it(name):
-    draws = random_posterior(40, 1_500, 5)
+    draws = random_posterior(40, 600, 5)
     one, two, four = (pt.estimate(draws, loss=name, rng=7, n_jobs=n) for n in (1, 2, 4))
     for other in (two, four):
         assert np.array_equal(other.labels, one.labels)

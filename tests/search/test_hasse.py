@@ -61,7 +61,7 @@ def test_all_neighbours_each_once(labels, pairs):
 
 @pytest.mark.parametrize("labels", PARTITIONS, ids=str)
 @pytest.mark.parametrize("pairs", [False, True])
-@pytest.mark.parametrize("most", [1, 3, 8, 20])
+@pytest.mark.parametrize("most", [1, 8])
 def test_closest_sets_whole_then_a_sample(labels, pairs, most):
     chosen = neighbours(labels, pairs, most)
     for listed in (twin.covers(labels), twin.covered(labels)):
@@ -79,7 +79,7 @@ def test_closest_sets_whole_then_a_sample(labels, pairs, most):
 )
 def test_the_set_that_does_not_fit_is_sampled_evenly(labels, whole, fit):
     """Of 15 splits into 2 and 4, or of 15 merges of singletons, only some fit."""
-    repeats = 1_000
+    repeats = 400
     seen = Counter()
     for seed in range(repeats):
         seen.update(map(tuple, neighbours(labels, False, whole + fit, seed)))
@@ -196,34 +196,40 @@ def test_small_and_degenerate(loss):
 # ---------------------------------------------------------------- the paper and its package
 
 
-def greedy_records() -> list[dict]:
-    functions = ("greedy", "minVI", "minbinder.ext")
-    return [r for r in ground_truth.load() if r["function"] in functions]
+def greedy_records() -> dict[str, tuple]:
+    """The lowest value that R reports for the same draws and loss, by whatever method."""
+    lowest = {}
+    for record in ground_truth.load():
+        arguments, losses = record["arguments"], {"minVI": "VI.lb", "minbinder.ext": "Binder"}
+        loss = losses.get(record["function"], arguments.get("loss"))
+        if record["function"] in (*losses, "greedy"):
+            reported = record["value"]["value"]
+            theirs = min(reported.values()) if isinstance(reported, dict) else reported
+            given = arguments[ground_truth.draws_key(arguments)]
+            key = f"{loss} {json.dumps(given)}"
+            lowest[key] = given, loss, min(theirs, lowest.get(key, (None, None, theirs))[2])
+    return lowest
 
 
 def test_records_are_there():
-    assert len(greedy_records()) >= 10
+    assert len(greedy_records()) >= 8
 
 
-@pytest.mark.parametrize("record", greedy_records(), ids=lambda r: json.dumps(r)[:60])
-def test_never_above_mcclust_ext(record):
+@pytest.mark.parametrize("key", greedy_records(), ids=lambda key: key[:40])
+def test_never_above_mcclust_ext(key):
     """The same draws and loss, from our own starts."""
-    arguments, value = record["arguments"], record["value"]
-    given = arguments[ground_truth.draws_key(arguments)]
+    given, loss, theirs = greedy_records()[key]
     draws = ground_truth.stored_draws(given) if isinstance(given, str) else pt.Draws(given)
-    loss = {"greedy": arguments.get("loss"), "minVI": "VI.lb"}.get(record["function"], "binder")
     measure = ground_truth.SALSO[{"Binder": "binder"}.get(loss, loss)]()
-    task = make_task(draws, measure, n_starts=4)
+    task = make_task(draws, measure, n_starts=4 if draws.n_items < 50 else 1)
     ours = min(task.evaluate(c.labels) for c in hasse.search(task))
-    reported = value["value"]
-    theirs = min(reported.values()) if isinstance(reported, dict) else reported
     assert ours <= theirs + 1e-9  # R printed some values to 7 digits and some to 15
 
 
 def test_example_1_of_the_paper():
     """Four clusters, E[VI_LB] 0.426 and E[VI] 0.77."""
     draws = stored_draws("example1")
-    task = make_task(draws, "vi_lb", n_starts=8)
+    task = make_task(draws, "vi_lb", n_starts=2)
     best = min(hasse.search(task), key=lambda c: task.evaluate(c.labels)).labels
     assert pt.n_clusters(best) == 4
     assert task.evaluate(best) == pytest.approx(0.4262973827, rel=0, abs=1e-9)

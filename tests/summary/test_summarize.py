@@ -311,3 +311,14 @@ def test_ctrl_c_after_the_estimate_loses_nothing_that_is_finished(draws, monkeyp
     assert "not made, for want of" in " ".join(str(cut).split())
     with pytest.raises(AttributeError):
         cut.no_such_part  # noqa: B018
+
+
+def test_with_warnings_the_sentence_is_not_to_be_written_yet():
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 2, (2_000, 6)), chain=np.repeat(range(4), 500))
+    calm = pt.summarize(draws, progress=False)
+    assert calm.diagnostics.ok
+    assert "\nFor your paper: " in str(calm)
+    warned = replace(calm, diagnostics=replace(calm.diagnostics, warnings=("do not report",)))
+    assert "\nFor your paper: " not in str(warned)
+    assert "\nFor your paper, once the warnings are resolved: " in str(warned)
