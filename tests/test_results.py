@@ -57,6 +57,7 @@ RESULTS = {
     "ClusterParameters": lambda: fit().cluster_parameters(LABELS[0]),
     "Density": lambda: fit().density(np.array([[0.0], [1.0]])),
     "Moments": lambda: fit().cluster_parameters(LABELS[0])["mean"],
+    "Reweighting": lambda: fit().reweighted(fit().prior).reweighting,
     "Explanation": lambda: pt.explain(LABELS[0], LABELS[2]),
     "Change": lambda: pt.explain(LABELS[0], LABELS[2]).changes[0],
     "Representatives": lambda: pt.representatives(DRAWS, n=2),

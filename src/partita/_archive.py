@@ -194,6 +194,7 @@ _DRAWS = {
     "_chain": "chain",
     "_item_names": "item_names",
     "_kind": "kind",
+    "_reweighting": "reweighting",
 }
 """Entries of a file, and the attributes they hold."""
 
@@ -263,7 +264,8 @@ def _draws_from(entries: dict[str, Any]) -> Draws:
     """Draws from what a file says they are, checked like a user's."""
     from partita.draws import Draws
 
-    entries = {"_kind": "posterior", **entries}  # of earlier versions all were
+    # Of earlier versions all were of a posterior, and none reweighted.
+    entries = {"_kind": "posterior", "_reweighting": None, **entries}
     _check_draws(entries)
     draws = object.__new__(Draws)
     # As they were: cleaning would change bits of the weights.

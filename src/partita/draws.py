@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,10 @@ from partita.labels import (
     by_size,
     reading_noise,
 )
+
+if TYPE_CHECKING:
+    from partita.samplers.priors import PartitionPrior
+    from partita.samplers.sensitivity import Reweighting
 
 
 def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.int64]:
@@ -405,7 +409,8 @@ def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 
 
 def _restored(cls: type[Draws], *fields: Any) -> Draws:
-    names = ("weights", "chain", "item_names", "kind")  # earlier versions pickled no kind
+    # Earlier versions pickled no kind, and no reweighting.
+    names = ("weights", "chain", "item_names", "kind", "reweighting")
     labels, counts, *rest = fields
     return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))
 
@@ -516,10 +521,11 @@ class Draws(DrawsFacts):
     array([0.66666667, 0.33333333])
     """
 
-    __slots__ = ("_labels", "_n_clusters")
+    __slots__ = ("_labels", "_n_clusters", "_reweighting")
 
     _labels: Stored
     _n_clusters: NDArray[np.int64]
+    _reweighting: Reweighting | None
 
     part_name: ClassVar[str] = "cluster"
 
@@ -554,13 +560,20 @@ class Draws(DrawsFacts):
         chain: ArrayLike | None = None,
         item_names: Sequence[str] | None = None,
         kind: Kind = "posterior",
+        reweighting: Reweighting | None = None,
     ) -> None:
-        points = {"_labels": labels, "_n_clusters": counts}
+        points = {"_labels": labels, "_n_clusters": counts, "_reweighting": reweighting}
         self._set_fields(points, labels.shape, weights, chain, item_names, kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.labels, self._n_clusters, self._weights, self._chain, self._item_names)
-        return _restored, (type(self), *fields, self._kind)
+        return _restored, (type(self), *fields, self._kind, self._reweighting)
+
+    def _with(self, **changed: Any) -> Self:
+        """As ``DrawsFacts._with``; other labels or weights are no longer those of a reweighting."""
+        if not changed.keys() & {"labels", "weights", "kind"}:
+            changed.setdefault("reweighting", self._reweighting)
+        return super()._with(**changed)
 
     def __draws__(self) -> Draws:
         return self
@@ -601,7 +614,8 @@ class Draws(DrawsFacts):
         if self._chain is not None:
             parts.append(counted(self.n_chains, "chain"))
         if self._weights is not None:
-            parts.append("tilted" if self._kind == "tilted" else "weighted")
+            to = "" if self._reweighting is None else f"reweighted to {self._reweighting.prior}"
+            parts.append("tilted" if self._kind == "tilted" else to or "weighted")
         if self._item_names is not None:
             parts.append("named items")
         return f"<Draws: {', '.join(parts)}>"
@@ -729,29 +743,70 @@ class Draws(DrawsFacts):
 
     # ------------------------------------------------------------------ selection
 
-    def reweighted(self, by: str, strength: float) -> Draws:
-        """The same draws with weights that favour clusters of even sizes.
+    @property
+    def reweighting(self) -> Reweighting | None:
+        """Of draws that were reweighted to another prior, how; None of all others.
 
-        Weights ∝ w·exp(strength · H/log k), H being the entropy of the draw's cluster sizes and
-        k their number: 1 for equal sizes, near 0 where one cluster has almost all items, and 0
-        by definition for one cluster. It answers a posterior that spawns tiny clusters.
+        Effective numbers, k-hat, and the ratio of the evidences with its error.
+        """
+        return self._reweighting
+
+    def reweighted(
+        self,
+        by: Literal["entropy"] | None = None,
+        strength: float | None = None,
+        *,
+        prior: PartitionPrior | None = None,
+        from_prior: PartitionPrior | None = None,
+    ) -> Draws:
+        """The same draws with weights for another prior, or in favour of clusters of even sizes.
+
+        To another prior p' of the partition: weights ∝ w·p'(c)/p(c). Where the likelihood of a
+        partition does not depend on its prior, as in every mixture with parameters of its own for
+        each cluster, the draws are then those of the posterior under p', and the mean weight is
+        the ratio of the evidences. :meth:`Fit.reweighted` knows the prior of its draws.
+
+        By "entropy": weights ∝ w·exp(strength · H/log k), H being the entropy of the draw's
+        cluster sizes and k their number: 1 for equal sizes, near 0 where one cluster has almost
+        all items, and 0 by definition for one cluster. It answers a posterior that spawns tiny
+        clusters.
 
         Parameters
         ----------
-        by : "entropy"
-        strength : float
+        by : "entropy", optional
+        strength : float, optional
             λ; 0 leaves the draws as they are, negative values favour uneven sizes.
+        prior : PartitionPrior, optional
+            The new prior, in place of ``by``.
+        from_prior : PartitionPrior, optional
+            The prior under which the draws were made. A concentration that was learned is
+            integrated out: ``DirichletProcess(Gamma(1, 1))``, not its trace.
+
+        Returns
+        -------
+        Draws
+            With weights, chains and names kept. ``reweighting`` tells how many of them are
+            effective, k-hat and the ratio of the evidences; draws that the new prior forbids are
+            left out. By "entropy" they are no longer draws of the posterior: their ``kind`` is
+            "tilted", and everything made of them speaks of shares of the tilted weight.
+
+        Raises
+        ------
+        ReweightingError
+            Below 100 effective draws, by Kish's number or with the correlation within chains, or
+            above k-hat 0.7: draws under one prior then say too little about the other. Run anew.
 
         Notes
         -----
-        ``n_effective`` of the result says how many draws are left. They are no longer draws of
-        the posterior: their ``kind`` is "tilted", and everything made of them speaks of shares of
-        the tilted weight, not of probability. Cost O(M·N).
+        The largest weights are smoothed by a Pareto law (Vehtari et al. 2024), unless the draws
+        came with weights or most of these tie, as between Dirichlet processes, whose ratio
+        depends on the number of clusters alone. Cost O(M·N).
 
         References
         ----------
-        Franzolini and Rebaudo (2024), Entropy regularization in probabilistic clustering.
-        Statistical Methods & Applications 33.
+        Vehtari, A., Simpson, D., Gelman, A., Yao, Y. and Gabry, J. (2024), Pareto smoothed
+        importance sampling. Journal of Machine Learning Research 25. Franzolini and Rebaudo (2024),
+        Entropy regularization in probabilistic clustering. Statistical Methods & Applications 33.
 
         Examples
         --------
@@ -759,7 +814,23 @@ class Draws(DrawsFacts):
         >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]])
         >>> draws.reweighted("entropy", 2.0).weights.round(3)
         array([0.549, 0.377, 0.074])
+        >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0]] * 100)
+        >>> one, half = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
+        >>> draws.reweighted(prior=half, from_prior=one).weights[:3].round(5)
+        array([0.0025, 0.0025, 0.005 ])
         """
+        if (by is None) == (prior is None) or (prior is not None and strength is not None):
+            raise InvalidInputError(
+                "give either a prior, as in reweighted(prior=..., from_prior=...), or "
+                'reweighted("entropy", strength).',
+                argument="prior" if by is None else "by",
+            )
+        if prior is not None:
+            # Upwards by name: priors know nothing of draws, which are below them.
+            found: Draws = import_module("partita.samplers.sensitivity").reweight(
+                self, prior, from_prior
+            )
+            return found
         from partita.scan import entropy_weights
 
         weights = entropy_weights(self, by, strength)

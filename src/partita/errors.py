@@ -77,6 +77,24 @@ class UnknownNameError(InvalidInputError):
     """A loss, method, kernel or file suffix of that name does not exist."""
 
 
+class ReweightingError(PartitaError, ValueError):
+    """Draws under one prior say too little about another: too few of them count.
+
+    Attributes
+    ----------
+    n_effective : float
+        Kish's effective number of draws under the weights.
+    k_hat : float
+        Shape of the weights' Pareto tail; NaN where it was not fitted.
+    """
+
+    argument = "prior"
+
+    def __init__(self, *args: object, n_effective: float, k_hat: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.n_effective, self.k_hat = n_effective, k_hat
+
+
 class NotSupportedError(PartitaError, TypeError):
     """What was asked for has no meaning, such as a ball under a loss that is not a metric."""
 

@@ -1,4 +1,4 @@
-"""Effective sample sizes, Monte Carlo errors and R-hat of chains of numbers."""
+"""Effective sample sizes, Monte Carlo errors, R-hat, and Pareto-smoothed importance weights."""
 
 from __future__ import annotations
 
@@ -119,3 +119,74 @@ def _ess(chains: Chains, *, between: bool = True) -> float:
     pairs = rho[: last - 1].reshape(-1, 2).sum(axis=1)
     tau = -1.0 + 2.0 * float(np.minimum.accumulate(pairs).sum()) + max(0.0, float(rho[last - 1]))
     return chains.size / max(tau, 1.0 / math.log10(chains.size))
+
+
+# ---------------------------------------------------------------- importance weights
+
+_LEAST_TAIL = 5
+"""Weights that a Pareto tail is fitted to, at least."""
+
+
+def pareto_smoothed(log_ratios: Chains, efficiency: float = 1.0) -> tuple[Chains, float]:
+    """Importance weights with a smoothed upper tail, in logs with the largest at 0, and k-hat.
+
+    The largest min(S/5, 3√(S/efficiency)) of S ratios are replaced by quantiles of the generalised
+    Pareto law that fits them, at most by the largest one (Vehtari et al. 2024). k-hat is its
+    shape: above 0.7 means of these weights cannot be trusted. ``efficiency`` is the effective
+    share of the draws.
+
+    Ratios of partitions tie. Ties at the beginning of the tail all belong to it, so that no
+    excess is 0, and ratios that tie share the mean of their quantiles, so that equal draws weigh
+    the same in any order. Where most of the tail ties, as under Dirichlet processes, whose ratios
+    depend on the number of clusters alone, they are left as they are: smoothed, steps of a
+    lattice measured worse (galaxies, from α = 1 to 1/4: E k 3.490, plain 3.473, run anew 3.455).
+    Where the whole tail has the largest ratio there is none to fit, and k-hat is −∞.
+    """
+    log_weights = log_ratios - log_ratios.max()
+    size = log_weights.size
+    n_tail = math.floor(min(size / 5.0, 3.0 * math.sqrt(size / efficiency)))
+    if n_tail < _LEAST_TAIL:
+        return log_weights, float("nan") if np.ptp(log_weights) > 0.0 else -math.inf
+    ordered = np.sort(log_weights)
+    least = ordered[size - n_tail]
+    tail = log_weights >= least
+    below = ordered[ordered < least]
+    if least == 0.0 or not below.size:
+        return log_weights, -math.inf
+    values, place = np.unique(log_weights[tail], return_inverse=True)
+    n = place.size
+    cut = math.exp(below[-1])
+    shape, scale = _generalised_pareto(np.exp(np.sort(log_weights[tail])) - cut)
+    if not math.isfinite(shape) or 2 * values.size < n:
+        return log_weights, shape
+    upper = -np.log1p(-(np.arange(n) + 0.5) / n)  # exponential quantiles
+    excess = scale * (upper if abs(shape) < 1e-12 else np.expm1(shape * upper) / shape)
+    quantiles = np.minimum(cut + excess, 1.0)
+    count = np.bincount(place)
+    means = np.add.reduceat(quantiles, np.cumsum(count) - count) / count
+    smoothed = log_weights.copy()
+    smoothed[tail] = np.log(means)[place]
+    return smoothed, shape
+
+
+def _generalised_pareto(excess: Chains) -> tuple[float, float]:
+    """Shape and scale that fit ordered excesses, by the estimator of Zhang and Stephens (2009).
+
+    The posterior mean of b = −shape/scale on a grid, under a prior that the data set; the
+    shape is drawn towards 1/2 by the weight of ten excesses, as in Vehtari et al. (2024).
+    """
+    n = excess.size
+    n_grid = 30 + math.isqrt(n)
+    grid = 1.0 - np.sqrt(n_grid / (np.arange(n_grid) + 0.5))
+    grid = grid / (3.0 * excess[int(n / 4.0 + 0.5) - 1]) + 1.0 / excess[-1]
+    shapes = np.log1p(-grid[:, None] * excess).mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        profile = n * (np.log(-grid / shapes) - shapes - 1.0)
+    weights = np.exp(profile - np.nanmax(profile))
+    weights = np.where(np.isfinite(weights), weights, 0.0)
+    weights /= weights.sum()
+    weights[weights < 10.0 * np.finfo(np.float64).eps] = 0.0
+    b = float((grid * weights).sum() / weights.sum())
+    shape = float(np.log1p(-b * excess).mean())
+    scale = -shape / b
+    return (n * shape + 5.0) / (n + 10.0), scale

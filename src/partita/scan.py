@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -421,7 +422,22 @@ def error_of(
     return 0.0 if np.ptp(chains) == 0.0 else error(chains)
 
 
-def entropy_weights(draws: Draws, by: str, strength: float) -> NDArray[np.float64]:
+def weighted_error(draws: Draws, values: NDArray[np.float64]) -> float:
+    """Monte Carlo error of the mean of one value per draw under the weights of the draws.
+
+    The mean Σwv has the error of the mean of M·w·(v − Σwv), by whose effective size the
+    correlation within chains counts. Weighted draws without chains are taken for independent.
+    """
+    if draws.weights is None:
+        return error_of(draws, values)
+    weights = draws.probabilities
+    away = weights * (values - float(weights @ values))
+    if draws.chain is None:
+        return math.sqrt(float(np.square(away).sum()))
+    return error_of(draws, draws.n_draws * away)
+
+
+def entropy_weights(draws: Draws, by: str | None, strength: float | None) -> NDArray[np.float64]:
     """w ∝ w·exp(λ·H/log k), with H/log k := 0 for one cluster; see ``Draws.reweighted``."""
     choice(by, "by", ("entropy",))
     strength = number(strength, "strength")

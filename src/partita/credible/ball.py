@@ -32,7 +32,7 @@ from partita.losses.builtin import VI
 from partita.losses.evaluate import as_loss, named
 from partita.mcmc import beta_quantile, mcse_quantile
 from partita.posterior import as_posterior
-from partita.scan import FEW_DRAWS, error_of
+from partita.scan import FEW_DRAWS, error_of, weighted_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -524,8 +524,17 @@ def radius_mcse(distances: NDArray[np.float64], draws: Draws, prob: float) -> fl
 
 
 def _weighted(distances: Floats, draws: Draws, prob: float) -> float:
-    """The quantile's error for independent weighted draws, by the beta law of its mass."""
+    """The quantile's error for weighted draws, by the beta law of its mass.
+
+    Within chains the mass up to the quantile has its own effective number of draws.
+    """
     effective, weights = draws.n_effective, draws.probabilities
+    if draws.chain is not None:
+        within = (distances <= _weighted_quantile(distances, weights, prob)).astype(np.float64)
+        error = weighted_error(draws, within)
+        if error > 0.0:
+            share = float(weights @ within)
+            effective = min(effective, share * (1.0 - share) / error**2)
     if effective < FEW_DRAWS:
         return float("nan")
     shape = (effective * prob + 1.0, effective * (1.0 - prob) + 1.0)
@@ -534,3 +543,9 @@ def _weighted(distances: Floats, draws: Draws, prob: float) -> float:
     mass = np.cumsum(weights[order])
     ends = np.searchsorted(mass, masses).clip(0, distances.size - 1)
     return float(np.diff(distances[order][ends])[0] / 2.0)
+
+
+def _weighted_quantile(values: Floats, weights: Floats, prob: float) -> float:
+    order = np.argsort(values)
+    at = int(np.searchsorted(np.cumsum(weights[order]), prob))
+    return float(values[order[min(at, values.size - 1)]])

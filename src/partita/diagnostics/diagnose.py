@@ -35,7 +35,7 @@ from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, data_frame
 from partita.losses.builtin import VI
 from partita.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
 from partita.posterior import Posterior, as_posterior
-from partita.scan import by_chain, chains_of, long_chains
+from partita.scan import by_chain, chains_of, long_chains, weighted_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,6 +221,9 @@ def notes_for(draws: Draws, compared: Draws, agreement: ChainAgreement | None) -
     if draws.weights is not None:
         texts.append(
             "Draws are weighted: effective sizes are Kish's 1/Σw², and R-hat is not defined."
+            if draws.chain is None
+            else "Draws are weighted: effective sizes count the weights and the correlation within "
+            "chains, and R-hat is not defined."
         )
     elif compared.n_chains == 1:
         texts.append(
@@ -428,8 +431,8 @@ def diagnose(
     of pairs beyond Monte Carlo error (:func:`chain_agreement`). The beginnings of the chains,
     up to a tenth, are compared with the rest, for burn-in. Chains of different length are cut to
     the shortest at their beginning; those below eight draws or a tenth of the longest are left
-    out, and a note says so. Weighted draws have no order: they get Kish's
-    effective number and no R-hat. O(M·N), and O(M·5000) between chains.
+    out, and a note says so. Weighted draws get no R-hat, and one effective
+    number: with chains that of the weighted mean, correlation counted, else Kish's. O(M·N), and O(M·5000) between chains.
 
     References
     ----------
@@ -570,8 +573,12 @@ def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
 
 
 def _weighted(draws: Draws, column: Floats) -> tuple[float, ...]:
-    """The same for weighted draws, as far as it has a meaning."""
+    """The same for weighted draws, as far as it has a meaning: one effective size, no R-hat."""
     weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)
     sd = float(np.sqrt(weights @ np.square(column - mean)))
-    return mean, sd, sd / effective**0.5, effective, effective, float("nan")
+    if draws.chain is None or sd == 0.0:
+        return mean, sd, sd / effective**0.5, effective, effective, float("nan")
+    mcse = weighted_error(draws, column)
+    effective = (sd / mcse) ** 2 if mcse > 0.0 else effective
+    return mean, sd, mcse, effective, effective, float("nan")

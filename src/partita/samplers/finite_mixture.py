@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from partita._validate import flag, positive, unexpected, whole
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 from partita.samplers.priors import F, Gamma, PartitionPrior, PriorTables, join_tables
@@ -152,18 +152,41 @@ class FiniteMixture(PartitionPrior):
 
         −∞ for more clusters than components are possible.
         """
-        from scipy.special import gammaln, logsumexp
+        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
 
-        sizes, counts = np.unique(cluster_sizes(labels), return_counts=True)
-        n, k = int(sizes @ counts), int(counts.sum())
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
+        kinds, number = np.unique(np.sort(sizes, axis=1), axis=0, return_inverse=True)
+        clusters, found = (kinds > 0).sum(axis=1), np.empty(len(kinds))
+        for k in np.unique(clusters).tolist():
+            found[clusters == k] = self._log_of_kinds(kinds[clusters == k][:, -k:])
+        return found[number.reshape(-1)]
+
+    def _log_of_kinds(self, kinds: Ints) -> Floats:
+        """The same of rows of k sizes each: sums over numbers of components and weights."""
+        from scipy.special import gammaln
+
+        k, n = kinds.shape[1], int(kinds[0].sum())
         numbers = k + np.arange(self._terms(), dtype=np.float64)
         weights, log_weights = self._nodes(float(k - 1))
         each = weights[:, None] / numbers if self.dynamic else weights[:, None]
-        log_terms = self._log_components(numbers) + gammaln(numbers + 1) - gammaln(numbers - k + 1)
-        log_terms = log_terms - _log_rising(each * numbers, n)
-        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-            log_terms = log_terms + count * _log_rising(each, size)
-        return float(logsumexp(log_terms + log_weights[:, None]))
+        terms = self._log_components(numbers) + gammaln(numbers + 1) - gammaln(numbers - k + 1)
+        terms = terms - _log_rising(each * numbers, n) + log_weights[:, None]
+        if not self.dynamic:  # sizes matter by the weight alone
+            terms = np.logaddexp.reduce(terms, axis=1, keepdims=True)
+        rising: dict[int, Floats] = {}
+        found = np.empty(len(kinds))
+        for row, each_kind in enumerate(kinds):
+            total = terms.copy()
+            for size, count in zip(*np.unique(each_kind, return_counts=True), strict=True):
+                if size not in rising:
+                    rising[size] = _log_rising(each, int(size))
+                total += count * rising[size]
+            highest = float(total.max())
+            top = highest if math.isfinite(highest) else 0.0
+            with np.errstate(divide="ignore"):
+                found[row] = np.log(np.exp(total - top).sum()) + top
+        return found
 
     def expected_clusters(self, n_items: int) -> float:
         """Σ_K p(K) · K · P(a component has items); averaged over a learned weight."""

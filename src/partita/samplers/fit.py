@@ -193,6 +193,46 @@ class Fit(Simulations, Predictions, Result):
             rng=generator(rng),
         )
 
+    def reweighted(self, prior: PartitionPrior) -> Draws:
+        """The draws with weights for another prior of the partition, without sampling again.
+
+        Under kernels with parameters of their own for each cluster the likelihood of a partition
+        does not depend on its prior, so that draws under p are draws under p' with weights
+        ∝ p'(c)/p(c). A learned concentration or weight is integrated out of both.
+
+        Parameters
+        ----------
+        prior : PartitionPrior
+            Any: a process, a finite mixture, a product prior, one of your own.
+
+        Returns
+        -------
+        Draws
+            Weighted, with chains and names. ``reweighting`` has the effective number of draws,
+            k-hat, and the log ratio of the evidences with its Monte Carlo error.
+
+        Raises
+        ------
+        ReweightingError
+            Below 100 effective draws or above k-hat 0.7; see :meth:`Draws.reweighted`.
+
+        Notes
+        -----
+        :func:`partita.prior_sensitivity` does this over a grid of priors. Cost O(M·N).
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> one, half = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
+        >>> fit = pt.sample(pt.datasets.galaxies(), prior=one, draws=500, chains=2, rng=0)
+        >>> under_half = fit.reweighted(half)
+        >>> under_half.reweighting.n_effective > 100
+        True
+        >>> bool(under_half.weights @ under_half.n_clusters < fit.draws.n_clusters.mean())
+        True
+        """
+        return self.draws.reweighted(prior=prior, from_prior=self.prior)
+
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).
 

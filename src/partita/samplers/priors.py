@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from partita._archive import Registered
 from partita._validate import called_rightly, number, positive, unexpected, whole
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 
@@ -55,6 +56,103 @@ class Gamma:
     def __post_init__(self) -> None:
         for name in ("shape", "rate"):
             object.__setattr__(self, name, positive(getattr(self, name), f"Gamma {name}"))
+
+    @classmethod
+    def for_clusters(cls, mean: float, sd: float, *, n_items: int) -> Gamma:
+        """The prior of a concentration under which n items have clusters of that mean and sd.
+
+        Solves E k = mean and Var k = sd² for shape and rate, k being the number of clusters of n
+        items under a Dirichlet process whose concentration is drawn from the gamma law:
+        Var k = E[Var(k | α)] + Var(E[k | α]). Choose it to state a belief about the number of
+        clusters in place of one about α; :func:`partita.concentration_for` fixes α instead.
+        Printed, the law shows what it says of the largest cluster, which a belief about their
+        number leaves open.
+
+        Parameters
+        ----------
+        mean : float
+            Expected number of clusters, above 1 and below n_items.
+        sd : float
+            Its standard deviation: above the one that remains when α is known.
+        n_items : int
+            Number of items, at least 2.
+
+        Notes
+        -----
+        Two nested roots in one dimension, some 0.1 s.
+
+        References
+        ----------
+        Lee, J. (2026), Design-conditional prior elicitation for Dirichlet process mixtures.
+        arXiv 2602.06301.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> law = pt.Gamma.for_clusters(mean=5, sd=10**0.5, n_items=50)
+        >>> round(law.shape, 4), round(law.rate, 4)
+        (1.4082, 1.077)
+        >>> print(law)
+        Gamma(shape=1.40..., rate=1.07...): mean 1.31; P(largest weight > 1/2) = 0.64
+        """
+        n_items, mean = _clean_clusters(mean, n_items, "mean")
+        sd = positive(sd, "sd")
+        fixed = _matched(lambda alpha: float(expected_at(alpha, 0.0, n_items)[0]), mean)
+        least = math.sqrt(float(_variance_at(np.array([fixed]), n_items)[0]))
+        most = math.sqrt((mean - 1.0) * (n_items - mean))
+        if not least < sd < most:
+            raise InvalidInputError(
+                f"sd={sd:g}, but the number of clusters of {n_items} items with mean {mean:g} has "
+                f"a standard deviation above {least:.4g}, that of the fixed concentration "
+                f"{fixed:.4g}, and below {most:.4g}.",
+                argument="sd",
+            )
+        from scipy.optimize import brentq
+
+        def law(log_shape: float) -> Gamma:
+            shape = math.exp(log_shape)
+            # The mean of α, of which the rate follows, grows with E k.
+            center = _matched(
+                lambda mean: cls(shape, shape / float(mean[0]))._clusters(n_items)[0], mean
+            )
+            return cls(shape, shape / center)
+
+        def excess(log_shape: float) -> float:
+            return law(log_shape)._clusters(n_items)[1] - sd**2
+
+        low, high = -2.0, 2.0
+        while excess(low) < 0:
+            low -= 1.0
+            if low < _LEAST_LOG_SHAPE:
+                raise InvalidInputError(
+                    f"sd={sd:g} is more than a gamma law can give the number of clusters of "
+                    f"{n_items} items with mean {mean:g}. Take a smaller one.",
+                    argument="sd",
+                )
+        while excess(high) > 0 and high < _MOST_LOG_SHAPE:
+            high += 2.0
+        return law(brentq(excess, low, high, xtol=1e-10))
+
+    def _clusters(self, n_items: int) -> tuple[float, float]:
+        """Mean and variance of the number of clusters of n items."""
+        u, log_weights = self.nodes(0.0)
+        alpha, weights = np.exp(u), np.exp(log_weights)
+        expected = expected_at(alpha, 0.0, n_items)
+        mean = float(weights @ expected)
+        return mean, float(weights @ (_variance_at(alpha, n_items) + (expected - mean) ** 2))
+
+    def p_dominant(self) -> float:
+        """P(the largest weight of a Dirichlet process exceeds 1/2), α being drawn from this law.
+
+        At most one weight can, so that it is the expected number of weights above 1/2:
+        E ∫_{1/2}^1 α x⁻¹ (1 − x)^(α − 1) dx. Under α = 1 it is log 2.
+        """
+        u, log_weights = self.nodes(0.0)
+        return float(np.exp(log_weights) @ _dominant(np.exp(u)))
+
+    def __str__(self) -> str:
+        # Of a belief about numbers of clusters this is the side that nobody sees.
+        return f"{self!r}: mean {self.mean:.3g}; P(largest weight > 1/2) = {self.p_dominant():.2g}"
 
     @property
     def mean(self) -> float:
@@ -190,6 +288,20 @@ class PartitionPrior(Registered, ABC):
     def expected_clusters(self, n_items: int) -> float:
         """Expected number of clusters of n items."""
 
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """Log probabilities of partitions by their cluster sizes, (n, most clusters), 0 for none.
+
+        By default ``log_probability`` of one partition of each kind; up to a constant where
+        :meth:`is_normalised` says no.
+        """
+        kinds, number = np.unique(np.sort(sizes, axis=1), axis=0, return_inverse=True)
+        found = [self.log_probability(np.repeat(np.arange(row.size), row)) for row in kinds]
+        return np.array(found)[number.reshape(-1)]
+
+    def is_normalised(self, n_items: int) -> bool:  # noqa: ARG002
+        """Whether ``log_probability_of_sizes`` has the constant that makes it sum to one."""
+        return True
+
     def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
         """Log of the ratio of two partitions' probabilities."""
         return self.log_probability(labels) - self.log_probability(other)
@@ -271,7 +383,11 @@ class PitmanYor(PartitionPrior):
 
     def log_probability(self, labels: ArrayLike) -> float:
         """Log probability of a partition; a random concentration is integrated out."""
-        return _log_probability(self.concentration, self.discount, labels)
+        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
+
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
+        return _log_probability(self.concentration, self.discount, sizes)
 
     def expected_clusters(self, n_items: int) -> float:
         """α/σ · [Π_{i<N} (α + σ + i)/(α + i) − 1]; averaged over a random concentration."""
@@ -325,7 +441,11 @@ class DirichletProcess(PartitionPrior):
 
     def log_probability(self, labels: ArrayLike) -> float:
         """Log probability of a partition; a random concentration is integrated out."""
-        return _log_probability(self.concentration, 0.0, labels)
+        return float(self.log_probability_of_sizes(cluster_sizes(labels)[None, :])[0])
+
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """Log probabilities of partitions by their cluster sizes; see ``PartitionPrior``."""
+        return _log_probability(self.concentration, 0.0, sizes)
 
     def expected_clusters(self, n_items: int) -> float:
         """Σ_{i<N} α/(α + i); averaged over a random concentration."""
@@ -364,22 +484,32 @@ def _tables(concentration: float | Gamma, sigma: float, n_items: int) -> PriorTa
     return PriorTables(arrays, float(start), 0.0, "concentration")  # type: ignore[arg-type]
 
 
-def _log_probability(concentration: float | Gamma, sigma: float, labels: ArrayLike) -> float:
+def _log_probability(concentration: float | Gamma, sigma: float, sizes: Ints) -> Floats:
+    """Log probabilities of rows of cluster sizes, 0 for none."""
+    from scipy.special import gammaln
+
+    terms = gammaln(np.maximum(sizes, 1) - sigma) - gammaln(1 - sigma)
+    blocks = np.where(sizes > 0, terms, 0.0).sum(axis=1)
+    clusters, number = np.unique((sizes > 0).sum(axis=1), return_inverse=True)
+    n = int(sizes[0].sum())
+    opened = [_log_opening(concentration, sigma, n, k) for k in clusters.tolist()]
+    return np.asarray(blocks + np.array(opened)[number])
+
+
+def _log_opening(concentration: float | Gamma, sigma: float, n: int, k: int) -> float:
+    """log Π_{i=1}^{k−1} (α + iσ) / [(α + 1)…(α + n − 1)], a random α integrated out."""
     from scipy.special import gammaln, logsumexp
 
-    sizes = cluster_sizes(labels)
-    n, k = int(sizes.sum()), sizes.size
-    blocks = float((gammaln(sizes - sigma) - gammaln(1 - sigma)).sum())
     if isinstance(concentration, Gamma):
         extra = float(k - 1) if sigma == 0 else 0.0
         u, log_weights = concentration.nodes(extra, n_factors=k - 1)
         opened = _log_opened(np.exp(u), u, sigma, k)
         ratio = gammaln(np.exp(u) + 1) - gammaln(np.exp(u) + n)
-        return float(logsumexp(log_weights + opened + ratio)) + blocks
+        return float(logsumexp(log_weights + opened + ratio))
     alpha = np.array([concentration])
     with np.errstate(divide="ignore", invalid="ignore"):
         opened = _log_opened(alpha, np.log(alpha), sigma, k)
-    return float(opened[0] + gammaln(alpha[0] + 1) - gammaln(alpha[0] + n)) + blocks
+    return float(opened[0] + gammaln(alpha[0] + 1) - gammaln(alpha[0] + n))
 
 
 def _log_opened(alpha: Floats, log_alpha: Floats, sigma: float, k: int) -> Floats:
@@ -447,22 +577,62 @@ def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0)
     >>> round(pt.concentration_for(5, n_items=100), 3)
     0.948
     """
-    n_items = whole(n_items, "n_items", least=2)
-    discount, n_clusters = clean_discount(discount), number(n_clusters, "n_clusters")
-    if not 1 < n_clusters < n_items:
-        raise unexpected(n_clusters, "n_clusters", f"a number above 1 and below n_items={n_items}")
+    n_items, n_clusters = _clean_clusters(n_clusters, n_items, "n_clusters")
+    discount = clean_discount(discount)
+    expected = partial(expected_at, sigma=discount, n_items=n_items)
+    return _matched(lambda alpha: float(expected(alpha)[0]), n_clusters, discount)
+
+
+def _clean_clusters(mean: Any, n_items: Any, argument: str) -> tuple[int, float]:
+    n_items, mean = whole(n_items, "n_items", least=2), number(mean, argument)
+    if not 1 < mean < n_items:
+        raise unexpected(mean, argument, f"a number above 1 and below n_items={n_items}")
+    return n_items, mean
+
+
+def _matched(expected: Callable[[Floats], float], mean: float, discount: float = 0.0) -> float:
+    """The α > −discount at which an expectation that grows with it, of 1 at least, is ``mean``."""
     from scipy.optimize import brentq
 
     def excess(log_distance: float) -> float:
-        alpha = math.exp(log_distance) - discount
-        return float(expected_at(np.array([alpha]), discount, n_items)[0]) - n_clusters
+        return expected(np.array([math.exp(log_distance) - discount])) - mean
 
     low, high = -30.0, 1.0
     while excess(high) < 0:
         high += 2.0
-    root = brentq(excess, low, high, xtol=1e-14)
-    return math.exp(root) - discount
+    return math.exp(brentq(excess, low, high, xtol=1e-14)) - discount
 
+
+_LEAST_LOG_SHAPE = -4.0
+"""A gamma law of shape e⁻⁴ says one cluster or as many as items, and hardly a number between."""
+_MOST_LOG_SHAPE = 20.0
+"""From here on the concentration is as good as fixed."""
+
+
+def _variance_at(alpha: Floats, n_items: int) -> Floats:
+    """Variance of the number of clusters at each concentration: Σ_{i<N} α·i/(α + i)²."""
+    from scipy.special import digamma, polygamma
+
+    alpha = np.clip(alpha, 1e-100, 1e9)  # beyond, digits are lost and every item is alone
+    slope = polygamma(1, alpha + n_items) - polygamma(1, alpha)
+    found = alpha * (digamma(alpha + n_items) - digamma(alpha)) + alpha**2 * slope
+    return np.asarray(np.maximum(found, 0.0))
+
+
+def _dominant(alpha: Floats) -> Floats:
+    """P(largest weight > 1/2) at each concentration: ∫_{1/2}^1 α x⁻¹ (1 − x)^(α − 1) dx.
+
+    With y = (1 − x)^α it is ∫ dy/(1 − y^(1/α)) for y from 0 to 2^−α.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    y = 0.5 * (nodes + 1.0)  # of 2^−α, so that (1 − x) = y^(1/α)/2
+    alpha = np.maximum(alpha, 1e-12)
+    inside = 1.0 / (1.0 - 0.5 * y ** (1.0 / alpha[:, None]))
+    return np.asarray(0.5**alpha * (inside @ (0.5 * weights)))
+
+
+_SUMMED = 300
+"""Items up to which the constant of a product prior is summed, in about a second."""
 
 LogV = Callable[[int, int], float] | Sequence[float] | Mapping[int, Sequence[float]]
 LogW = Callable[[int], float] | Sequence[float]
@@ -567,18 +737,32 @@ class ProductPartition(PartitionPrior):
 
     def log_probability(self, labels: ArrayLike) -> float:
         """Log probability of a partition; −∞ for more clusters than are possible."""
-        found, v, w = self._log_product(labels)
-        return found - float(np.logaddexp.reduce(_log_by_clusters(v, w)))
+        found, v, w = self._log_product(cluster_sizes(labels)[None, :])
+        return float(found[0]) - float(np.logaddexp.reduce(_log_by_clusters(v, w)))
+
+    def log_probability_of_sizes(self, sizes: Ints) -> Floats:
+        """As of ``PartitionPrior``; of more than 300 items without the constant."""
+        found, v, w = self._log_product(sizes)
+        if not self.is_normalised(w.size):
+            return found
+        return np.asarray(found - np.logaddexp.reduce(_log_by_clusters(v, w)))
+
+    def is_normalised(self, n_items: int) -> bool:
+        """Up to 300 items: the constant is a sum of O(N²·k) terms."""
+        return n_items <= _SUMMED
 
     def log_ratio(self, labels: ArrayLike, other: ArrayLike) -> float:
         """Log of the ratio of two partitions' probabilities; needs no constant."""
-        return self._log_product(labels)[0] - self._log_product(other)[0]
+        first, second = (
+            self._log_product(cluster_sizes(each)[None, :])[0][0] for each in (labels, other)
+        )
+        return float(first - second)
 
-    def _log_product(self, labels: ArrayLike) -> tuple[float, Floats, Floats]:
-        """log V(N, k) Π W(n_j), and both tables."""
-        sizes = cluster_sizes(labels)
-        v, w = self._tabulated(int(sizes.sum()))
-        return float(v[sizes.size - 1] + w[sizes - 1].sum()), v, w
+    def _log_product(self, sizes: Ints) -> tuple[Floats, Floats, Floats]:
+        """log V(N, k) Π W(n_j) of rows of cluster sizes, and both tables."""
+        v, w = self._tabulated(int(sizes[0].sum()))
+        blocks = np.where(sizes > 0, w[np.maximum(sizes, 1) - 1], 0.0).sum(axis=1)
+        return v[(sizes > 0).sum(axis=1) - 1] + blocks, v, w
 
     def expected_clusters(self, n_items: int) -> float:
         """Σ_k k V(N, k) B(N, k), B being the sum of ΠW over the partitions with k clusters."""

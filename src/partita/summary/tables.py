@@ -26,6 +26,7 @@ from partita.search.result import STARTED, constraints_of, found_by, limit_in_wo
 if TYPE_CHECKING:
     from partita.credible.ball import CredibleBall
     from partita.diagnostics.diagnose import Diagnostics
+    from partita.draws import Draws
     from partita.losses.base import Loss
     from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
@@ -490,7 +491,7 @@ def methods(summary: Summary) -> str:
     else:
         text = (
             f"The posterior of the clustering of {items} was summarised from {draws.n_draws:,} "
-            f"{weighted}draws{chains}. The point estimate is the partition with the lowest "
+            f"{weighted}draws{chains}{_reweighted(draws)}. The point estimate is the partition with the lowest "
             f"posterior expected {found.loss.title}{searched}. Its uncertainty is described by "
             f"the {level} credible ball in the metric of the {ball.loss.title}"
         )
@@ -508,6 +509,17 @@ def methods(summary: Summary) -> str:
             "et al., 2021)."
         )
     return f"{text} Computed with {_versions(summary)}.\n\n{references}"
+
+
+def _reweighted(draws: Draws) -> str:
+    """Under which prior draws were made and to which they were weighted, after "draws"."""
+    how = draws.reweighting
+    if how is None:
+        return ""
+    return (
+        f", made under the prior {how.from_prior} and reweighted to {how.prior}, of which "
+        f"{how.n_effective:,.0f} are effective"
+    )
 
 
 def _searched(found: PointEstimate) -> str:

@@ -1,0 +1,256 @@
+"""Draws reweighted to another prior: by enumeration, by their laws, and where they are refused."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import rankdata
+
+import partita as pt
+from partita.errors import InvalidInputError, ReweightingError
+from partita.mcmc import mcse_mean, pareto_smoothed
+from partita.samplers.sensitivity import importance_weights
+from samplers.cases import PRIORS
+
+ALL_PRIORS = {
+    **PRIORS,
+    "finite, learned": pt.FiniteMixture(pt.Gamma(2, 1), mean_components=3),
+    "finite, dynamic": pt.FiniteMixture(pt.F(6, 3), mean_components=3, dynamic=True),
+    "product": pt.ProductPartition(lambda n, k: -0.7 * k, lambda n: 0.3 * n**0.5),
+}
+
+
+class Own(pt.PartitionPrior):
+    """A user's prior: uniform on numbers of clusters, then on partitions that have it."""
+
+    def log_probability(self, labels):
+        n, k = len(labels), pt.n_clusters(labels)
+        return -np.log(n) - np.log(pt.stirling_number(n, k))
+
+    def expected_clusters(self, n_items):
+        return (n_items + 1) / 2
+
+
+ALL_PRIORS["own"] = Own()
+
+PARTITIONS = np.array(list(pt.all_partitions(6)))
+LIKELIHOOD = np.random.default_rng(0).normal(0, 2, len(PARTITIONS))
+"""Log likelihoods of the 203 partitions of six items, which no prior changes."""
+
+
+@functools.cache
+def log_prior(prior):
+    """Log probabilities of all partitions, one by one."""
+    return np.array([prior.log_probability(c) for c in PARTITIONS])
+
+
+def posterior(prior):
+    """Log posterior probabilities of all partitions, and the log evidence."""
+    joint = LIKELIHOOD + log_prior(prior)
+    return joint - logsumexp(joint), logsumexp(joint)
+
+
+@pytest.mark.parametrize("name", ALL_PRIORS)
+def test_from_this_prior_to_every_other_by_enumeration(name):
+    """Weights are the exact posterior under the other prior, the mean weight the evidences'."""
+    log_p, evidence = posterior(ALL_PRIORS[name])
+    mine = np.exp(log_p)
+    draws = pt.Draws(PARTITIONS[mine > 0], weights=mine[mine > 0])
+    for other, prior in ALL_PRIORS.items():
+        log_q, other_evidence = posterior(prior)
+        if name == "finite, exactly 3" != other:
+            with pytest.raises(ReweightingError, match="never drawn"):
+                importance_weights(draws, prior, ALL_PRIORS[name])
+            continue
+        found = importance_weights(draws, prior, ALL_PRIORS[name])
+        np.testing.assert_allclose(found.weights, np.exp(log_q)[np.isfinite(log_q) & (mine > 0)])
+        ratio = found.reweighting.log_evidence_ratio
+        assert ratio == pytest.approx(other_evidence - evidence, abs=1e-8)
+
+
+def test_priors_by_sizes_are_priors_of_partitions():
+    sizes = np.array([np.bincount(c, minlength=6) for c in PARTITIONS])
+    for prior in ALL_PRIORS.values():
+        one_by_one = log_prior(prior)
+        np.testing.assert_allclose(prior.log_probability_of_sizes(sizes), one_by_one, atol=1e-9)
+        assert np.exp(one_by_one).sum() == pytest.approx(1.0, abs=1e-7)
+
+
+ONE, HALF = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
+RNG = np.random.default_rng(1)
+DRAWN = pt.Draws(
+    PARTITIONS[RNG.choice(203, 3_000, p=np.exp(posterior(ONE)[0]))],
+    chain=np.repeat([3, 5], 1_500),
+    item_names=list("abcdef"),
+)
+
+
+def test_draws_of_one_posterior_become_those_of_another():
+    found = DRAWN.reweighted(prior=pt.PitmanYor(0.6, 0.35), from_prior=ONE)
+    log_p, evidence = posterior(pt.PitmanYor(0.6, 0.35))
+    expected = np.exp(log_p) @ (PARTITIONS.max(axis=1) + 1)
+    report = pt.diagnose(found)
+    assert abs(found.weights @ found.n_clusters - expected) < 3 * report.mcse[0]
+    record = found.reweighting
+    assert record.k_hat < 0.7
+    assert record.ess <= record.n_effective == pytest.approx(found.n_effective)
+    away = record.log_evidence_ratio - (evidence - posterior(ONE)[1])
+    assert abs(away) < 3 * record.log_evidence_ratio_mcse
+    assert 0 < record.log_evidence_ratio_mcse < 0.1
+
+
+def test_laws():
+    found = DRAWN.reweighted(prior=HALF, from_prior=ONE)
+    # Under Dirichlet processes the ratio depends on the number of clusters alone.
+    expected = 0.5**DRAWN.n_clusters
+    np.testing.assert_allclose(found.weights, expected / expected.sum())
+    assert np.array_equal(found.chain, DRAWN.chain) and found.item_names == DRAWN.item_names
+    assert found.kind == "posterior"
+    # Labels do not matter.
+    renamed = pt.Draws(9 - DRAWN.labels.astype(int), chain=DRAWN.chain)
+    again = renamed.reweighted(prior=HALF, from_prior=ONE)
+    assert np.array_equal(again.weights, found.weights)
+    # The same prior: equal weights, whatever the number of draws.
+    same = DRAWN[:7].reweighted(prior=ONE, from_prior=ONE)
+    np.testing.assert_allclose(same.weights, 1 / 7)
+    assert same.reweighting.log_evidence_ratio == pytest.approx(0.0, abs=1e-12)
+    # There and back, smoothed in between.
+    there = DRAWN.reweighted(prior=pt.PitmanYor(0.6, 0.2), from_prior=ONE)
+    back = there.reweighted(prior=ONE, from_prior=pt.PitmanYor(0.6, 0.2))
+    np.testing.assert_allclose(back.weights, 1 / 3_000)
+    # In two steps as in one.
+    twice = there.reweighted(prior=HALF, from_prior=pt.PitmanYor(0.6, 0.2))
+    np.testing.assert_allclose(twice.weights, found.weights)
+    # What is kept of the record, and when it is lost.
+    assert pickle.loads(pickle.dumps(there)).reweighting.prior == there.reweighting.prior
+    assert there[:50].reweighting is None
+    assert "reweighted to PitmanYor" in repr(there) and "effective" in repr(there.reweighting)
+
+
+def test_draws_that_the_prior_forbids_are_left_out():
+    few = pt.FiniteMixture.exactly(2)
+    found = DRAWN.reweighted(prior=few, from_prior=ONE)
+    assert found.n_clusters.max() == 2
+    assert found.reweighting.n_impossible == int((DRAWN.n_clusters > 2).sum()) > 0
+    log_p, evidence = posterior(few)
+    away = found.reweighting.log_evidence_ratio - (evidence - posterior(ONE)[1])
+    assert abs(away) < 4 * found.reweighting.log_evidence_ratio_mcse
+
+
+def test_errors():
+    with pytest.raises(ReweightingError, match="effective draws of 3,000.* Run anew") as refused:
+        DRAWN.reweighted(prior=pt.DirichletProcess(1e4), from_prior=ONE)
+    assert refused.value.n_effective < 100
+    assert refused.value.argument == "prior"
+    with pytest.raises(InvalidInputError, match="from_prior") as unknown:
+        DRAWN.reweighted(prior=HALF)
+    assert unknown.value.argument == "from_prior"
+    with pytest.raises(InvalidInputError, match="another prior") as wrong:
+        DRAWN.reweighted(prior=HALF, from_prior=pt.FiniteMixture.exactly(2))
+    assert wrong.value.argument == "from_prior"
+    for arguments in ({}, {"by": "entropy", "strength": 1.0, "prior": HALF}, {"prior": 1.0}):
+        with pytest.raises(InvalidInputError):
+            DRAWN.reweighted(**arguments, from_prior=ONE)
+    with pytest.raises(pt.PartitaError, match="ensemble"):
+        pt.Draws(PARTITIONS, kind="ensemble").reweighted(prior=HALF, from_prior=ONE)
+
+
+def test_correlated_draws_count_less():
+    """Each draw ten times in a row: weights are as even, errors are those of a tenth."""
+    slow = DRAWN[::10]
+    slow = slow[np.repeat(np.arange(300), 10)]
+    found = slow.reweighted(prior=pt.DirichletProcess(0.8), from_prior=ONE)
+    assert found.n_effective > 2_000
+    assert found.reweighting.ess < 600
+    report = pt.diagnose(found)
+    assert report.ess_bulk[0] < 600 and "correlation" in report.notes[0]
+    independent = DRAWN.reweighted(prior=pt.DirichletProcess(0.8), from_prior=ONE)
+    error = found.reweighting.log_evidence_ratio_mcse
+    assert error > 2 * independent.reweighting.log_evidence_ratio_mcse
+    balls = [pt.credible_ball(each, PARTITIONS[7], prob=0.5) for each in (found, independent)]
+    assert balls[0].radius_mcse >= balls[1].radius_mcse
+    with pytest.raises(ReweightingError, match="within chains"):
+        DRAWN[np.repeat(np.arange(80), 30)].reweighted(prior=HALF, from_prior=ONE)
+
+
+def test_error_of_the_evidence_covers_repetitions():
+    """The standard error against the spread of 200 runs of a chain that stays with 0.8."""
+    log_p, evidence = posterior(ONE)
+    rng, p = np.random.default_rng(3), np.exp(log_p)
+    found = []
+    for _ in range(200):
+        fresh = rng.choice(203, 600, p=p)
+        stays = rng.random(600) < 0.8
+        last = np.maximum.accumulate(np.where(stays, 0, np.arange(600)))
+        chain = pt.Draws(PARTITIONS[fresh[last]], chain=np.zeros(600, int))
+        record = importance_weights(chain, HALF, ONE).reweighting
+        found.append((record.log_evidence_ratio, record.log_evidence_ratio_mcse))
+    ratio, error = np.array(found).T
+    assert np.median(error) == pytest.approx(ratio.std(), rel=0.2)
+    assert abs(ratio.mean() - (posterior(HALF)[1] - evidence)) < 0.02
+
+
+def test_reweighted_draws_flow_on_and_are_stored(tmp_path):
+    found = DRAWN.reweighted(prior=HALF, from_prior=ONE)
+    summary = pt.summarize(found, rng=0, path=False)
+    assert "reweighted" in summary.methods
+    summary.save(tmp_path / "s.npz")
+    stored = pt.Summary.load(tmp_path / "s.npz").draws
+    assert stored == found
+    assert stored.reweighting.prior == repr(HALF)
+
+
+@pytest.mark.parametrize("size", [60, 500, 4_000])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0])
+def test_smoothing_is_that_of_arviz(size, scale):
+    array_stats = pytest.importorskip("arviz_stats.base").array_stats
+    log_ratio = scale * np.random.default_rng(size).standard_normal(size)
+    for efficiency in (1.0, 0.4):
+        expected, shape = array_stats.psislw(-log_ratio, r_eff=efficiency)
+        found, k_hat = pareto_smoothed(log_ratio, efficiency)
+        assert k_hat == pytest.approx(float(shape))
+        np.testing.assert_allclose(found - found.max(), expected - expected.max(), atol=1e-9)
+
+
+def test_smoothing_with_ties():
+    """Equal ratios stay equal and in order; a lattice and a tail of one value are left alone."""
+    log_ratio = np.random.default_rng(0).standard_normal(2_000).round(2)
+    found, _ = pareto_smoothed(log_ratio)
+    assert np.unique(np.stack([log_ratio, found]), axis=1).shape[1] == np.unique(log_ratio).size
+    np.testing.assert_array_equal(rankdata(found), rankdata(log_ratio))
+    lattice = np.random.default_rng(0).poisson(3, 2_000) * np.log(2)
+    same, k_hat = pareto_smoothed(lattice)
+    np.testing.assert_allclose(same, lattice - lattice.max())
+    assert np.isfinite(k_hat)
+    assert pareto_smoothed(np.repeat([0.0, -1.0], 500))[1] == -np.inf
+    assert np.isnan(pareto_smoothed(np.arange(8.0))[1])
+    assert mcse_mean(np.exp(found).reshape(4, -1)) > 0
+
+
+def test_concentration_by_mean_and_sd_of_the_clusters():
+    """The published example, P(largest weight > 1/2) by sticks, and moments by simulation."""
+    law = pt.Gamma.for_clusters(mean=5, sd=10**0.5, n_items=50)
+    assert (law.shape, law.rate) == pytest.approx((1.4082, 1.0770), abs=1e-4)
+    near = pt.Gamma.for_clusters(mean=5, sd=3.16, n_items=50)
+    assert (near.shape, near.rate) == pytest.approx((1.4082, 1.0770), rel=3e-3)
+    assert pt.DirichletProcess(law).expected_clusters(50) == pytest.approx(5, abs=1e-9)
+    rng = np.random.default_rng(0)
+    alpha = rng.gamma(law.shape, 1 / law.rate, 20_000)
+    k = (rng.random((20_000, 50)) < alpha[:, None] / (alpha[:, None] + np.arange(50))).sum(axis=1)
+    assert (k.mean(), k.std()) == pytest.approx((5, 10**0.5), abs=0.06)
+    sticks = rng.beta(1.0, alpha[:, None], (20_000, 200))
+    left = np.cumprod(1 - sticks, axis=1)
+    largest = (sticks * np.concatenate([np.ones((20_000, 1)), left[:, :-1]], axis=1)).max(axis=1)
+    assert law.p_dominant() == pytest.approx((largest > 0.5).mean(), abs=0.01)
+    assert pt.Gamma(1e6, 1e6).p_dominant() == pytest.approx(np.log(2), abs=1e-5)
+    assert "P(largest weight > 1/2) = 0.64" in str(law)
+    for wrong in (1.0, 13.0, 40.0):
+        with pytest.raises(InvalidInputError) as error:
+            pt.Gamma.for_clusters(mean=5, sd=wrong, n_items=50)
+        assert error.value.argument == "sd"
+    with pytest.raises(InvalidInputError):
+        pt.Gamma.for_clusters(mean=60, sd=2, n_items=50)
