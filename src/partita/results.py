@@ -22,6 +22,7 @@ from partita.representative.representatives import Representatives as Representa
 from partita.samplers.base import ClusterParameters as ClusterParameters
 from partita.samplers.chains import Settings as Settings
 from partita.samplers.predict import Density as Density
+from partita.samplers.sensitivity import Reweighting as Reweighting
 from partita.search.clusters_curve import ClustersCurve as ClustersCurve
 from partita.search.price_path import Corner as Corner
 from partita.search.price_path import PricePath as PricePath

@@ -432,7 +432,8 @@ def diagnose(
     up to a tenth, are compared with the rest, for burn-in. Chains of different length are cut to
     the shortest at their beginning; those below eight draws or a tenth of the longest are left
     out, and a note says so. Weighted draws get no R-hat, and one effective
-    number: with chains that of the weighted mean, correlation counted, else Kish's. O(M·N), and O(M·5000) between chains.
+    number: with chains that of the weighted mean, correlation counted, else Kish's.
+    O(M·N), and O(M·5000) between chains.
 
     References
     ----------

@@ -491,9 +491,9 @@ def methods(summary: Summary) -> str:
     else:
         text = (
             f"The posterior of the clustering of {items} was summarised from {draws.n_draws:,} "
-            f"{weighted}draws{chains}{_reweighted(draws)}. The point estimate is the partition with the lowest "
-            f"posterior expected {found.loss.title}{searched}. Its uncertainty is described by "
-            f"the {level} credible ball in the metric of the {ball.loss.title}"
+            f"{weighted}draws{chains}{_reweighted(draws)}. The point estimate is the partition "
+            f"with the lowest posterior expected {found.loss.title}{searched}. Its uncertainty is "
+            f"described by the {level} credible ball in the metric of the {ball.loss.title}"
         )
     after = "after " if draws.kind != "posterior" else ""
     measure = "probability" if draws.kind == "posterior" else "share"
