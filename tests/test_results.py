@@ -32,6 +32,7 @@ def summary() -> pt.Summary:
 
 RESULTS = {
     "Draws": lambda: DRAWS,
+    "EstimatesByLoss": lambda: pt.compare_losses(DRAWS, ["vi", "binder"]),
     "HasseDiagram": lambda: pt.hasse_diagram(3),
     "CredibleBall": lambda: summary().ball,
     "Bound": lambda: summary().ball.upper,

@@ -83,6 +83,7 @@ from partita.samplers.product import Product as Product
 from partita.samplers.sample import sample as sample
 from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
 from partita.search.clusters_curve import clusters_curve as clusters_curve
+from partita.search.compare_losses import compare_losses as compare_losses
 from partita.search.estimate import estimate as estimate
 from partita.search.price_path import price_path as price_path
 from partita.similarity_matrix import similarity as similarity

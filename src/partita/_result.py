@@ -59,6 +59,46 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
+_SPECIAL = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "≥": r"$\ge$",
+        "±": r"$\pm$",
+        "−": "$-$",
+        "–": "--",
+        "\u00a0": "~",
+    }
+)
+
+
+def latex_text(text: str) -> str:
+    """Text with LaTeX's special characters escaped."""
+    return text.translate(_SPECIAL)
+
+
+def latex_rows(table: Table) -> list[str]:
+    """The lines of a tabular with rules of the package ``booktabs``."""
+    return [
+        rf"\begin{{tabular}}{{{'r' * len(table.columns)}}}",
+        r"\toprule",
+        rf"{' & '.join(map(latex_text, table.columns))} \\",
+        r"\midrule",
+        *(rf"{' & '.join(map(latex_text, row))} \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def latex_table(table: Table) -> str:
+    """A table with its caption."""
+    caption = rf"\caption{{{latex_text(table.caption)}}}"
+    lines = [r"\begin{table}", r"\centering", caption, *latex_rows(table), r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
 class Page(NamedTuple):
     """What a notebook shows of a result: everything is escaped when it is written."""
 

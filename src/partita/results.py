@@ -24,6 +24,7 @@ from partita.samplers.chains import Settings as Settings
 from partita.samplers.predict import Density as Density
 from partita.samplers.sensitivity import Reweighting as Reweighting
 from partita.search.clusters_curve import ClustersCurve as ClustersCurve
+from partita.search.compare_losses import EstimatesByLoss as EstimatesByLoss
 from partita.search.price_path import Corner as Corner
 from partita.search.price_path import PricePath as PricePath
 from partita.search.price_path import Stability as Stability

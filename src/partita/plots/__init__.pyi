@@ -14,6 +14,7 @@ from partita.plots._overview import n_clusters as n_clusters
 from partita.plots._overview import overview as overview
 from partita.plots._posterior_map import posterior_map as posterior_map
 from partita.plots._price_path import clusters_curve as clusters_curve
+from partita.plots._price_path import compare_losses as compare_losses
 from partita.plots._price_path import persistence as persistence
 from partita.plots._price_path import price_path as price_path
 from partita.plots._representatives import representatives as representatives

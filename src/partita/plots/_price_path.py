@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, with_unit, words
+from partita.errors import InvalidInputError
 from partita.kernels.arrays import Int32s, Ints
 from partita.labels import LabelsLike, as_labels
 from partita.plots._style import (
@@ -29,6 +30,7 @@ from partita.plots._style import (
 )
 from partita.representative.modes import STANDS_OUT, Modes
 from partita.search.clusters_curve import STANDARD_ERRORS, ClustersCurve
+from partita.search.compare_losses import EstimatesByLoss
 from partita.search.price_path import PricePath
 
 if TYPE_CHECKING:
@@ -378,4 +380,55 @@ def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
     number = counted(source.n, "mode")
     note = "closeness exp(−rate · distance)\ndashed: the rate whose regions are reported"
     headline(axes, f"{number} of the {words(source.draws.kind).source}", note)
+    return axes
+
+
+def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
+    """How much worse the estimate under one loss is under another, with numbers of clusters.
+
+    Parameters
+    ----------
+    source : EstimatesByLoss
+        Made by :func:`partita.compare_losses`.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> found = pt.compare_losses([[0, 0, 1, 2], [0, 0, 1, 1], [0, 1, 2, 2]])
+    >>> ax = pt.plots.compare_losses(found)
+    >>> [text.get_text() for text in ax.texts[:2]]
+    ['0%', '0%']
+    """
+    library("figure")
+    if not isinstance(source, EstimatesByLoss):
+        raise InvalidInputError(
+            f"source is {type(source).__name__}; expected what pt.compare_losses returns.",
+            argument="source",
+        )
+    n = len(source.names)
+    axes = one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
+    excess = source.excess
+    most = max(float(excess.max()), 0.01)
+    axes.imshow(excess, cmap="Blues", vmin=0.0, vmax=1.4 * most, aspect="auto")
+    for i in range(n):
+        for j in range(n):
+            axes.text(j, i, f"{100 * excess[i, j]:.2g}%", ha="center", va="center", fontsize=SMALL)
+    rows = [
+        f"{name} ({counted(k, 'cluster')})"
+        for name, k in zip(source.names, source.n_clusters.tolist(), strict=True)
+    ]
+    axes.set_xticks(range(n), source.names)
+    axes.set_yticks(range(n), rows)
+    axes.set_xlabel("measured by the loss")
+    axes.set_ylabel("estimate under")
+    plain(axes)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(length=0)
+    headline(axes, "Does the loss matter?", "expected loss above that of each loss's own estimate")
     return axes

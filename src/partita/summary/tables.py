@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partita._result import Table, fields_of, plain
+from partita._result import Table, fields_of, latex_rows, latex_text, plain
 from partita._text import (
     brief,
     counted,
@@ -383,21 +383,6 @@ def _columns(table: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
     return fields_of(table, *(name for name in table.__dataclass_fields__ if name not in without))
 
 
-_SPECIAL = str.maketrans(
-    {
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "≥": r"$\ge$",
-        "±": r"$\pm$",
-        "−": "$-$",
-        "–": "--",
-        "\u00a0": "~",
-    }
-)
-
-
 _WADE = (
     "Wade, S. and Ghahramani, Z. (2018). Bayesian cluster analysis: Point estimation and "
     "credible balls (with discussion). Bayesian Analysis, 13(2), 559–626. "
@@ -442,21 +427,15 @@ def latex(summary: Summary) -> str:
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_escaped(summary.sentence)}}}",
+        rf"\caption{{{latex_text(summary.sentence)}}}",
         r"\begin{tabular}{lr}",
         r"\toprule",
-        *(rf"{_escaped(name)} & {_escaped(text)} \\" for name, text in facts.items()),
+        *(rf"{latex_text(name)} & {latex_text(text)} \\" for name, text in facts.items()),
         r"\bottomrule",
         r"\end{tabular}",
         "",
         r"\medskip",
-        rf"\begin{{tabular}}{{{'r' * len(table.columns)}}}",
-        r"\toprule",
-        rf"{' & '.join(map(_escaped, table.columns))} \\",
-        r"\midrule",
-        *(rf"{' & '.join(map(_escaped, row))} \\" for row in table.rows),
-        r"\bottomrule",
-        r"\end{tabular}",
+        *latex_rows(table),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -541,7 +520,3 @@ def _searched(found: PointEstimate) -> str:
 
 def _versions(summary: Summary) -> str:
     return ", ".join(f"{name} {version}" for name, version in summary.versions.items())
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_SPECIAL)
