@@ -25,7 +25,7 @@ from partita._storage import (
 from partita._text import Kind, counted, span, words
 from partita._validate import flag, plain_array, positions, text_or_none, unexpected, whole
 from partita.dask import RemoteLabels
-from partita.errors import InvalidInputError, InvalidLabelsError, about
+from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Bools, Ints
 from partita.labels import (
     DrawsLike,
@@ -36,6 +36,7 @@ from partita.labels import (
     as_labels,
     by_size,
     reading_noise,
+    relabel,
 )
 
 if TYPE_CHECKING:
@@ -131,6 +132,9 @@ Stored = NDArray[np.unsignedinteger[Any]] | RemoteLabels
 """Canonical labels in memory, in a file that is mapped there, or on the workers of a cluster."""
 
 
+AnyDraws = Any
+"""Draws or FeatureDraws: questions that need only a metric ask no more than ``DrawsFacts`` has."""
+
 Point = Any
 """What was drawn, as kernels take it: canonical int32 labels, or the columns of an allocation."""
 
@@ -202,6 +206,11 @@ class DrawsFacts:
     def _number(self) -> NDArray[np.int64]:
         """Number of each draw among the distinct ones, by first appearance."""
         raise NotImplementedError
+
+    @property
+    def stored(self) -> Any:
+        """What is kept elsewhere, on the workers of a cluster, or in memory."""
+        return None
 
     @property
     def n_draws(self) -> int:
@@ -313,7 +322,7 @@ class DrawsFacts:
             raise IndexError(f"draw {index} was asked for; there are {self.n_draws:,}.")
         return int(index) % self.n_draws
 
-    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64] | None = None) -> Self:
+    def part(self, rows: NDArray[np.int64], mass: NDArray[Any] | None = None) -> Self:
         """Some draws, kept where all are; with these masses (any scale), or with their own."""
         if mass is None and self._weights is not None:
             mass = self._weights[rows]
@@ -375,6 +384,10 @@ class DrawsFacts:
         """A point that a user gave, in the form of the kernels."""
         raise NotImplementedError
 
+    def canonical(self, point: Point) -> Point:
+        """A point that partita made itself, in the form of the kernels, without checks."""
+        raise NotImplementedError
+
     def rows_at(self, draws: ArrayLike) -> Any:
         """Some draws by number, in the order given, in the form of the kernels."""
         raise NotImplementedError
@@ -396,10 +409,24 @@ class DrawsFacts:
         """Number of clusters, or of features, of each draw."""
         raise NotImplementedError
 
+    def together(
+        self, rows: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """In how many clusters, or features, both items of each pair are, for some draws."""
+        raise NotImplementedError
+
     @property
     def extremes(self) -> dict[str, NDArray[np.int64]]:
-        """The bounds of a ball by name, and what each of them has most of, for every draw."""
-        return {"upper": -self.n_parts, "lower": self.n_parts}
+        """The bounds of a ball by name: draws with the most of this, then the most distant ones."""
+        n_parts = self.n_parts
+        return {"upper": -n_parts, "lower": n_parts, "horizontal": np.zeros_like(n_parts)}
+
+    def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of some draws: where each distinct one comes first, and which of these each equals."""
+        numbers: dict[bytes, int] = {}
+        found = [numbers.setdefault(self.key(p), len(numbers)) for p in self.rows_at(rows)]
+        copy_of = np.array(found, np.int64)
+        return np.unique(copy_of, return_index=True)[1], copy_of
 
 
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
@@ -720,6 +747,10 @@ class Draws(DrawsFacts):
         """Canonical labels of a partition of the same items, from what a user gave."""
         return as_labels(point, n_items=self.n_items, argument=argument)
 
+    def canonical(self, point: Labels) -> Labels:
+        """Canonical labels of a partition that partita made itself."""
+        return relabel(point)
+
     def rows_at(self, draws: ArrayLike) -> Labels:
         """Some draws by number, in the order given, in the dtype of the kernels."""
         return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
@@ -740,6 +771,22 @@ class Draws(DrawsFacts):
     def n_parts(self) -> NDArray[np.int64]:
         """Number of clusters of each draw."""
         return self._n_clusters
+
+    def together(
+        self, rows: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Whether the items of each pair are in one cluster, for some draws."""
+        labels = self.labels_at(rows)
+        return np.asarray(labels[:, first] == labels[:, second], np.float64)
+
+    def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of some draws: where each distinct one comes first, and which of these each equals."""
+        labels = np.ascontiguousarray(self.labels_at(rows))
+        # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
+        keys = labels.view(f"V{labels.dtype.itemsize * labels.shape[1]}").reshape(-1)
+        _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return first[order], np.argsort(order)[copy_of]
 
     # ------------------------------------------------------------------ selection
 
@@ -947,8 +994,17 @@ def as_draws(
             )
         with reading_noise(noise):
             return as_draws(obj, var_name=var_name, transpose=transpose, **fields)
-    if hasattr(type(obj), "__draws__"):
-        return with_fields(obj.__draws__(), **fields)  # type: ignore[union-attr]
+    found = obj.__draws__() if hasattr(type(obj), "__draws__") else obj  # type: ignore[union-attr]
+    if hasattr(type(found), "__features__"):
+        raise NotSupportedError(
+            f"a {type(obj).__name__} holds draws of feature allocations, in which an item may be "
+            "in several features or in none; this question is defined for partitions only. "
+            "estimate, price_path, credible_ball, representatives, p_value, modes, diagnose, "
+            "similarity, item_uncertainty and summarize take them.",
+            argument="draws",
+        )
+    if isinstance(found, Draws):
+        return with_fields(found, **fields)
     if hasattr(type(obj), "__labels__"):
         raise InvalidLabelsError(
             f"a {type(obj).__name__} was given, which is one partition; expected draws. Pass what "
@@ -965,6 +1021,13 @@ def as_draws(
             argument="var_name",
         )
     return draws_from_array(obj, transpose=transpose, **fields)
+
+
+def any_draws(obj: DrawsLike) -> AnyDraws:
+    """Draws of feature allocations from what says that it holds them, or of partitions."""
+    if hasattr(type(obj), "__features__"):
+        return obj.__features__()  # type: ignore[union-attr]
+    return as_draws(obj)
 
 
 def as_partitions(obj: LabelsLike, argument: str) -> Draws:

@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.draws import Draws, as_draws
+from partita.draws import Draws, any_draws, as_draws
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import DrawsLike, Labels, relabel
+from partita.labels import DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.scan import gather_if_small, shapes_of
 from partita.similarity_matrix import similarity
@@ -101,8 +101,8 @@ class Posterior:
     def distances(self, loss: Loss, labels: Labels) -> Floats:
         """Loss of an estimate against each draw, shape (n_draws,)."""
         # Canonical, as everywhere: sums in another order would differ in their last bits.
-        estimate = relabel(labels)
-        key = loss, estimate.tobytes()
+        estimate = self.draws.canonical(labels)
+        key = loss, self.draws.key(estimate)
         if key not in self._distances:
             # Equal draws are looked for only by who needs them: that takes longer than one pass.
             if "_merged" in self.__dict__:
@@ -121,14 +121,14 @@ class Posterior:
     def expected(self, loss: Loss, labels: Labels) -> float:
         """Posterior expected loss; that of VI_LB from the similarity matrix, where there is one."""
         if loss.needs_similarity and self.has_similarity:
-            return loss.expected_from_similarity(relabel(labels), self.similarity)
+            return loss.expected_from_similarity(self.draws.canonical(labels), self.similarity)
         if loss.averages_distances:
             return float((self.distances(loss, labels) * self.draws.probabilities).sum())
-        return loss.expected(relabel(labels), self.draws, self.n_jobs)
+        return loss.expected(self.draws.canonical(labels), self.draws, self.n_jobs)
 
     def keep_distances(self, *estimates: Labels) -> None:
         """Forget the distances of all other partitions that a search looked at."""
-        kept = {relabel(labels).tobytes() for labels in estimates}
+        kept = {self.draws.key(self.draws.canonical(labels)) for labels in estimates}
         self._distances = {key: d for key, d in self._distances.items() if key[1] in kept}
 
     def shapes(self, n_ranks: int) -> tuple[Floats, NDArray[np.int32]]:
@@ -139,5 +139,10 @@ class Posterior:
 
 
 def as_posterior(draws: DrawsLike | Posterior, n_jobs: int | None = None) -> Posterior:
-    """The posterior itself, or a new one from whatever holds draws."""
+    """The posterior itself, or a new one from whatever holds draws of partitions."""
     return draws if isinstance(draws, Posterior) else Posterior(as_draws(draws), n_jobs)
+
+
+def any_posterior(draws: DrawsLike | Posterior, n_jobs: int | None = None) -> Posterior:
+    """The same from draws of any kind, for questions that need only a metric."""
+    return draws if isinstance(draws, Posterior) else Posterior(any_draws(draws), n_jobs)

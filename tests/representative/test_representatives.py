@@ -105,28 +105,26 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
     for seed in range(3):
         draws = random_draws(seed, weighted=True)[:7]
         apart, mass = pt.pairwise_distances(draws), draws.probabilities
-        block = block_of(draws, slice(0, 7))
         for n in (2, 3, 7):
-            proven = stratum_bound(block, n=n, loss=pt.VI())
+            proven = stratum_bound(apart, mass, n=n)
             listed = twin.shared_cost(apart, mass, n)
             assert proven <= listed + 1e-12
             if n < 7:
                 assert proven == pytest.approx(twin.eigenvalue_cost(apart, mass, n), abs=1e-12)
         # One partition serves them all: nothing is lost.
-        alone = stratum_bound(block, n=1, loss=pt.VI())
+        alone = stratum_bound(apart, mass, n=1)
         assert alone == pytest.approx(twin.shared_cost(apart, mass, 1))
 
 
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
 def test_tables_of_a_part_are_those_of_the_part(loss):
-    from partita.representative.bounds import part_of
-    from partita.representative.k_medians import PartTables
+    from partita.representative.k_medians import PartitionCentres
     from partita.search.problem import tables_from_draws
 
     draws = random_draws(1, weighted=False)
     rows, mass = np.array([7, 0, 3, 4]), np.array([0.3, 0.1, 0.4, 0.2])
-    cut = PartTables(draws, loss).part(rows, 5.0 * mass)
-    anew = tables_from_draws(part_of(draws, rows, mass), loss)
+    cut = PartitionCentres(draws, loss).part(rows, 5.0 * mass)
+    anew = tables_from_draws(draws.part(rows, mass), loss)
     assert type(cut) is type(anew)
     for mine, other in zip(cut, anew, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-14)

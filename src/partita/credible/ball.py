@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,21 @@ from partita._result import Page, Result
 from partita._text import counted, counts, percent, words
 from partita._tolerance import DISTANCE, MASS
 from partita._validate import choice, probability
-from partita.draws import Draws
+from partita.draws import AnyDraws, Draws, Point
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import (
     DrawsLike,
     Labels,
     LabelsLike,
-    as_labels,
     by_size,
     data_frame,
     shared_items,
 )
 from partita.losses.base import Loss
-from partita.losses.builtin import VI
-from partita.losses.evaluate import as_loss, named
+from partita.losses.evaluate import loss_for, named
 from partita.mcmc import beta_quantile, mcse_quantile
-from partita.posterior import as_posterior
+from partita.posterior import any_posterior
 from partita.scan import FEW_DRAWS, error_of, weighted_error
 
 if TYPE_CHECKING:
@@ -112,20 +110,19 @@ def credible_ball(
     >>> ball.contains([0, 0, 0, 0]), ball.credible_level([0, 0, 0, 1])
     (True, 1.0)
     """
-    posterior = as_posterior(draws, n_jobs)
-    clean = posterior.draws
+    posterior = any_posterior(draws, n_jobs)
+    clean: AnyDraws = posterior.draws
     level = clean_prob(prob)
-    metric = _metric(center, loss)
-    middle = as_labels(center, n_items=clean.n_items, argument="center")
+    metric = _metric(center, loss, clean)
+    middle = clean.clean(center, "center")
     distances = posterior.distances(metric, middle)
     levels = distance_levels(distances, clean, tie_tolerance(metric))
     return ball_at(middle, metric, level, distances, clean, levels)
 
 
-def _metric(center: Any, loss: str | Loss | None) -> Loss:
+def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
     """The metric of the ball, or an error that says why the loss cannot have one."""
-    asked = getattr(center, "loss", None) if loss is None else loss
-    measure = VI() if asked is None else as_loss(asked)
+    measure = loss_for(getattr(center, "loss", None) if loss is None else loss, draws)
     metric = measure.ball_metric() if loss is None else measure
     if metric is None or not metric.is_metric:
         raise NotSupportedError(
@@ -138,8 +135,114 @@ def _metric(center: Any, loss: str | Loss | None) -> Loss:
     return metric
 
 
+class Ball(Result):
+    """What credible balls of partitions and of feature allocations share.
+
+    Nothing here looks inside a point.
+    """
+
+    center: Any
+    loss: Loss
+    prob: float
+    radius: float
+    coverage: float
+    distances: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    upper: Any
+    lower: Any
+    horizontal: Any
+    draws: AnyDraws
+    _levels: Levels
+
+    _argument: ClassVar[str]
+    """What a point is called where one is asked for."""
+
+    @property
+    def bounds(self) -> Mapping[str, Any]:
+        """The bounds by name."""
+        return {name: getattr(self, name) for name in self.draws.extremes}
+
+    @property
+    def n_parts(self) -> int:
+        """Number of clusters, or of features, of the centre."""
+        raise NotImplementedError
+
+    @cached_property
+    def radius_mcse(self) -> float:
+        """Monte Carlo standard error of the radius, computed when first asked for.
+
+        The radius is the ``prob`` quantile of the distances. Its error comes
+        from the effective sample size of that quantile, which accounts for
+        autocorrelation within chains and for disagreement between them (Vehtari
+        et al., 2021). Weighted draws have lost their order and count as
+        independent, with Kish's effective number 1/Σw². NaN for fewer than
+        four draws per chain, at prob=1, where the error of a maximum cannot
+        be estimated, and for an ensemble, whose runs are not a sample of a posterior.
+        """
+        return radius_mcse(self.distances, self.draws, self.prob)
+
+    def at(self, prob: float) -> Self:
+        """The ball of another probability, from the distances already there."""
+        return ball_at(  # type: ignore[return-value] # the same draws give the same class
+            self.draws.canonical(self.center),
+            self.loss,
+            clean_prob(prob),
+            self.distances,
+            self.draws,
+            self._levels,
+        )
+
+    def contains(self, point: LabelsLike) -> bool:
+        """Whether a partition, or an allocation, lies in the ball; it need not be a draw."""
+        return self._distance(point) <= self.radius + tie_tolerance(self.loss)
+
+    def credible_level(self, point: LabelsLike) -> float:
+        """The smallest ``prob`` whose ball contains the point, in steps of one draw.
+
+        Balls grow draw by draw, so this is the mass of all draws strictly
+        closer to the centre plus one more draw (with weights: the lightest of
+        those at the next distance). Infinite when the point is farther
+        away than every draw, so that no ball contains it.
+        """
+        level = self._levels.containing(self._distance(point), tie_tolerance(self.loss))
+        if level == self._levels.value.size:
+            return float("inf")
+        return float(self._levels.step[level])
+
+    def _distance(self, point: Any) -> float:
+        other = self.draws.from_points([self.draws.clean(point, self._argument)])
+        return float(self.loss.distances(self.draws.canonical(self.center), other, n_jobs=1)[0])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        unit = f" {self.loss.unit}" if self.loss.unit else ""
+        inside, part = int(self.inside.sum()), self.draws.part_name
+        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
+        lines = [
+            ("center", f"{counted(self.n_parts, part)} of {counted(self.draws.n_items, 'item')}"),
+            ("radius", f"{self.radius:.4g}{unit}"),
+            (
+                "coverage",
+                f"{self.coverage:.6g} ({inside:,} of {rows})",
+            ),
+        ]
+        for name, bound in self.bounds.items():
+            more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
+            lines.append((name, f"{bound.parts_in_words} at {bound.distance:.4g}{unit}{more}"))
+        return lines
+
+    def __repr__(self) -> str:
+        ball = f"{self.prob:g} {words(self.draws.kind).ball}"
+        head = f"<{type(self).__name__}: {ball} of {self.loss.title}"
+        body = [f"  {name:<11} {text}" for name, text in self._lines()]
+        return "\n".join([head, *body]) + ">"
+
+    def _page(self) -> Page:
+        head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
+        return Page(head, self._lines())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class CredibleBall(Result):
+class CredibleBall(Ball):
     """The smallest ball around a partition that holds a given posterior probability.
 
     Made by :func:`credible_ball`.
@@ -197,6 +300,8 @@ class CredibleBall(Result):
     draws: Draws
     _levels: Levels = field(repr=False)
 
+    _argument: ClassVar[str] = "labels"
+
     def __draws__(self) -> Draws:
         return self.draws
 
@@ -204,51 +309,9 @@ class CredibleBall(Result):
         return self.center
 
     @property
-    def bounds(self) -> Mapping[str, Bound]:
-        """The three bounds by name."""
-        return {"upper": self.upper, "lower": self.lower, "horizontal": self.horizontal}
-
-    @cached_property
-    def radius_mcse(self) -> float:
-        """Monte Carlo standard error of the radius, computed when first asked for.
-
-        The radius is the ``prob`` quantile of the distances. Its error comes
-        from the effective sample size of that quantile, which accounts for
-        autocorrelation within chains and for disagreement between them (Vehtari
-        et al., 2021). Weighted draws have lost their order and count as
-        independent, with Kish's effective number 1/Σw². NaN for fewer than
-        four draws per chain, at prob=1, where the error of a maximum cannot
-        be estimated, and for an ensemble, whose runs are not a sample of a posterior.
-        """
-        return radius_mcse(self.distances, self.draws, self.prob)
-
-    def at(self, prob: float) -> CredibleBall:
-        """The ball of another probability, from the distances already there."""
-        return ball_at(
-            self.center, self.loss, clean_prob(prob), self.distances, self.draws, self._levels
-        )
-
-    def contains(self, labels: LabelsLike) -> bool:
-        """Whether a partition lies in the ball; it need not be a draw."""
-        return self._distance(labels) <= self.radius + tie_tolerance(self.loss)
-
-    def credible_level(self, labels: LabelsLike) -> float:
-        """The smallest ``prob`` whose ball contains the partition, in steps of one draw.
-
-        Balls grow draw by draw, so this is the mass of all draws strictly
-        closer to the centre plus one more draw (with weights: the lightest of
-        those at the next distance). Infinite when the partition is farther
-        away than every draw, so that no ball contains it.
-        """
-        level = self._levels.containing(self._distance(labels), tie_tolerance(self.loss))
-        if level == self._levels.value.size:
-            return float("inf")
-        return float(self._levels.step[level])
-
-    def _distance(self, labels: LabelsLike) -> float:
-        vector = as_labels(labels, n_items=self.center.size)
-        center = as_labels(self.center)
-        return float(self.loss.distances(center, Draws(vector[None, :]), n_jobs=1)[0])
+    def n_parts(self) -> int:
+        """Number of clusters of the centre."""
+        return int(self.center.max()) + 1
 
     def explain(self, kind: str, index: int = 0) -> Explanation:
         """What turns the centre into a partition of a bound; see :func:`partita.explain`.
@@ -275,77 +338,156 @@ class CredibleBall(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per partition of each bound: bound, clusters, distance, mass."""
-        rows = [
-            {
-                "bound": name,
-                "n_clusters": int(k),
-                "distance": bound.distance,
-                "mass": float(mass),
-            }
+        return _bounds_frame(self, "n_clusters")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureBall(Ball):
+    """The credible ball around a feature allocation. Made by :func:`credible_ball`.
+
+    Attributes
+    ----------
+    center : ndarray of bool, shape (n_items, n_features)
+        The allocation in the middle.
+    loss : Loss
+    prob, radius, coverage : float
+        As of :class:`CredibleBall`.
+    distances : ndarray of float, shape (n_draws,)
+        Distance of each draw from the centre.
+    inside : ndarray of bool, shape (n_draws,)
+        Which draws are in the ball: all with distance at most the radius.
+    upper, lower, horizontal : FeatureBound
+        The extremes: fewest features, then most distant; most features, then most distant; most
+        distant.
+    sparsest, densest : FeatureBound
+        Fewest memberships, then most distant; most memberships, then most distant. Draws with few
+        features may lie close to the centre, and those far away differ in memberships.
+    draws : FeatureDraws
+
+    References
+    ----------
+    Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
+    estimation and credible balls. Bayesian Analysis 13, Section 5.
+    """
+
+    center: NDArray[np.bool_]
+    loss: Loss
+    prob: float
+    radius: float
+    coverage: float
+    distances: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    upper: FeatureBound
+    lower: FeatureBound
+    horizontal: FeatureBound
+    draws: AnyDraws
+    _levels: Levels = field(repr=False)
+    sparsest: FeatureBound
+    densest: FeatureBound
+
+    _argument: ClassVar[str] = "allocation"
+
+    def __features__(self) -> AnyDraws:
+        return self.draws
+
+    def __allocation__(self) -> NDArray[np.bool_]:
+        return self.center
+
+    @property
+    def n_parts(self) -> int:
+        """Number of features of the centre."""
+        return int(self.center.shape[1])
+
+    def cross_tables(self) -> Mapping[str, tuple[NDArray[np.int64], ...]]:
+        """Items that the features of the centre (rows) share with those of each bound (columns)."""
+        center = self.center.T.astype(np.int64)
+        return {
+            name: tuple(center @ other for other in bound.allocations)
             for name, bound in self.bounds.items()
-            for k, mass in zip(bound.n_clusters, bound.mass, strict=True)
-        ]
-        return data_frame(rows, of="the bounds")
+        }
 
-    def _lines(self) -> list[tuple[str, str]]:
-        unit = f" {self.loss.unit}" if self.loss.unit else ""
-        k, inside = int(self.center.max()) + 1, int(self.inside.sum())
-        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
-        lines = [
-            ("center", f"{counted(k, 'cluster')} of {counted(self.center.size, 'item')}"),
-            ("radius", f"{self.radius:.4g}{unit}"),
-            (
-                "coverage",
-                f"{self.coverage:.6g} ({inside:,} of {rows})",
-            ),
-        ]
-        for name, bound in self.bounds.items():
-            clusters = counts(bound.n_clusters[:5].tolist(), "cluster")
-            more = f" ({len(bound):,} tie)" if len(bound) > 5 else ""
-            lines.append((name, f"{clusters} at {bound.distance:.4g}{unit}{more}"))
-        return lines
+    def to_frame(self) -> pd.DataFrame:
+        """One row per allocation of each bound: bound, features, memberships, distance, mass."""
+        return _bounds_frame(self, "n_features", "n_memberships")
 
-    def __repr__(self) -> str:
-        head = f"<CredibleBall: {self.prob:g} {words(self.draws.kind).ball} of {self.loss.title}"
-        body = [f"  {name:<11} {text}" for name, text in self._lines()]
-        return "\n".join([head, *body]) + ">"
 
-    def _page(self) -> Page:
-        head = f"{percent(self.prob)} {words(self.draws.kind).ball} of {self.loss.title}"
-        return Page(head, self._lines())
+def _bounds_frame(ball: Ball, *columns: str) -> pd.DataFrame:
+    rows = [
+        {
+            "bound": name,
+            **{column: int(getattr(bound, column)[j]) for column in columns},
+            "distance": bound.distance,
+            "mass": float(bound.mass[j]),
+        }
+        for name, bound in ball.bounds.items()
+        for j in range(len(bound))
+    ]
+    return data_frame(rows, of="the bounds")
 
 
 def ball_at(
-    center: Labels,
+    center: Point,
     loss: Loss,
     prob: float,
     distances: NDArray[np.float64],
-    draws: Draws,
+    draws: AnyDraws,
     levels: Levels,
 ) -> CredibleBall:
-    """The ball of a probability around a partition, from the distances of the draws."""
+    """The ball of a probability around a point, from the distances of the draws."""
     last = levels.at(prob)
     inside = levels.of_draw <= last
     assert inside.any(), "a credible ball holds at least the draws closest to its centre"
-    upper, lower, horizontal = find_bounds(draws, distances, levels.of_draw, last)
-    return CredibleBall(
-        center=by_size(center),
+    result, _ = _RESULTS[draws.part_name]
+    found: CredibleBall = result(
+        center=draws.shown([center])[0],
         loss=loss,
         prob=prob,
         radius=float(levels.value[last]),
         coverage=float(levels.reached[last]),
         distances=distances,
         inside=inside,
-        upper=upper,
-        lower=lower,
-        horizontal=horizontal,
+        **find_bounds(draws, distances, levels.of_draw, last),
         draws=draws,
         _levels=levels,
     )
+    return found
+
+
+class _Extreme(Result):
+    """What bounds of partitions and of feature allocations share."""
+
+    kind: str
+    distance: float
+    mass: NDArray[np.float64]
+
+    @property
+    def parts_in_words(self) -> str:
+        """Number of clusters or features of each, of at most five."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return int(self.mass.size)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_equal(value, vars(other)[name]) for name, value in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        ties = f" ({len(self)} tie)" if len(self) > 1 else ""
+        return f"<{self.kind} bound: {self.parts_in_words} at {self.distance:.4g}{ties}>"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(np.array_equal, a, b))
+    return np.array_equal(a, b)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bound(Result):
+class Bound(_Extreme):
     """The partitions at one extreme of a credible ball: usually one, more when they tie.
 
     Attributes
@@ -367,74 +509,93 @@ class Bound(Result):
     distance: float
     mass: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        return int(self.labels.shape[0])
+    @classmethod
+    def _of(cls, kind: str, draws: Draws, rows: Ints, distance: float, mass: Floats) -> Bound:
+        return cls(kind, by_size(draws.labels_at(rows)), draws.n_clusters[rows], distance, mass)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bound):
-            return NotImplemented
-        return (
-            self.kind == other.kind
-            and self.distance == other.distance
-            and np.array_equal(self.labels, other.labels)
-            and np.array_equal(self.mass, other.mass)
-        )
+    @property
+    def parts_in_words(self) -> str:
+        """Number of clusters of each, of at most five."""
+        return counts(self.n_clusters[:5].tolist(), "cluster")
 
-    __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        clusters = counts(self.n_clusters.tolist(), "cluster")
-        ties = f" ({len(self)} partitions tie)" if len(self) > 1 else ""
-        return f"<{self.kind} bound: {clusters} at {self.distance:.4g}{ties}>"
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureBound(_Extreme):
+    """The allocations at one extreme of a credible ball: usually one, more when they tie.
+
+    Attributes
+    ----------
+    kind : str
+        "upper", "lower", "horizontal", "sparsest" or "densest".
+    allocations : tuple of ndarray of bool, each of shape (n_items, n_features)
+        Each tied allocation once, in order of first appearance among the draws.
+    n_features, n_memberships : ndarray of int64, shape (n,)
+    distance : float
+        Their distance from the centre, the same for all.
+    mass : ndarray of float, shape (n,)
+        Posterior probability of each.
+    """
+
+    kind: str
+    allocations: tuple[NDArray[np.bool_], ...]
+    n_features: NDArray[np.int64]
+    n_memberships: NDArray[np.int64]
+    distance: float
+    mass: NDArray[np.float64]
+
+    @classmethod
+    def _of(
+        cls, kind: str, draws: AnyDraws, rows: Ints, distance: float, mass: Floats
+    ) -> FeatureBound:
+        shown = draws.shown(draws.rows_at(rows))
+        n_parts = draws.n_features[rows], draws.n_memberships[rows]
+        return cls(kind, shown, *n_parts, distance, mass)
+
+    @property
+    def parts_in_words(self) -> str:
+        """Numbers of features and of memberships of each, of at most five."""
+        features = counts(self.n_features[:5].tolist(), "feature")
+        return f"{features}, {counts(self.n_memberships[:5].tolist(), 'membership')}"
+
+
+_RESULTS: dict[str, tuple[type[Any], type[Any]]] = {
+    "cluster": (CredibleBall, Bound),
+    "feature": (FeatureBall, FeatureBound),
+}
+"""What a ball and its bounds are, by what draws consist of."""
 
 
 def find_bounds(
-    draws: Draws, distances: NDArray[np.float64], levels: NDArray[np.int64], last: int
-) -> tuple[Bound, Bound, Bound]:
-    """Upper, lower and horizontal bounds of the ball that ends with level ``last``.
+    draws: AnyDraws, distances: NDArray[np.float64], levels: NDArray[np.int64], last: int
+) -> dict[str, Any]:
+    """The bounds of the ball that ends with level ``last``, by name; see ``draws.extremes``.
 
-    Upper: fewest clusters, then most distant. Lower: most clusters, then most
-    distant. Horizontal: most distant. Distances tie when their levels agree.
+    Distances tie when their levels agree.
     """
     inside = np.flatnonzero(levels <= last)
-    counts = draws.n_clusters[inside]
-    chosen = {
-        "upper": inside[counts == counts.min()],
-        "lower": inside[counts == counts.max()],
-        "horizontal": inside,
-    }
-    upper, lower, horizontal = (
-        _most_distant(kind, draws, distances, levels, members) for kind, members in chosen.items()
-    )
-    return upper, lower, horizontal
+    found = {}
+    for kind, most_of in draws.extremes.items():
+        members = inside[most_of[inside] == most_of[inside].max()]
+        found[kind] = _most_distant(kind, draws, distances, levels, members)
+    return found
 
 
 def _most_distant(
-    kind: str, draws: Draws, distances: Floats, levels: Ints, members: NDArray[Any]
-) -> Bound:
-    """The distinct partitions among the most distant members, with their masses.
+    kind: str, draws: AnyDraws, distances: Floats, levels: Ints, members: Ints
+) -> Any:
+    """The distinct points among the most distant members, with their masses.
 
-    Copies of a partition have equal distances and numbers of clusters, so all
+    Copies of a point have equal distances and numbers of clusters or features, so all
     of them are among the tied members and their weights add up to its mass.
     """
     tied = members[levels[members] == levels[members].max()]
-    rows = np.ascontiguousarray(draws.labels_at(tied))
-    # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
-    keys = rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").reshape(-1)
-    _, first, copy_of = np.unique(keys, return_index=True, return_inverse=True)
+    first, copy_of = draws.equal_among(tied)
     weights = None if draws.weights is None else draws.weights[tied]
     mass = np.bincount(copy_of, weights=weights).astype(np.float64)
     if weights is None:
         mass /= draws.n_draws
-    by_appearance = np.argsort(first)
-    first = first[by_appearance]
-    return Bound(
-        kind=kind,
-        labels=by_size(rows[first]),
-        n_clusters=draws.n_clusters[tied[first]].copy(),
-        distance=float(distances[tied].max()),
-        mass=mass[by_appearance],
-    )
+    _, result = _RESULTS[draws.part_name]
+    return result._of(kind, draws, tied[first], float(distances[tied].max()), mass)
 
 
 def tie_tolerance(loss: Loss) -> float:

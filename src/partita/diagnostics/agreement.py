@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from partita._resources import count_jobs, run
 from partita._result import Result
 from partita._validate import Rng, generator, whole
-from partita.draws import Draws, as_draws
+from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.labels import DrawsLike, by_item, canonical
+from partita.labels import DrawsLike, Labels, by_item, canonical
+from partita.losses.evaluate import as_loss, pairwise_distances
 from partita.mcmc import ess_within
-from partita.scan import Block, by_chain, chains_of, concatenated, map_blocks, shapes_of, sum_blocks
+from partita.posterior import Posterior
+from partita.scan import Block, by_chain, chains_of, concatenated, map_blocks, sum_blocks
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
@@ -56,6 +58,35 @@ class ChainAgreement(Result):
     n_chains: int
     average_excess: float = float("nan")
     maximal_excess: float = float("nan")
+
+
+def functionals(
+    posterior: Posterior, *, estimate: Labels | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """One value per draw of each functional, by name; with an estimate, the distance to it.
+
+    Number of clusters, entropy in bits and size of the largest cluster; of feature draws, the
+    numbers of features, of memberships, and of features of the item that has most.
+    """
+    draws: AnyDraws = posterior.draws
+    if isinstance(draws, Draws):
+        entropy, largest = posterior.shapes(1)
+        values = {
+            "n_clusters": draws.n_clusters.astype(np.float64),
+            "entropy": entropy,
+            "largest_cluster": largest[:, 0].astype(np.float64),
+        }
+        distance, loss = "vi_to_estimate", as_loss("vi")
+    else:
+        values = {
+            "n_features": draws.n_features.astype(np.float64),
+            "n_memberships": draws.n_memberships.astype(np.float64),
+            "most_of_an_item": draws.features_per_item().max(axis=1).astype(np.float64),
+        }
+        distance, loss = "distance_to_estimate", as_loss("faro")
+    if estimate is not None:
+        values[distance] = posterior.distances(loss, estimate)
+    return values
 
 
 def chain_agreement(
@@ -105,7 +136,7 @@ def chain_agreement(
     >>> round(pt.chain_agreement(draws).maximal_sd, 4)
     0.3536
     """
-    clean = as_draws(draws)
+    clean = any_draws(draws)
     if clean.chain is None or clean.n_chains < 2:
         known = "no chain ids" if clean.chain is None else "a single chain"
         raise InvalidInputError(
@@ -115,15 +146,14 @@ def chain_agreement(
             argument="draws",
         )
     max_pairs = whole(max_pairs, "max_pairs", least=1)
-    entropy, largest = shapes_of(clean, 1, n_jobs)
-    columns = (clean.n_clusters.astype(np.float64), entropy, largest[:, 0].astype(np.float64))
+    columns = functionals(Posterior(clean, n_jobs)).values()
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
     inflation = inflation_of(clean, columns, pairs.first, pairs.second, n_jobs)
     return agreement_of(clean, pairs, inflation, n_jobs)
 
 
 def agreement_of(
-    draws: Draws, pairs: PairCounts, inflation: float, n_jobs: int | None
+    draws: AnyDraws, pairs: PairCounts, inflation: float, n_jobs: int | None
 ) -> ChainAgreement:
     """Agreement of chains in which each draw counts as 1/``inflation`` independent ones."""
     chain = pairs.quarter // 4
@@ -140,7 +170,8 @@ def agreement_of(
         return ChainAgreement(average, largest, first.size, complete, n_chains)
     # A probability of 0 or 1 is known no better than half a draw allows.
     p = (counts.sum(axis=1) + 0.5) / (length + 1.0)
-    binomial = (p * (1.0 - p) / length).mean(axis=0)
+    more = pairs.more.reshape(n_chains, 4, -1).sum(axis=1) / (length + 1.0)
+    binomial = ((p * (1.0 - p) + more) / length).mean(axis=0)
     by_quarter = (counts / sizes[:, :, None]).var(axis=1, ddof=1).mean(axis=0) / 4.0
     noise = np.maximum(inflation * binomial, by_quarter)
     worst = np.argsort(spread / binomial, kind="stable")[-SOME_PAIRS:]
@@ -149,8 +180,7 @@ def agreement_of(
     # The fewer effective draws there are, the less is known of the autocorrelation itself.
     unsure = 1.0 + 20.0 * n_chains * inflation / draws.n_draws
     rows = spread_out(np.arange(draws.n_draws), 16 * n_chains)
-    labels = draws.labels_at(rows)
-    centred = (labels[:, first] == labels[:, second]) - together[chain[rows]]
+    centred = draws.together(rows, first, second) - together[chain[rows]]
     freedom = n_chains - 1.0
     beyond = spread - times_mean(freedom * independent_pairs(centred), RARE) * unsure * noise
     beyond_worst = spread[worst] - times_mean(freedom, RARE / first.size) * unsure * own
@@ -159,11 +189,14 @@ def agreement_of(
 
 
 def _times_of_pairs(
-    draws: Draws, first: Ints, second: Ints, n_jobs: int | None
+    draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None
 ) -> tuple[Floats, Floats]:
     """Draws worth one independent draw, for whether two items are together; and variances."""
-    together = partial(_together, first=first, second=second)
-    (rows,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
+    if isinstance(draws, Draws):
+        together = partial(_together, first=first, second=second)
+        (rows,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
+    else:
+        rows = draws.together(np.arange(draws.n_draws), first, second)
     return np.array([times_correlated(by_chain(draws, c)) for c in rows.T]), rows.var(axis=0)
 
 
@@ -172,14 +205,14 @@ def _together(block: Block, *, first: Ints, second: Ints) -> tuple[Floats]:
 
 
 def inflation_of(
-    draws: Draws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
+    draws: AnyDraws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
 ) -> float:
     """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
     most = max(1.0, *(times_correlated(by_chain(draws, column)) for column in functionals))
     return max(most, inflation_of_pairs(draws, first, second, n_jobs))
 
 
-def inflation_of_pairs(draws: Draws, first: Ints, second: Ints, n_jobs: int | None) -> float:
+def inflation_of_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> float:
     """Draws worth one independent draw within chains, for whether two items are together."""
     if first.size == 0:
         return 1.0
@@ -249,7 +282,9 @@ class PairCounts(NamedTuple):
     """How often pairs of items are together in each quarter of each chain.
 
     ``quarter`` is that of each draw, numbered through the chains; ``counts`` has one row for
-    each of them, ``sizes`` its number of draws. ``complete``: these are all pairs.
+    each of them, ``sizes`` its number of draws. ``complete``: these are all pairs. Of feature
+    draws, ``counts`` are of shared features, of which two items may have several: ``more`` is the
+    sum of x² − x over the draws.
     """
 
     first: Ints
@@ -258,19 +293,24 @@ class PairCounts(NamedTuple):
     quarter: Ints
     counts: Floats
     sizes: Ints
+    more: Floats
 
 
-def count_pairs(draws: Draws, max_pairs: int, rng: Rng | None, n_jobs: int | None) -> PairCounts:
+def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | None) -> PairCounts:
     """Count pairs of items, a random subset where there are more than ``max_pairs``."""
     first, second, complete = choose_pairs(draws.n_items, max_pairs, rng)
     names, chain = chains_of(draws)
     quarter = quarters_of(chain)
     sizes = np.bincount(quarter, minlength=4 * names.size)
     count = partial(_counted, number=quarter, n_chains=sizes.size, first=first, second=second)
-    counts = np.zeros((sizes.size, 0))
-    if first.size:
+    counts, more = np.zeros((2, sizes.size, first.size))
+    if first.size and isinstance(draws, Draws):
         (counts,) = sum_blocks(count, draws, n_jobs=n_jobs)
-    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes)
+    elif first.size:
+        for part in range(sizes.size):
+            shared = draws.together(np.flatnonzero(quarter == part), first, second)
+            counts[part], more[part] = shared.sum(axis=0), (shared * (shared - 1.0)).sum(axis=0)
+    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes, more)
 
 
 def _counted(
@@ -363,7 +403,7 @@ class Drift(NamedTuple):
 
 
 def drift(
-    draws: Draws,
+    draws: AnyDraws,
     pairs: PairCounts | None = None,
     *,
     inflation: float,
@@ -394,7 +434,7 @@ def drift(
     return Drift(*of_pairs, *moved)
 
 
-def _of_pairs(draws: Draws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
+def _of_pairs(draws: AnyDraws, pairs: PairCounts, inflation: float) -> tuple[float, float]:
     """Standard deviations over the parts of the pair probabilities: their average and largest.
 
     Of the chain and the division with the largest, beyond what the number of draws in a part
@@ -409,9 +449,10 @@ def _of_pairs(draws: Draws, pairs: PairCounts, inflation: float) -> tuple[float,
         zip(together.reshape(-1, 4, first.size), sizes.reshape(-1, 4), strict=True)
     ):
         p = quarters.mean(axis=0)
+        more = pairs.more[4 * chain : 4 * chain + 4].sum(axis=0) / length.sum()
+        variance = p * (1.0 - p) + more
         seen = [spread_out(np.flatnonzero(part == 4 * chain + q), SEEN) for q in range(4)]
-        rows = draws.labels_at(np.concatenate(seen))
-        apart = (rows[:, first] == rows[:, second]) - np.repeat(
+        apart = draws.together(np.concatenate(seen), first, second) - np.repeat(
             quarters, [s.size for s in seen], axis=0
         )
         independent = independent_pairs(apart)
@@ -419,7 +460,7 @@ def _of_pairs(draws: Draws, pairs: PairCounts, inflation: float) -> tuple[float,
             draws_each = length.sum() / len(parts)
             # The fewer effective draws a part has, the less is known of the autocorrelation.
             unsure = 1.0 + 20.0 * inflation / draws_each
-            noise = unsure * inflation * p * (1.0 - p) / draws_each
+            noise = unsure * inflation * variance / draws_each
             spread = parts.var(axis=0, ddof=1)
             usual = times_mean((len(parts) - 1) * independent, RARE)
             average = max(average, float((spread - usual * noise).mean()))
@@ -427,7 +468,7 @@ def _of_pairs(draws: Draws, pairs: PairCounts, inflation: float) -> tuple[float,
     return average**0.5, largest**0.5
 
 
-def _of_clusters(draws: Draws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
+def _of_clusters(draws: AnyDraws, part: Ints, inflation: float, items: Ints) -> tuple[float]:
     """Share of the items that change clusters between two parts, beyond the share within them.
 
     Clusters of two draws are matched one to one with the largest overlap, and the items outside
@@ -441,8 +482,7 @@ def _of_clusters(draws: Draws, part: Ints, inflation: float, items: Ints) -> tup
     shuffle = np.random.default_rng(0)
     for quarter in range(0, int(part.max()) + 1, 4):
         seen = [spread_out(np.flatnonzero(part == quarter + q), SEEN) for q in range(4)]
-        rows = canonical(draws.labels_at(np.concatenate(seen))[:, items])
-        apart = _mismatches(rows)
+        apart = _moved(draws, np.concatenate(seen), items)
         quarters = np.repeat(np.arange(4), [s.size for s in seen])
         for parts in (quarters, quarters // 2):
             dealt = np.stack([parts, *(shuffle.permutation(parts) for _ in range(SHUFFLES))])
@@ -463,6 +503,18 @@ def _nearer_to_the_next(apart: Floats, shuffle: np.random.Generator) -> float:
     any_two = float(steps[1:].mean())
     nearer = any_two - float(steps[0])
     return nearer if nearer > FAR_OUT * float(steps[1:].std()) else 0.0
+
+
+def _moved(draws: AnyDraws, seen: Ints, items: Ints) -> Floats:
+    """Share of the items that change clusters from one draw to another, for all pairs of draws.
+
+    Of feature draws, share of the memberships that change.
+    """
+    if isinstance(draws, Draws):
+        return _mismatches(canonical(draws.labels_at(seen)[:, items]))
+    some = draws.part(seen).select_items(items)
+    total = 2.0 * max(1.0, float(some.n_memberships.mean()))
+    return pairwise_distances(some, n_jobs=1) / total
 
 
 def _mismatches(rows: Int32s) -> Floats:

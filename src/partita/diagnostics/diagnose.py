@@ -25,16 +25,16 @@ from partita.diagnostics.agreement import (
     count_pairs,
     drift,
     first_tenth,
+    functionals,
     inflation_of,
     times_mean,
 )
-from partita.draws import Draws
+from partita.draws import AnyDraws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, data_frame
-from partita.losses.builtin import VI
+from partita.labels import DrawsLike, LabelsLike, data_frame
 from partita.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
-from partita.posterior import Posterior, as_posterior
+from partita.posterior import any_posterior
 from partita.scan import by_chain, chains_of, long_chains, weighted_error
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ TITLES = {
     "entropy": "entropy (bits)",
     "largest_cluster": "size of the largest cluster",
     "vi_to_estimate": "VI to the estimate (bits)",
+    "n_features": "number of features",
+    "n_memberships": "number of memberships",
+    "most_of_an_item": "features of the item that has most",
+    "distance_to_estimate": "distance to the estimate (memberships)",
     "concentration": "concentration",
     "weight": "Dirichlet weight",
     "n_components": "number of components",
@@ -61,25 +65,6 @@ TITLES = {
 def title_of(name: str) -> str:
     """A functional in prose; learned rates have the names of their traces."""
     return TITLES.get(name, name)
-
-
-def functionals(
-    posterior: Posterior, *, estimate: Labels | None = None
-) -> dict[str, NDArray[np.float64]]:
-    """One value per draw of each functional, by name.
-
-    Number of clusters, entropy in bits, size of the largest cluster, and with
-    an estimate the VI distance to it.
-    """
-    entropy, largest = posterior.shapes(1)
-    values = {
-        "n_clusters": posterior.draws.n_clusters.astype(np.float64),
-        "entropy": entropy,
-        "largest_cluster": largest[:, 0].astype(np.float64),
-    }
-    if estimate is not None:
-        values["vi_to_estimate"] = posterior.distances(VI(), estimate)
-    return values
 
 
 def trace_functionals(source: object, n_draws: int) -> dict[str, NDArray[np.float64]]:
@@ -118,6 +103,10 @@ PROSE = {
     "entropy": "the entropy",
     "largest_cluster": "the size of the largest cluster",
     "vi_to_estimate": "the distance to the estimate",
+    "n_features": "the number of features",
+    "n_memberships": "the number of memberships",
+    "most_of_an_item": "the number of features of the item that has most",
+    "distance_to_estimate": "the distance to the estimate",
     "concentration": "the concentration",
     "weight": "the Dirichlet weight",
     "n_components": "the number of components",
@@ -135,10 +124,13 @@ def warnings_for(
     agreement: ChainAgreement | None,
     drifted: Drift,
     start: Start | None,
-    draws: Draws,
+    draws: AnyDraws,
 ) -> tuple[str, ...]:
     """Sentences that say what is wrong and what to do."""
     texts = []
+    pairs, change = "pair probabilities", "items change clusters"
+    if draws.part_name == "feature":
+        pairs, change = "expected numbers of shared features", "memberships change"
     if np.isnan(ess).all():
         texts.append(
             "There are too few draws per chain to check convergence. Draw at least a few hundred."
@@ -161,7 +153,7 @@ def warnings_for(
         )
     if agreement is not None and disagree(agreement):
         texts.append(
-            "The chains disagree on which items belong together: pair probabilities differ by "
+            f"The chains disagree on which items belong together: {pairs} differ by "
             f"{agreement.average_sd:.2f} on average and up to {agreement.maximal_sd:.2f} (standard "
             "deviations), more than Monte Carlo error explains. representatives(draws) shows the "
             "answers they hold."
@@ -175,10 +167,10 @@ def warnings_for(
     if moves_between_modes(drifted):
         texts.append(
             f"{'A' if draws.n_chains > 1 else 'The'} chain moves between modes too rarely to say "
-            "how probable each is: pair probabilities of its quarters differ by "
+            f"how probable each is: {pairs} of its quarters differ by "
             f"{drifted.average_sd:.2f} on average and up to {drifted.maximal_sd:.2f} (standard "
-            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% of the items change "
-            "clusters. Run several longer chains from different starts."
+            f"deviations, beyond chance), and {100 * drifted.moved:.0f}% of the {change}. "
+            "Run several longer chains from different starts."
         )
     return tuple(texts)
 
@@ -205,7 +197,9 @@ def moves_between_modes(drifted: Drift) -> bool:
     )
 
 
-def notes_for(draws: Draws, compared: Draws, agreement: ChainAgreement | None) -> tuple[str, ...]:
+def notes_for(
+    draws: AnyDraws, compared: AnyDraws, agreement: ChainAgreement | None
+) -> tuple[str, ...]:
     """Sentences that say how numbers were made when it was not the usual way.
 
     ``compared`` are the draws of the chains that are long enough.
@@ -368,7 +362,7 @@ class Diagnostics(Result):
         return Page(title, (), [table], self.warnings, self.notes)
 
 
-def nothing_to_diagnose(draws: Draws) -> Diagnostics:
+def nothing_to_diagnose(draws: AnyDraws) -> Diagnostics:
     """The diagnostics of an ensemble, whose runs are not chains."""
     none = np.empty(0)
     return Diagnostics(
@@ -405,12 +399,15 @@ def diagnose(
     computed for quantities that do not depend on them: the number of clusters,
     the entropy, the size of the largest cluster, the VI distance to an
     estimate, and, for sampler output, the concentration and the log posterior.
+    Of feature draws these are the numbers of features, of memberships, and of features of the
+    item that has most; chains are compared by the expected numbers of features that pairs of
+    items share.
 
     Parameters
     ----------
-    draws : Draws, the output of :func:`sample`, or anything as_draws accepts
+    draws : Draws, the output of :func:`sample`, or anything as_draws accepts; or FeatureDraws
     estimate : array_like, shape (n_items,), or an estimate, optional
-        Adds the VI distance to it.
+        Adds the VI distance to it, or the FARO distance of feature draws.
     rng : int, SeedSequence or Generator, optional
         Chooses the pairs of items compared between chains when there are many; the same ones by
         default.
@@ -449,25 +446,23 @@ def diagnose(
     >>> pt.diagnose(draws).ok
     True
     """
-    posterior = as_posterior(draws, n_jobs)
-    clean = posterior.draws
+    posterior = any_posterior(draws, n_jobs)
+    clean: AnyDraws = posterior.draws
     if clean.kind == "ensemble":
         raise NotSupportedError(
             "these are runs of an ensemble, which are not chains: nothing converges in them. If "
             "they are draws of a posterior, say so: as_draws(draws, kind='posterior').",
             argument="draws",
         )
-    labels = None
-    if estimate is not None:
-        labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
-    values = functionals(posterior, estimate=labels)
+    point = None if estimate is None else clean.clean(estimate, "estimate")
+    values = functionals(posterior, estimate=point)
     values |= trace_functionals(draws, clean.n_draws)
     return diagnose_values(values, clean, rng=rng, n_jobs=n_jobs)
 
 
 def diagnose_values(
     values: dict[str, NDArray[np.float64]],
-    draws: Draws,
+    draws: AnyDraws,
     *,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -552,7 +547,7 @@ def _highest_rhat(chains: Floats, n_looks: int) -> float:
     return float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / ess_within(pieces)))
 
 
-def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
+def _chained(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
     """Mean, sd, mcse, bulk and tail ESS, R-hat, all over the same draws."""
     chains = by_chain(draws, column)
     mean = float(column.mean())
@@ -573,7 +568,7 @@ def _chained(draws: Draws, column: Floats) -> tuple[float, ...]:
         )
 
 
-def _weighted(draws: Draws, column: Floats) -> tuple[float, ...]:
+def _weighted(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
     """The same for weighted draws, as far as it has a meaning: one effective size, no R-hat."""
     weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)

@@ -99,6 +99,8 @@ class Loss(ABC):
     A loss that is linear in pairs (``pair_scale``) need not say so."""
     conditional_entropies: ClassVar[bool] = False
     """Whether it is a·H(e given t) + (2 − a)·H(t given e), which prices of items bound."""
+    of_features: ClassVar[bool] = False
+    """Whether it measures feature allocations, too."""
     is_exact: ClassVar[bool] = False
     """Whether its values are computed without rounding, up to one division."""
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._resources import require_memory
 from partita._tolerance import MASS, MATRIX
 from partita._validate import refuse_masked, shown
-from partita.draws import Draws, as_partitions
+from partita.draws import AnyDraws, Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.kernels.arrays import Floats
 from partita.labels import LabelsLike, as_label_rows, as_labels
@@ -78,9 +78,22 @@ def as_loss(loss: str | Loss) -> Loss:
     )
 
 
-def as_metric(loss: str | Loss, why: str) -> Loss:
-    """As :func:`as_loss`, where only a metric will do."""
-    measure = as_loss(loss)
+def loss_for(loss: str | Loss | None, draws: AnyDraws) -> Loss:
+    """A loss that measures what was drawn: VI of partitions and FARO of features by default."""
+    features = draws.part_name == "feature"
+    measure = as_loss(("faro" if features else "vi") if loss is None else loss)
+    if features and not measure.of_features:
+        raise NotSupportedError(
+            f"{measure!r} is defined for partitions only, in which every item is in one cluster; "
+            "these are draws of feature allocations. Leave loss out, or give loss='faro'.",
+            argument="loss",
+        )
+    return measure
+
+
+def metric_for(loss: str | Loss | None, draws: AnyDraws, why: str) -> Loss:
+    """As :func:`loss_for`, where only a metric will do."""
+    measure = loss_for(loss, draws)
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is not a metric, and {why}. Losses that are: "

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from partita._text import counted
 from partita._validate import Rng, texts, whole
-from partita.diagnostics.diagnose import diagnose_values, functionals, title_of, trace_functionals
+from partita.diagnostics.agreement import functionals
+from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.draws import Draws
+from partita._resources import stream
+from partita.draws import AnyDraws, Draws
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.losses.evaluate import pairwise_distances
-from partita.scan import Block, map_blocks
+from partita.scan import Block, block_of, map_blocks
+
+R = TypeVar("R")
 
 _MOST_ATOMS = 4
 """Heavy draws are split into atoms of the usual mass: at most four times as many as draws."""
 
 
-def part_of(
-    draws: Draws, rows: NDArray[np.int64], mass: NDArray[np.float64] | None = None
-) -> Draws:
-    """Some draws, kept where all are; with these masses (any scale), or with their own."""
-    if mass is None and draws.weights is not None:
-        mass = draws.weights[rows]
-    labels, counts = draws.rows_kept(rows), draws.n_clusters[rows]
-    return draws._with(labels=labels, counts=counts, weights=mass, chain=None)
-
-
-def atoms_of(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def atoms_of(draws: AnyDraws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Atoms of similar mass: the draw of each, and its mass. A heavy draw becomes several.
 
     One heavy draw would count among others with little more than their mass.
@@ -37,6 +33,43 @@ def atoms_of(draws: Draws) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     copies = np.maximum(1, np.ceil(weights / usual * 0.999).astype(np.int64))
     index = np.repeat(np.arange(weights.size), copies)
     return index, (weights / copies)[index]
+
+
+def map_distances(
+    function: Callable[[Floats, Floats], R],
+    draws: AnyDraws,
+    loss: Loss,
+    *,
+    rows: int,
+    n_jobs: int | None,
+) -> Iterator[R]:
+    """``function(distances, masses)`` of every ``rows`` consecutive draws, in order.
+
+    The distances are those among the draws, for a symmetric loss, shape (rows, rows).
+    """
+    if isinstance(draws, Draws):
+        return map_blocks(
+            partial(_on_block, function=function, loss=loss), draws, rows=rows, n_jobs=n_jobs
+        )
+    parts = [slice(at, at + rows) for at in range(0, draws.n_draws, rows)]
+    return stream(partial(_on_part, function=function, draws=draws, loss=loss), parts, n_jobs)
+
+
+def _on_block(block: Block, *, function: Callable[[Floats, Floats], R], loss: Loss) -> R:
+    return function(distances_within(block, loss), block.probabilities)
+
+
+def _on_part(
+    part: slice, *, function: Callable[[Floats, Floats], R], draws: AnyDraws, loss: Loss
+) -> R:
+    return function(distances_among(draws._take(part), loss), draws.probabilities[part])
+
+
+def distances_among(draws: AnyDraws, loss: Loss) -> Floats:
+    """Distances among a few draws in memory, for a symmetric loss, shape (n, n)."""
+    if isinstance(draws, Draws):
+        return distances_within(block_of(draws, slice(0, draws.n_draws)), loss)
+    return pairwise_distances(draws, loss=loss, n_jobs=1)
 
 
 def distances_within(block: Block, loss: Loss) -> NDArray[np.float64]:
@@ -80,7 +113,7 @@ class Grouping:
 
 
 def group_bound(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     to_nearest: NDArray[np.float64],
@@ -113,26 +146,25 @@ def group_bound(
     atoms, mass = atoms_of(draws)
     coarse = np.round(np.log(mass) / _SAME_MASS)
     order = np.lexsort((to_nearest[atoms], coarse))
-    sorted_draws = part_of(draws, atoms[order], mass[order])
+    sorted_draws = draws.part(atoms[order], mass[order])
     size = grouping.size(n)
-    proven = partial(_proven, n=n, loss=loss, size=size, passes=grouping.passes)
+    proven = partial(_proven, n=n, size=size, passes=grouping.passes)
     rows = size * grouping.groups
-    return sum(map_blocks(proven, sorted_draws, rows=rows, n_jobs=n_jobs))
+    return sum(map_distances(proven, sorted_draws, loss, rows=rows, n_jobs=n_jobs))
 
 
-def _proven(block: Block, *, n: int, loss: Loss, size: int, passes: int) -> float:
-    """What the groups of one block of draws cost at least."""
+def _proven(far: Floats, masses: Floats, *, n: int, size: int, passes: int) -> float:
+    """What the groups of some draws cost at least."""
     from partita.kernels.bounds import exchange, groups_value
 
-    far = distances_within(block, loss)
     group = np.arange(len(far), dtype=np.int64) // size
     exchange(far**3, group, int(group[-1]) + 1, passes)
     order = np.argsort(group, kind="stable")
-    return float(groups_value(far[np.ix_(order, order)], block.probabilities[order], size, n))
+    return float(groups_value(far[np.ix_(order, order)], masses[order], size, n))
 
 
 def spectral_bound(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     region: NDArray[np.int64],
@@ -174,20 +206,18 @@ def spectral_bound(
     # The strata are consecutive blocks of equal numbers of draws, but for the last.
     rows = -(-atoms.size // n_strata)
     dealt = order[np.argsort(np.arange(atoms.size) % n_strata, kind="stable")]
-    ready = part_of(draws, atoms[dealt], mass[dealt])
-    proven = partial(stratum_bound, n=n, loss=loss)
-    return sum(map_blocks(proven, ready, rows=rows, n_jobs=n_jobs))
+    ready = draws.part(atoms[dealt], mass[dealt])
+    proven = partial(stratum_bound, n=n)
+    return sum(map_distances(proven, ready, loss, rows=rows, n_jobs=n_jobs))
 
 
-def stratum_bound(block: Block, *, n: int, loss: Loss) -> float:
-    """What the draws of one block, with their masses, cost n partitions at least."""
+def stratum_bound(far: Floats, masses: Floats, *, n: int) -> float:
+    """What some draws cost n points at least, from the distances among them and their masses."""
     from scipy.linalg import eigvalsh
 
-    masses = block.probabilities
     total = float(masses.sum())
     if len(masses) <= n or total <= 0.0:
         return 0.0
-    far = distances_within(block, loss)
     root = np.sqrt(masses)
     matrix = far * root[:, None] * root
     along = (matrix * root).sum(axis=1) / total
@@ -226,7 +256,7 @@ EFFORTS = {
 
 
 def lower_bound(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     nearest: tuple[NDArray[np.int64], NDArray[np.float64]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,15 @@ from partita._result import Result, as_html, frozen
 from partita._text import Kind, words
 from partita._tolerance import MASS
 from partita._validate import choice, positive, whole
-from partita.diagnostics.diagnose import functionals
-from partita.draws import Draws, as_draws, systematic
+from partita.diagnostics.agreement import functionals
+from partita.draws import AnyDraws, any_draws, systematic
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats
-from partita.labels import DrawsLike, Labels, LabelsLike, as_labels
+from partita.labels import DrawsLike, LabelsLike
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_metric, pairwise_distances
+from partita.losses.evaluate import metric_for, pairwise_distances
 from partita.mcmc import ess_mean
-from partita.posterior import as_posterior
+from partita.posterior import Posterior
 from partita.scan import by_chain
 
 _MIN_DRAWS = 8
@@ -39,20 +39,20 @@ class Thinned:
         What was done, in one sentence.
     """
 
-    draws: Draws
+    draws: AnyDraws
     said: str
 
 
 def thinned(
-    draws: Draws, max_draws: int, *, min_draws: int = 1, each_chain: bool = False
+    draws: AnyDraws, max_draws: int, *, min_draws: int = 1, each_chain: bool = False
 ) -> Thinned:
     """About as many draws as the given ones are worth: at most ``max_draws``.
 
     At least ``min_draws`` are kept, where there are as many, whatever they are worth. With
     ``each_chain`` a chain is worth what it is by itself, also where chains disagree.
 
-    Chains are thinned by the least effective number of three functionals
-    (number of clusters, entropy, largest cluster); weighted draws are taken by
+    Chains are thinned by the least effective number of the functionals that :func:`diagnose`
+    looks at; weighted draws are taken by
     a systematic sample of Kish's effective number.
     """
     own = words(draws.kind).draws
@@ -74,12 +74,12 @@ def thinned(
     return Thinned(kept, said)
 
 
-def effective_draws(draws: Draws, *, each_chain: bool = False) -> float:
+def effective_draws(draws: AnyDraws, *, each_chain: bool = False) -> float:
     """The least effective number of draws over label-invariant functionals, at most all of them."""
     least = float(draws.n_draws)
     if draws.kind == "ensemble":  # runs have no order in which they could depend on each other
         return least
-    for column in functionals(as_posterior(draws)).values():
+    for column in functionals(Posterior(draws)).values():
         chains = by_chain(draws, column)
         if chains.shape[1] < _MIN_DRAWS or np.ptp(column) == 0.0:
             continue
@@ -218,19 +218,19 @@ class ConformalSet(Result):
     (True, False)
     """
 
-    draws: Draws
+    draws: AnyDraws
     rates: NDArray[np.float64]
     quoted: int
     scores: NDArray[np.float64]
-    center: Labels | None
+    center: NDArray[Any] | None
     loss: Loss
     drawn: str
 
     def p_value(self, labels: LabelsLike) -> PValue:
-        """p-value of one partition, in O(M (N + K²))."""
-        one = as_labels(labels, n_items=self.draws.n_items, argument="labels")
+        """p-value of one partition, or of one allocation, in O(M (N + K²))."""
+        one = self.draws.clean(labels, "labels")
         if self.center is not None:
-            far = self.loss.distances(one, Draws(self.center[None, :]), n_jobs=1)
+            far = self.loss.distances(one, self.draws.from_points([self.center]), n_jobs=1)
             values = np.array([_rank(self.scores[0], -float(far[0]))])
         else:
             closeness = np.exp(-np.outer(self.rates, self.loss.distances(one, self.draws)))
@@ -285,7 +285,7 @@ def p_value(
     draws: DrawsLike,
     labels: LabelsLike,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     rate: float | None = None,
     method: Literal["kernel", "ball"] = "kernel",
     estimate: LabelsLike | None = None,
@@ -312,11 +312,11 @@ def p_value(
 
     Parameters
     ----------
-    draws : Draws, array_like or path
-    labels : label vector, estimate or summary
+    draws : Draws, array_like or path, or FeatureDraws
+    labels : label vector, estimate or summary; of feature draws an allocation
         The hypothesis.
-    loss : str or Loss, default "vi"
-        A metric.
+    loss : str or Loss, optional
+        A metric; VI by default, and FARO of feature draws.
     rate : float, optional
         How fast closeness falls with distance: a small rate ranks by the mean
         distance to all draws, a large one by how many lie very near. No rate
@@ -378,7 +378,7 @@ def p_value(
 def conformal_set(
     draws: DrawsLike,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     rate: float | None = None,
     method: Literal["kernel", "ball"] = "kernel",
     estimate: LabelsLike | None = None,
@@ -413,8 +413,8 @@ def conformal_set(
     >>> [float(ready.p_value(x)) for x in ([0, 0, 1], [0, 1, 2])]
     [1.0, 0.5]
     """
-    posterior = as_draws(draws)
-    measure = as_metric(loss, "closeness needs one")
+    posterior: AnyDraws = any_draws(draws)
+    measure = metric_for(loss, posterior, "closeness needs one")
     method = choice(method, "method", ("kernel", "ball"))
     ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
     if method == "ball":
@@ -442,7 +442,7 @@ def clean_rates(rate: float | None, apart: NDArray[np.float64]) -> tuple[NDArray
 
 
 def _around(
-    draws: Draws,
+    draws: Any,
     loss: Loss,
     rate: float | None,
     given: LabelsLike | None,
@@ -459,13 +459,14 @@ def _around(
         )
     ranked = draws
     if given is not None:
-        center = as_labels(given, n_items=draws.n_items, argument="estimate", what="estimate")
+        center = draws.clean(given, "estimate")
     else:
         if draws.n_draws < 2:
             raise InvalidInputError(
                 "one draw cannot both give a centre and be ranked.", argument="draws"
             )
-        center = as_labels(estimate(draws[0::2], loss=loss, bound=None, n_jobs=n_jobs))
+        found = estimate(draws[0::2], loss=loss, bound=None, n_jobs=n_jobs)
+        center = draws.clean(found, "estimate")
         ranked = draws[1::2]
         said = f"every other of {said}" if not said.startswith("every") else f"half of {said}"
     scores = -loss.distances(center, ranked, n_jobs)[None, :]

@@ -1,9 +1,11 @@
-"""K-medians search: n partitions that together lie nearest to the draws."""
+"""K-medians search: n points that together lie nearest to the draws."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +13,13 @@ from numpy.typing import NDArray
 from partita._resources import run
 from partita._text import words
 from partita._tolerance import SUM
-from partita.draws import Draws
+from partita.draws import AnyDraws, Draws, Point, systematic
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.kernels.counts import Averaged, PerDraw
 from partita.labels import Labels
 from partita.losses.base import Loss
-from partita.representative.bounds import distances_within, part_of
-from partita.scan import block_of, gather
+from partita.representative.bounds import distances_among
+from partita.scan import gather
 from partita.search.local_search import LocalSearch
 from partita.search.problem import (
     Problem,
@@ -26,80 +28,52 @@ from partita.search.problem import (
     row_tables,
     terms_and_steps,
 )
-from partita.search.starts import sample_draws
-
-
-class PartTables:
-    """Count tables of some draws, from which those of a part of them are cut.
-
-    Memory: 4 bytes per label.
-    """
-
-    def __init__(self, draws: Draws, loss: Loss) -> None:
-        self._kind = Averaged if loss.averages_sums else PerDraw
-        self._form = loss.form(draws.n_items)
-        self._terms, self._steps = terms_and_steps(loss, draws.n_items)
-        self._row_of, _, self._truth = row_tables(draws, self._terms)
-        self._clusters = np.array(draws.n_clusters)
-        self._first = np.cumsum(self._clusters) - self._clusters
-
-    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Averaged | PerDraw:
-        """The search problem on some of the draws, with masses on any scale."""
-        clusters = self._clusters[rows]
-        shift = np.cumsum(clusters) - clusters - self._first[rows]
-        row_of = np.ascontiguousarray(self._row_of[:, rows])
-        row_of += shift.astype(np.uint32)
-        row_draw = np.repeat(np.arange(rows.size, dtype=np.int32), clusters)
-        weights, truth = mass / mass.sum(), self._truth[rows]
-        shared, mean_truth = (self._form, self._terms, self._steps), float((weights * truth).sum())
-        return self._kind(*shared, row_of, row_draw, weights, truth, mean_truth)
-
 
 GAIN = SUM
-"""A set of partitions that is better by less than this is not better."""
+"""A set of points that is better by less than this is not better."""
 
 Set = tuple[int, ...]
-"""Numbers of the partitions of one set in its pool."""
+"""Numbers of the points of one set in its pool."""
 
 
 class Pool:
-    """Partitions, numbered as they come, and the distance of each to every draw.
+    """Points, numbered as they come, and the distance of each to every draw.
 
-    Memory: 8 bytes per partition and draw.
+    Memory: 8 bytes per point and draw.
     """
 
-    def __init__(self, draws: Draws, loss: Loss, n_jobs: int | None = 1) -> None:
+    def __init__(self, draws: AnyDraws, loss: Loss, n_jobs: int | None = 1) -> None:
         self.draws = draws
         self.loss = loss
         self.weights = np.array(draws.probabilities)
-        self.rows: list[Labels] = []
+        self.rows: list[Point] = []
         self._n_jobs = n_jobs
         self._distances: list[NDArray[np.float64]] = []
         self._number: dict[bytes, int] = {}
 
-    def add(self, labels: Labels) -> int:
-        """Number of a partition, which joins the pool when it is new."""
-        key = labels.tobytes()
+    def add(self, point: Point) -> int:
+        """Number of a point, which joins the pool when it is new."""
+        key = self.draws.key(point)
         if key not in self._number:
             self._number[key] = len(self.rows)
-            self.rows.append(labels)
-            self._distances.append(self.loss.distances(labels, self.draws, self._n_jobs))
+            self.rows.append(point)
+            self._distances.append(self.loss.distances(point, self.draws, self._n_jobs))
         return self._number[key]
 
-    def add_all(self, rows: Iterable[Labels]) -> Set:
-        """Numbers of several partitions, each once, in increasing order."""
+    def add_all(self, rows: Iterable[Point]) -> Set:
+        """Numbers of several points, each once, in increasing order."""
         return tuple(sorted({self.add(row) for row in rows}))
 
     def distances(self, members: Sequence[int]) -> NDArray[np.float64]:
-        """Distances of some partitions to the draws, shape (n, n_draws)."""
+        """Distances of some points to the draws, shape (n, n_draws)."""
         return np.array([self._distances[i] for i in members])
 
     def value(self, members: Sequence[int]) -> float:
-        """Mean distance of the draws to the nearest of some partitions."""
+        """Mean distance of the draws to the nearest of some points."""
         return float((self.weights * self.distances(members).min(axis=0)).sum())
 
     def swapped(self, members: Sequence[int]) -> tuple[Set, float]:
-        """Exchange one partition for another of the pool while that helps, the best one first.
+        """Exchange one point for another of the pool while that helps, the best one first.
 
         The value of every exchange follows from each draw's nearest and second
         nearest member: a draw whose nearest one leaves goes to the newcomer or
@@ -171,15 +145,64 @@ _STEPS = 30
 Stop = Callable[[], bool]
 
 
-def centre(
-    problem: Problem, start: Labels, rng: np.random.Generator, kicks: int, stop: Stop
-) -> Labels:
-    """A partition of locally lowest expected loss, downhill from ``start``."""
-    search = LocalSearch(problem, start, rng, stop=stop)
-    search.sweep()
-    if kicks:
-        search.eject(kicks)
-    return search.labels
+Centre = Callable[[Ints, Floats, Point, np.random.Generator, int, Stop], Point]
+"""A point of locally lowest expected loss, downhill from a start: of the draws of these numbers,
+with these masses, perturbed so many times."""
+
+
+def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
+    """The local search for centres among draws of this kind."""
+    if isinstance(draws, Draws):
+        return PartitionCentres(draws, loss)
+    return import_module("partita.features.search").Centres(draws, loss)  # type: ignore[no-any-return]
+
+
+class PartitionCentres:
+    """Descents of single items, on count tables from which those of a part of the draws are cut.
+
+    Memory: 4 bytes per label.
+    """
+
+    def __init__(self, draws: Draws, loss: Loss) -> None:
+        self._draws, self._loss = draws, loss
+        self._lists = needs_lists(draws)
+        if self._lists:
+            return
+        self._kind = Averaged if loss.averages_sums else PerDraw
+        self._form = loss.form(draws.n_items)
+        self._terms, self._steps = terms_and_steps(loss, draws.n_items)
+        self._row_of, _, self._truth = row_tables(draws, self._terms)
+        self._clusters = np.array(draws.n_clusters)
+        self._first = np.cumsum(self._clusters) - self._clusters
+
+    def __call__(
+        self,
+        rows: Ints,
+        mass: Floats,
+        start: Labels,
+        rng: np.random.Generator,
+        kicks: int,
+        stop: Stop,
+    ) -> Labels:
+        """A partition of locally lowest expected loss, downhill from ``start``."""
+        search = LocalSearch(self.part(rows, mass), start, rng, stop=stop)
+        search.sweep()
+        if kicks:
+            search.eject(kicks)
+        return search.labels
+
+    def part(self, rows: NDArray[np.int64], mass: NDArray[np.float64]) -> Problem:
+        """The search problem on some of the draws, with masses on any scale."""
+        if self._lists:
+            return lists_from_draws(self._draws.part(rows, mass), self._loss)
+        clusters = self._clusters[rows]
+        shift = np.cumsum(clusters) - clusters - self._first[rows]
+        row_of = np.ascontiguousarray(self._row_of[:, rows])
+        row_of += shift.astype(np.uint32)
+        row_draw = np.repeat(np.arange(rows.size, dtype=np.int32), clusters)
+        weights, truth = mass / mass.sum(), self._truth[rows]
+        shared, mean_truth = (self._form, self._terms, self._steps), float((weights * truth).sum())
+        return self._kind(*shared, row_of, row_draw, weights, truth, mean_truth)
 
 
 class Lloyd:
@@ -193,7 +216,7 @@ class Lloyd:
         self._stop = stop
         self._n_jobs = n_jobs
         self._ends: dict[tuple[Set, int], tuple[Set, float]] = {}
-        self._tables = None if needs_lists(pool.draws) else PartTables(pool.draws, pool.loss)
+        self._centre = centre_search(pool.draws, pool.loss)
 
     def descend(self, members: Sequence[int], kicks: int = 0) -> tuple[Set, float]:
         """Hard steps, until they help no more; draws as near to two go to the first.
@@ -243,15 +266,13 @@ class Lloyd:
         distances = self.pool.distances(members)
         generators = self._rng.spawn(len(members))
 
-        def moved(region: int) -> Labels:
+        def moved(region: int) -> Point:
             mine = np.flatnonzero(shares[region] > _NEGLIGIBLE)
             if mine.size == 0:
-                farthest = int(distances.min(axis=0).argmax())
-                row: Labels = draws.rows(farthest, farthest + 1)[0]
-                return row
+                return draws.rows_at([int(distances.min(axis=0).argmax())])[0]
             mass = weights[mine] * shares[region, mine]
             start = self.pool.rows[members[region]]
-            return centre(self._part(mine, mass), start, generators[region], kicks, self._stop)
+            return self._centre(mine, mass, start, generators[region], kicks, self._stop)
 
         current = list(members)
         regions = np.flatnonzero(stale).tolist()
@@ -259,15 +280,13 @@ class Lloyd:
             current[region] = self.pool.add(row)
         return tuple(current)
 
-    def _part(self, rows: Ints, mass: Floats) -> Problem:
-        if self._tables is not None:
-            return self._tables.part(rows, mass)
-        return lists_from_draws(part_of(self.pool.draws, rows, mass), self.pool.loss)
 
-
-def sampled(draws: Draws, size: int, rng: np.random.Generator) -> Draws:
+def sampled(draws: AnyDraws, size: int, rng: np.random.Generator) -> Any:
     """A systematic sample, in memory."""
-    return gather(sample_draws(draws, size, rng))
+    if draws.n_draws > size:
+        index, counts = np.unique(systematic(draws.probabilities, size, rng), return_counts=True)
+        draws = draws.part(index, counts)
+    return gather(draws)  # of labels on a cluster
 
 
 _SAMPLE_LABELS = 80_000
@@ -315,7 +334,7 @@ QUICK = Effort(samples=2, polished=1)
 class Found:
     """The best set of a search, the starts that reached it, and the limits that were binding."""
 
-    rows: NDArray[np.int32]
+    rows: Sequence[Point]
     agreed: int
     n_starts: int
     limits: tuple[str, ...]
@@ -323,7 +342,7 @@ class Found:
 
 
 def k_medians_search(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     *,
@@ -345,7 +364,7 @@ def k_medians_search(
     size = max(size, 4 * n)
     whole = draws.n_draws <= size
 
-    def explored(number: int) -> list[list[Labels]]:
+    def explored(number: int) -> list[list[Point]]:
         return _explored(
             draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
         )
@@ -367,11 +386,11 @@ def k_medians_search(
     pool = Pool(refined_on, loss, n_jobs)
     best, values = _refined(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
-    return Found(np.array([pool.rows[i] for i in best]), agreed, len(values), limits)
+    return Found([pool.rows[i] for i in best], agreed, len(values), limits)
 
 
 def _explored(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     size: int,
@@ -379,13 +398,13 @@ def _explored(
     stop: Stop,
     *,
     greedily: bool,
-) -> list[list[Labels]]:
+) -> list[list[Point]]:
     """Ends of descents on one sample, hard and annealed, from greedy medoids and random starts."""
     sample = sampled(draws, size, rng)
     pool = Pool(sample, loss)
     lloyd = Lloyd(pool, rng, stop)
-    rows = sample.rows(0, sample.n_draws)
-    far = distances_within(block_of(sample, slice(0, sample.n_draws)), loss)
+    rows = sample.rows_at(np.arange(sample.n_draws))
+    far = distances_among(sample, loss)
     chosen = [spread(far, pool.weights, n, rng) for _ in range(max(1, _RANDOM // n))]
     if greedily:
         chosen.insert(0, greedy(far, pool.weights, n))
@@ -402,7 +421,7 @@ def _explored(
     return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
 
 
-def _ranked(pool: Pool, starts: list[list[Labels]], n: int, most: int) -> list[list[Labels]]:
+def _ranked(pool: Pool, starts: list[list[Point]], n: int, most: int) -> list[list[Point]]:
     """The most promising sets of all that the pool can combine, best first."""
     sets = [s for s in map(pool.add_all, starts) if len(s) == n]
     if len(pool.rows) >= n:
@@ -415,7 +434,7 @@ def _ranked(pool: Pool, starts: list[list[Labels]], n: int, most: int) -> list[l
 
 
 def _refined(
-    pool: Pool, lloyd: Lloyd, starts: list[list[Labels]], stop: Stop
+    pool: Pool, lloyd: Lloyd, starts: list[list[Point]], stop: Stop
 ) -> tuple[Set, list[float]]:
     """The best set after descents on all draws, and the value that each descent reached."""
     ends = []

@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._text import counted
 from partita._validate import whole
-from partita.draws import Draws, as_draws
+from partita.draws import AnyDraws, any_draws
 from partita.kernels.arrays import Bools, Floats, Ints
-from partita.labels import DrawsLike, by_size
+from partita.labels import DrawsLike
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_metric, pairwise_distances
+from partita.losses.evaluate import metric_for, pairwise_distances
 from partita.representative.conformal import MAX_DRAWS, thinned
-from partita.representative.representatives import PartitionSet, chain_shares
+from partita.representative.representatives import (
+    AllocationSet,
+    PartitionSet,
+    PointSet,
+    chain_shares,
+)
 from partita.scan import chains_of
 
 Neighbours = list[NDArray[np.int64]]
@@ -130,7 +135,44 @@ def find_peaks(score: NDArray[np.float64], graph: Neighbours) -> Peaks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Modes(PartitionSet):
+class PersistentPeaks(PointSet):
+    """What modes are, of whatever was drawn."""
+
+    weights: NDArray[np.float64]
+    persistence: NDArray[np.float64]
+    rate: float
+    rates: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    peaks: tuple[Peaks, ...]
+    stands_out: tuple[NDArray[np.bool_], ...]
+    assignment: NDArray[np.int64]
+    chains: NDArray[np.float64]
+    chain_names: tuple[Any, ...]
+    draws: AnyDraws
+    drawn: str
+    loss: Loss
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n}, masses {np.round(self.weights, 3).tolist()}>"
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
+        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of {self.draws.part_name}s")
+        for r in range(self.n):
+            shown = self._shown_sizes(r)
+            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
+        for r in range(1, self.n):
+            text = f"{r} differs from 0: {self._differs(r)}"
+            lines += wrap(text, 80, subsequent_indent="    ")
+        seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
+        lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes(PartitionSet, PersistentPeaks):
     """Modes of the posterior over partitions. Made by :func:`modes`.
 
     Attributes
@@ -170,38 +212,32 @@ class Modes(PartitionSet):
     """
 
     labels: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    persistence: NDArray[np.float64]
-    rate: float
-    rates: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    peaks: tuple[Peaks, ...]
-    stands_out: tuple[NDArray[np.bool_], ...]
-    assignment: NDArray[np.int64]
-    chains: NDArray[np.float64]
-    chain_names: tuple[Any, ...]
-    draws: Draws
-    drawn: str
-    loss: Loss
 
-    def __repr__(self) -> str:
-        return f"<Modes: {self.n}, masses {np.round(self.weights, 3).tolist()}>"
 
-    def __str__(self) -> str:
-        from textwrap import wrap
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureModes(AllocationSet, PersistentPeaks):
+    """Modes of the posterior over feature allocations. Made by :func:`modes`.
 
-        lines = [f"{counted(self.n, 'mode')} ({self.drawn})"]
-        lines.append(f"{'':>3}{'mass':>8}{'persistence':>13}  sizes of clusters")
-        for r in range(self.n):
-            sizes = np.bincount(self.labels[r])
-            shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
-            lines.append(f"{r:>3}{self.weights[r]:>8.3f}{self.persistence[r]:>13.2f}  {shown}")
-        for r in range(1, self.n):
-            text = f"{r} differs from 0: {self.explain(r).in_words()}"
-            lines += wrap(text, 80, subsequent_indent="    ")
-        seen = ", ".join(f"{c} at {x:.3g}" for c, x in zip(self.counts, self.rates, strict=True))
-        lines += wrap(f"modes by rate: {seen}", 80, subsequent_indent="    ")
-        return "\n".join(lines)
+    Attributes
+    ----------
+    allocations : tuple of ndarray of bool, each of shape (n_items, n_features)
+        The draw at each peak, heaviest region first.
+    weights, persistence, rate, rates, counts, peaks, stands_out, assignment, chains
+        As of :class:`Modes`.
+    chain_names, drawn, loss
+        As of :class:`Modes`.
+    draws : FeatureDraws
+        The draws used, after thinning.
+    """
+
+    allocations: tuple[NDArray[np.bool_], ...]
+
+
+_RESULTS: dict[str, tuple[type[Any], str]] = {
+    "cluster": (Modes, "labels"),
+    "feature": (FeatureModes, "allocations"),
+}
+"""The result and the name of its points, by what draws consist of."""
 
 
 RATES = np.geomspace(0.5, 32.0, 13)
@@ -226,12 +262,12 @@ MIN_DRAWS = 200
 def modes(
     draws: DrawsLike,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     neighbours: int | None = None,
     max_draws: int = MAX_DRAWS,
     n_jobs: int | None = None,
 ) -> Modes:
-    r"""Find the modes of the posterior over partitions: peaks that hold over a range of scales.
+    r"""Find the modes of the posterior: peaks of closeness that hold over a range of scales.
 
     Each distinct draw c scores its closeness to the other draws,
     :math:`\sum_j e^{-\text{rate}\, d(c, c_j)}`. On the graph of nearest neighbours, a peak of
@@ -259,9 +295,9 @@ def modes(
 
     Parameters
     ----------
-    draws : Draws, array_like or path
-    loss : str or Loss, default "vi"
-        A metric.
+    draws : Draws, array_like or path, or FeatureDraws
+    loss : str or Loss, optional
+        A metric; VI by default, and FARO of feature draws.
     neighbours : int, optional
         Nearest neighbours of a draw in the graph; 2 + log2 of the number of
         distinct draws by default.
@@ -273,7 +309,7 @@ def modes(
 
     Returns
     -------
-    Modes
+    Modes, or FeatureModes of feature draws
 
     Notes
     -----
@@ -296,8 +332,8 @@ def modes(
     >>> found.n, found.weights.round(2)
     (2, array([0.67, 0.33]))
     """
-    posterior = as_draws(draws)
-    measure = as_metric(loss, "closeness needs one")
+    posterior: AnyDraws = any_draws(draws)
+    measure = metric_for(loss, posterior, "closeness needs one")
     most = whole(max_draws, "max_draws", least=2)
     ready = thinned(posterior, most, min_draws=MIN_DRAWS, each_chain=True)
     index, mass = ready.draws.unique_index()
@@ -351,7 +387,7 @@ def _has_valley(peaks: Peaks, number: int, score: Floats, far: Floats) -> bool:
     return not bool((np.exp(-far / 2.0) * score > STANDS_OUT * own)[score > own].any())
 
 
-def _counts_by_part(draws: Draws, index: Ints, n_distinct: int) -> Floats:
+def _counts_by_part(draws: AnyDraws, index: Ints, n_distinct: int) -> Floats:
     """How often each distinct draw occurs in each chain, or in each part of a single one."""
     names, part = chains_of(draws)
     if names.size == 1:
@@ -415,10 +451,10 @@ def _agreed(counts: Ints) -> tuple[int, int]:
 
 
 def _result(
-    draws: Draws,
+    draws: AnyDraws,
     drawn: str,
     index: Ints,
-    distinct: Draws,
+    distinct: AnyDraws,
     loss: Loss,
     rates: Floats,
     peaks: tuple[Peaks, ...],
@@ -433,8 +469,9 @@ def _result(
     order = np.argsort(-weights, kind="stable")
     region = np.argsort(order)[region]
     names, shares = chain_shares(draws, region, n, np.ones(region.size))
-    return Modes(
-        labels=by_size(distinct.labels_at(found.node[mine][order])),
+    result, points = _RESULTS[draws.part_name]
+    made: Modes = result(
+        **{points: draws.shown(distinct.rows_at(found.node[mine][order]))},
         weights=weights[order],
         persistence=found.persistence[mine][order],
         rate=float(rates[chosen]),
@@ -449,3 +486,4 @@ def _result(
         drawn=drawn,
         loss=loss,
     )
+    return made

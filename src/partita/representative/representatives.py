@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,18 +17,17 @@ from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, seconds, whole
 from partita._validate import generator as generator_from
 from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
-from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, inflation_of
-from partita.diagnostics.diagnose import functionals
-from partita.draws import Draws, as_draws
+from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, functionals, inflation_of
+from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints
-from partita.labels import DrawsLike, by_size, canonical, data_frame
+from partita.kernels.arrays import Bools, Floats, Ints
+from partita.labels import DrawsLike, data_frame
 from partita.lattice import all_partitions
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_metric
+from partita.losses.evaluate import metric_for
 from partita.losses.explain import Explanation, explain
-from partita.posterior import as_posterior
-from partita.representative.bounds import EFFORTS, lower_bound, part_of
+from partita.posterior import Posterior
+from partita.representative.bounds import EFFORTS, lower_bound
 from partita.representative.k_medians import FULL, GAIN, QUICK, Effort, Found, k_medians_search
 from partita.scan import chains_of
 from partita.search.estimate import estimate
@@ -120,7 +120,7 @@ Half = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Rows to fit, rows to hold out, and the block of each row held out."""
 
 
-def halves(draws: Draws, correlated: float = 1.0) -> tuple[Half, Half]:
+def halves(draws: AnyDraws, correlated: float = 1.0) -> tuple[Half, Half]:
     """Even blocks of draws to fit and odd ones to hold out, and the other way round.
 
     Each chain is cut into blocks of neighbouring draws, which take turns: both
@@ -172,17 +172,51 @@ def margins(
     return np.multiply(width, errors, where=np.array(errors) > 0, out=np.zeros((len(errors),) * 2))
 
 
-class PartitionSet(Result):
-    """Several partitions of the same draws, the heaviest first."""
+class PointSet(Result):
+    """Several partitions, or feature allocations, of the same draws, the heaviest first."""
 
-    labels: NDArray[np.int32]
     loss: Loss
-    draws: Draws
+    draws: AnyDraws
+
+    @property
+    def _points(self) -> Any:
+        """The partitions or allocations, in the form of results."""
+        raise NotImplementedError
+
+    @property
+    def _sizes(self) -> list[Ints]:
+        """Sizes of the clusters, or of the features, of each."""
+        raise NotImplementedError
+
+    def _differs(self, number: int) -> str:
+        """How one of them differs from the heaviest, in words."""
+        raise NotImplementedError
 
     @property
     def n(self) -> int:
         """How many there are."""
-        return len(self.labels)
+        return len(self._points)
+
+    def _shown_sizes(self, number: int) -> str:
+        sizes = self._sizes[number]
+        return ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
+
+    def _known(self, number: int, name: str = "number") -> int:
+        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
+
+
+class PartitionSet(PointSet):
+    """Several partitions of the same draws."""
+
+    labels: NDArray[np.int32]
+
+    @property
+    def _points(self) -> NDArray[np.int32]:
+        return self.labels
+
+    @property
+    def _sizes(self) -> list[Ints]:
+        return [np.bincount(labels) for labels in self.labels]
 
     @property
     def n_clusters(self) -> NDArray[np.int64]:
@@ -195,12 +229,205 @@ class PartitionSet(Result):
         a, b = self.labels[self._known(other, "other")], self.labels[self._known(number)]
         return explain(a, b, loss=self.loss, item_names=self.draws.item_names)
 
-    def _known(self, number: int, name: str = "number") -> int:
-        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
+    def _differs(self, number: int) -> str:
+        return self.explain(number).in_words()
+
+
+class AllocationSet(PointSet):
+    """Several feature allocations of the same draws."""
+
+    allocations: tuple[NDArray[np.bool_], ...]
+
+    @property
+    def _points(self) -> tuple[NDArray[np.bool_], ...]:
+        return self.allocations
+
+    @property
+    def _sizes(self) -> list[Ints]:
+        return [allocation.sum(axis=0) for allocation in self.allocations]
+
+    @property
+    def n_features(self) -> NDArray[np.int64]:
+        """Number of features of each."""
+        return np.array([allocation.shape[1] for allocation in self.allocations], np.int64)
+
+    def _differs(self, number: int) -> str:
+        first, other = map(self.draws.canonical, (self.allocations[0], self.allocations[number]))
+        far = self.loss.distances(first, self.draws.from_points([other]), n_jobs=1)
+        return f"by {counted(int(far[0]), 'membership')}, features matched"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives(PartitionSet):
+class Regions(PointSet):
+    """What representatives are, whatever they represent."""
+
+    weights: NDArray[np.float64]
+    distance: float
+    lower_bound: float | None
+    assignment: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    expected_loss: NDArray[np.float64]
+    radius: NDArray[np.float64]
+    prob: float
+    chains: NDArray[np.float64]
+    chain_names: tuple[Any, ...]
+    curve: HeldOutCurve | None
+    limits: tuple[str, ...]
+    interrupted: bool
+    loss: Loss
+    draws: AnyDraws
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance to the proven bound; 0 when no set of n partitions does better."""
+        if self.lower_bound is None:
+            return None
+        difference = self.distance - self.lower_bound
+        return 0.0 if difference <= PROVEN * max(self.distance, 1.0) else difference / self.distance
+
+    @property
+    def chain_assignment(self) -> NDArray[np.int64] | None:
+        """The representative that holds each chain, or −1 for a chain that visits several.
+
+        A chain is held by a representative that has more than 95% of its mass.
+        None when chains are unknown.
+        """
+        if self.draws.chain is None:
+            return None
+        first = self.chains.argmax(axis=1)
+        return np.where(self.chains.max(axis=1) > OWNED, first, -1).astype(np.int64)
+
+    @property
+    def owners(self) -> NDArray[np.int64] | None:
+        """Earlier name of ``chain_assignment``."""
+        warn("owners is now chain_assignment.", DeprecationWarning, stacklevel=2)
+        return self.chain_assignment
+
+    @property
+    def chains_are_separate(self) -> bool:
+        """Whether each of several chains is held by one representative, and not all by the same."""
+        held_by = self.chain_assignment
+        if held_by is None or held_by.size < 2:
+            return False
+        return bool((held_by >= 0).all() and np.unique(held_by).size > 1)
+
+    def region(self, number: int) -> Any:
+        """The draws of one region, with their weights."""
+        return self.draws.part(np.flatnonzero(self.assignment == self._known(number)))
+
+    def similarity(self, number: int) -> NDArray[np.float64]:
+        """Similarity matrix of one region, shape (n_items, n_items)."""
+        from partita.similarity_matrix import similarity
+
+        return similarity(self.region(number))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per representative."""
+        columns = {
+            "weight": self.weights,
+            f"n_{self.draws.part_name}s": np.array([sizes.size for sizes in self._sizes]),
+            "expected_loss": self.expected_loss,
+            "radius": self.radius,
+        }
+        if self.draws.chain is not None:
+            shares = zip(self.chain_names, self.chains, strict=True)
+            columns |= {f"chain_{name}": share for name, share in shares}
+        index = range(self.n)
+        return data_frame(columns, of="representatives", index=index, name="representative")
+
+    # ------------------------------------------------------------------ what it prints
+
+    def _proof(self) -> str:
+        if self.gap is None:
+            return "no lower bound"
+        if self.gap == 0.0:
+            own = words(self.draws.kind).draws
+            return f"proven: no others of their number are nearer to these {own}"
+        point = {"cluster": "partition", "feature": "allocation"}[self.draws.part_name]
+        none = f"no {point} is" if self.n == 1 else f"no {self.n} {point}s are"
+        return f"{none} below {self.lower_bound:.4g}: {above_minimum(self.gap)}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        unit = f" {self.loss.unit}" if self.loss.unit else ""
+        facts = [
+            ("distance", f"{self.distance:.6g}{unit} to the nearest, on average ({self.loss!r})"),
+            ("proof", self._proof()),
+        ]
+        if self.curve is not None:
+            facts.append(("number", self.curve.in_words(self.draws.kind)))
+        if self.draws.n_chains > 1:
+            facts.append(("chains", self._chains_in_words()))
+        facts += [("limit", limit) for limit in self.limits]
+        if self.interrupted:
+            facts.append(("interrupted", "the search was cut short; these are the best so far"))
+        return facts
+
+    def _chains_in_words(self) -> str:
+        held_by = self.chain_assignment
+        assert held_by is not None
+        if self.chains_are_separate:
+            held = [
+                f"{_names([c for c, o in zip(self.chain_names, held_by, strict=True) if o == r])} "
+                f"to {r}"
+                for r in np.unique(held_by)
+            ]
+            return f"each stays with one representative ({'; '.join(held)})"
+        if (held_by >= 0).all():
+            return f"all of them belong to representative {held_by[0]}"
+        crossing = int((held_by < 0).sum())
+        return f"{crossing} of {held_by.size} visit several representatives"
+
+    def _table(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for r in range(self.n):
+            shown = self._shown_sizes(r)
+            within = f"{self.expected_loss[r]:.3g}"
+            radius = f"{self.radius[r]:.3g}"
+            rows.append((str(r), f"{self.weights[r]:.3f}", shown, within, radius))
+        return rows
+
+    def __repr__(self) -> str:
+        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
+        return (
+            f"<{type(self).__name__}: {self.n} of {rows}, "
+            f"distance {self.distance:.4g}, weights {np.round(self.weights, 3).tolist()}>"
+        )
+
+    def __str__(self) -> str:
+        from textwrap import wrap
+
+        lines = [counted(self.n, "representative")]
+        head = (
+            "",
+            "mass",
+            f"sizes of {self.draws.part_name}s",
+            "mean loss",
+            f"{100 * self.prob:g}% radius",
+        )
+        rows = self._table()
+        wide = max(len(head[2]), *(len(row[2]) for row in rows))
+        lines += [
+            f"{row[0]:>3}{row[1]:>8}  {row[2]:<{wide}}{row[3]:>11}{row[4]:>13}"
+            for row in (head, *rows)
+        ]
+        for number in range(1, self.n):
+            text = f"{number} differs from 0: {self._differs(number)}"
+            lines += wrap(text, 80, subsequent_indent="    ")
+        for name, text in self._facts():
+            lines += wrap(f"{name + ':':<12}{text}", 80, subsequent_indent=" " * 12)
+        return "\n".join(lines)
+
+    def _page(self) -> Page:
+        head = ("", "mass", "sizes", "mean loss", f"{100 * self.prob:g}% radius", "from 0")
+        rows = tuple(
+            (*row, "" if r == 0 else self._differs(r)) for r, row in enumerate(self._table())
+        )
+        facts = self._facts()
+        return Page(f"{counted(self.n, 'representative')}", facts, [Table("", head, rows)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Representatives(PartitionSet, Regions):
     """A few partitions that together lie near to the draws. Made by :func:`representatives`.
 
     Every draw belongs to the region of its nearest representative. One that
@@ -256,164 +483,29 @@ class Representatives(PartitionSet):
     """
 
     labels: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    distance: float
-    lower_bound: float | None
-    assignment: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    expected_loss: NDArray[np.float64]
-    radius: NDArray[np.float64]
-    prob: float
-    chains: NDArray[np.float64]
-    chain_names: tuple[Any, ...]
-    curve: HeldOutCurve | None
-    limits: tuple[str, ...]
-    interrupted: bool
-    loss: Loss
-    draws: Draws
 
-    @property
-    def gap(self) -> float | None:
-        """Relative distance to the proven bound; 0 when no set of n partitions does better."""
-        if self.lower_bound is None:
-            return None
-        difference = self.distance - self.lower_bound
-        return 0.0 if difference <= PROVEN * max(self.distance, 1.0) else difference / self.distance
 
-    @property
-    def chain_assignment(self) -> NDArray[np.int64] | None:
-        """The representative that holds each chain, or −1 for a chain that visits several.
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureRepresentatives(AllocationSet, Regions):
+    """A few feature allocations that together lie near to the draws.
 
-        A chain is held by a representative that has more than 95% of its mass.
-        None when chains are unknown.
-        """
-        if self.draws.chain is None:
-            return None
-        first = self.chains.argmax(axis=1)
-        return np.where(self.chains.max(axis=1) > OWNED, first, -1).astype(np.int64)
+    Made by :func:`representatives`.
 
-    @property
-    def owners(self) -> NDArray[np.int64] | None:
-        """Earlier name of ``chain_assignment``."""
-        warn("owners is now chain_assignment.", DeprecationWarning, stacklevel=2)
-        return self.chain_assignment
+    Attributes
+    ----------
+    allocations : tuple of ndarray of bool, each of shape (n_items, n_features)
+        The representatives, heaviest region first.
+    weights, distance, lower_bound, gap, assignment, distances, expected_loss, radius, prob, chains
+        As of :class:`Representatives`.
+    chain_names, curve, limits, interrupted, loss
+        As of :class:`Representatives`.
+    draws : FeatureDraws
+    """
 
-    @property
-    def chains_are_separate(self) -> bool:
-        """Whether each of several chains is held by one representative, and not all by the same."""
-        held_by = self.chain_assignment
-        if held_by is None or held_by.size < 2:
-            return False
-        return bool((held_by >= 0).all() and np.unique(held_by).size > 1)
+    allocations: tuple[NDArray[np.bool_], ...]
 
-    def region(self, number: int) -> Draws:
-        """The draws of one region, with their weights."""
-        return part_of(self.draws, np.flatnonzero(self.assignment == self._known(number)))
-
-    def similarity(self, number: int) -> NDArray[np.float64]:
-        """Similarity matrix of one region, shape (n_items, n_items)."""
-        from partita.similarity_matrix import similarity
-
-        return similarity(self.region(number))
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per representative."""
-        columns = {
-            "weight": self.weights,
-            "n_clusters": self.n_clusters,
-            "expected_loss": self.expected_loss,
-            "radius": self.radius,
-        }
-        if self.draws.chain is not None:
-            shares = zip(self.chain_names, self.chains, strict=True)
-            columns |= {f"chain_{name}": share for name, share in shares}
-        index = range(self.n)
-        return data_frame(columns, of="representatives", index=index, name="representative")
-
-    # ------------------------------------------------------------------ what it prints
-
-    def _proof(self) -> str:
-        if self.gap is None:
-            return "no lower bound"
-        if self.gap == 0.0:
-            own = words(self.draws.kind).draws
-            return f"proven: no others of their number are nearer to these {own}"
-        none = "no partition is" if self.n == 1 else f"no {self.n} partitions are"
-        return f"{none} below {self.lower_bound:.4g}: {above_minimum(self.gap)}"
-
-    def _facts(self) -> list[tuple[str, str]]:
-        unit = f" {self.loss.unit}" if self.loss.unit else ""
-        facts = [
-            ("distance", f"{self.distance:.6g}{unit} to the nearest, on average ({self.loss!r})"),
-            ("proof", self._proof()),
-        ]
-        if self.curve is not None:
-            facts.append(("number", self.curve.in_words(self.draws.kind)))
-        if self.draws.n_chains > 1:
-            facts.append(("chains", self._chains_in_words()))
-        facts += [("limit", limit) for limit in self.limits]
-        if self.interrupted:
-            facts.append(("interrupted", "the search was cut short; these are the best so far"))
-        return facts
-
-    def _chains_in_words(self) -> str:
-        held_by = self.chain_assignment
-        assert held_by is not None
-        if self.chains_are_separate:
-            held = [
-                f"{_names([c for c, o in zip(self.chain_names, held_by, strict=True) if o == r])} "
-                f"to {r}"
-                for r in np.unique(held_by)
-            ]
-            return f"each stays with one representative ({'; '.join(held)})"
-        if (held_by >= 0).all():
-            return f"all of them belong to representative {held_by[0]}"
-        crossing = int((held_by < 0).sum())
-        return f"{crossing} of {held_by.size} visit several representatives"
-
-    def _table(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = []
-        for r in range(self.n):
-            sizes = np.bincount(self.labels[r])
-            shown = ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
-            within = f"{self.expected_loss[r]:.3g}"
-            radius = f"{self.radius[r]:.3g}"
-            rows.append((str(r), f"{self.weights[r]:.3f}", shown, within, radius))
-        return rows
-
-    def __repr__(self) -> str:
-        rows = counted(self.draws.n_draws, words(self.draws.kind).draw)
-        return (
-            f"<Representatives: {self.n} of {rows}, "
-            f"distance {self.distance:.4g}, weights {np.round(self.weights, 3).tolist()}>"
-        )
-
-    def __str__(self) -> str:
-        from textwrap import wrap
-
-        lines = [counted(self.n, "representative")]
-        head = ("", "mass", "sizes of clusters", "mean loss", f"{100 * self.prob:g}% radius")
-        rows = self._table()
-        wide = max(len(head[2]), *(len(row[2]) for row in rows))
-        lines += [
-            f"{row[0]:>3}{row[1]:>8}  {row[2]:<{wide}}{row[3]:>11}{row[4]:>13}"
-            for row in (head, *rows)
-        ]
-        for number in range(1, self.n):
-            text = f"{number} differs from 0: {self.explain(number).in_words()}"
-            lines += wrap(text, 80, subsequent_indent="    ")
-        for name, text in self._facts():
-            lines += wrap(f"{name + ':':<12}{text}", 80, subsequent_indent=" " * 12)
-        return "\n".join(lines)
-
-    def _page(self) -> Page:
-        head = ("", "mass", "sizes", "mean loss", f"{100 * self.prob:g}% radius", "from 0")
-        rows = tuple(
-            (*row, "" if r == 0 else self.explain(r).in_words())
-            for r, row in enumerate(self._table())
-        )
-        facts = self._facts()
-        return Page(f"{counted(self.n, 'representative')}", facts, [Table("", head, rows)])
+    def __features__(self) -> AnyDraws:
+        return self.draws
 
 
 OWNED = 0.95
@@ -425,7 +517,7 @@ def _names(chains: list[Any]) -> str:
     return f"{'chain' if len(chains) == 1 else 'chains'} {listed}"
 
 
-def representatives_in_words(found: Representatives) -> str:
+def representatives_in_words(found: Regions) -> str:
     """Which representatives there are, which chains each holds, which mass, and what differs."""
     own = words(found.draws.kind).draws
     if found.n == 1:
@@ -437,7 +529,7 @@ def representatives_in_words(found: Representatives) -> str:
         f"Representative {r}: {100 * found.weights[r]:.3g}% of the {own}{_where(found, r)}."
         for r in range(found.n)
     ]
-    told += [f"{r} differs from 0: {found.explain(r).in_words()}." for r in range(1, found.n)]
+    told += [f"{r} differs from 0: {found._differs(r)}." for r in range(1, found.n)]
     if found.chains_are_separate:
         told.append(
             "No chain crosses from one to another, so these shares say how many chains went "
@@ -446,7 +538,7 @@ def representatives_in_words(found: Representatives) -> str:
     return " ".join(told)
 
 
-def _where(found: Representatives, number: int) -> str:
+def _where(found: Regions, number: int) -> str:
     """The chains in which the draws of one region are."""
     held_by = found.chain_assignment
     if held_by is None or held_by.size == 1:
@@ -461,7 +553,7 @@ def _where(found: Representatives, number: int) -> str:
 
 
 def chain_shares(
-    draws: Draws, region: NDArray[np.int64], n: int, mass: NDArray[np.float64]
+    draws: AnyDraws, region: NDArray[np.int64], n: int, mass: NDArray[np.float64]
 ) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
     """Names of the chains, and the share of each chain's mass in each of n regions."""
     names, number = chains_of(draws)
@@ -471,12 +563,12 @@ def chain_shares(
 
 
 def nearest_regions(
-    draws: Draws, rows: NDArray[np.int32], loss: Loss, n_jobs: int | None
+    draws: AnyDraws, rows: Sequence[Point], loss: Loss, n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Region of each distinct draw, and its distance; ties by the rule of ``Representatives``."""
     distances = np.array([loss.distances(row, draws, n_jobs) for row in rows])
     expected = (distances * draws.probabilities).sum(axis=1)
-    names = [row.tobytes() for row in rows.astype(">i4")]
+    names = [draws.key(row) for row in rows]
     order = np.array(sorted(range(len(rows)), key=lambda r: (expected[r], names[r])))
     # The first, in this order, of those within rounding of the nearest.
     close = distances[order] <= distances.min(axis=0) + tie_tolerance(loss)
@@ -485,7 +577,7 @@ def nearest_regions(
 
 
 def assembled(
-    posterior: Draws,
+    posterior: AnyDraws,
     index: NDArray[np.int64],
     found: Found,
     nearest: tuple[NDArray[np.int64], NDArray[np.float64]],
@@ -500,12 +592,14 @@ def assembled(
     n = len(found.rows)
     region, distances = nearest[0][index], nearest[1][index]
     mass = np.bincount(region, weights=weights, minlength=n).astype(np.float64)
-    order = np.lexsort(([row.tobytes() for row in found.rows.astype(">i4")], -mass))
+    keys = [posterior.key(row) for row in found.rows]
+    order = np.array(sorted(range(n), key=lambda r: (-mass[r], keys[r])))
     region, mass = np.argsort(order)[region], mass[order]
     names, shares = chain_shares(posterior, region, n, weights)
     within = np.bincount(region, weights=weights * distances, minlength=n)
-    return Representatives(
-        labels=by_size(found.rows[order]),
+    result, points = _RESULTS[posterior.part_name]
+    made: Representatives = result(
+        **{points: posterior.shown([found.rows[r] for r in order])},
         weights=mass,
         distance=float((weights * distances).sum()),
         lower_bound=lower,
@@ -522,13 +616,21 @@ def assembled(
         loss=loss,
         draws=posterior,
     )
+    return made
 
 
-def _radius(draws: Draws, mine: Bools, distances: Floats, prob: float, loss: Loss) -> float:
+_RESULTS: dict[str, tuple[type[Any], str]] = {
+    "cluster": (Representatives, "labels"),
+    "feature": (FeatureRepresentatives, "allocations"),
+}
+"""The result and the name of its points, by what draws consist of."""
+
+
+def _radius(draws: AnyDraws, mine: Bools, distances: Floats, prob: float, loss: Loss) -> float:
     rows = np.flatnonzero(mine)
     if rows.size == 0:
         return 0.0
-    levels = distance_levels(distances[rows], part_of(draws, rows), tie_tolerance(loss))
+    levels = distance_levels(distances[rows], draws.part(rows), tie_tolerance(loss))
     return float(levels.value[levels.at(prob)])
 
 
@@ -540,7 +642,7 @@ def representatives(
     draws: DrawsLike,
     *,
     n: int | None = None,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     n_max: int = 8,
     prob: float = 0.95,
     bound: Literal["fast", "tight"] | None = "fast",
@@ -549,7 +651,7 @@ def representatives(
     progress: bool | None = None,
     rng: Rng | None = None,
 ) -> Representatives:
-    r"""Find n partitions that together lie nearest to the draws, and prove how near any n can be.
+    r"""Find n points that together lie nearest to the draws, and prove how near any n can be.
 
     .. math:: W_n = \min_{\rho_1, \ldots, \rho_n} \sum_m w_m \min_l d(c_m, \rho_l)
 
@@ -560,8 +662,9 @@ def representatives(
 
     Parameters
     ----------
-    draws : Draws, array_like or path
-        Anything :func:`as_draws` accepts. Equal draws are merged first.
+    draws : Draws, array_like or path, or FeatureDraws
+        Anything :func:`as_draws` accepts, or draws of feature allocations. Equal draws are
+        merged first.
     n : int, optional
         Number of representatives, a resolution. When omitted it is chosen by a held-out
         curve: representatives are found on one half of the draws (blocks of
@@ -569,8 +672,8 @@ def representatives(
         judged on the other, and the other way round; the smallest n is kept from which on each
         further representative takes off less than 5% of the distance to one, beyond its 95%
         interval.
-    loss : str or Loss, default "vi"
-        A metric, such as "vi" or "binder".
+    loss : str or Loss, optional
+        A metric, such as "vi" or "binder"; VI by default, and FARO of feature draws.
     n_max : int, default 8
         Most representatives to try when n is omitted.
     prob : float, default 0.95
@@ -588,7 +691,7 @@ def representatives(
 
     Returns
     -------
-    Representatives
+    Representatives, or FeatureRepresentatives of feature draws
 
     Notes
     -----
@@ -616,8 +719,8 @@ def representatives(
     >>> round(found.distance, 4), len(found.labels)
     (0.3333, 2)
     """
-    posterior = as_draws(draws)
-    measure = as_metric(loss, "regions of nearest partitions need one")
+    posterior: AnyDraws = any_draws(draws)
+    measure = metric_for(loss, posterior, "regions of nearest points need one")
     level = clean_prob(prob)
     bound = choice_or_none(bound, "bound", ("fast", "tight"))
     time_limit = seconds(time_limit)
@@ -653,13 +756,13 @@ class _Search:
     status: Status
     bound: Literal["fast", "tight"] | None
 
-    def best(self, draws: Draws, n: int, effort: Effort) -> Found:
-        """The best n partitions for some distinct draws; after Ctrl-C, the best so far."""
+    def best(self, draws: AnyDraws, n: int, effort: Effort) -> Found:
+        """The best n points for some distinct draws; after Ctrl-C, the best so far."""
         if n == 1:
             bound = self.bound if effort is FULL else None
             one = estimate(draws, loss=self.loss, bound=bound, n_jobs=self.n_jobs, rng=self.rng)
-            rows = canonical(one.labels)[None, :]
-            return Found(rows, 1, 1, one.search.limits, one.lower_bound)
+            point = draws.clean(one, "draws")
+            return Found([point], 1, 1, one.search.limits, one.lower_bound)
         return k_medians_search(
             draws,
             n,
@@ -671,9 +774,10 @@ class _Search:
             say=self.status.say,
         )
 
-    def listed(self, draws: Draws, n: int) -> Found | None:
+    def listed(self, draws: AnyDraws, n: int) -> Found | None:
         """The best of all sets of partitions, for few items and representatives; None for more."""
-        if not (draws.n_items <= LISTED_ITEMS and 1 < n <= LISTED_NUMBER):
+        few = draws.n_items <= LISTED_ITEMS and 1 < n <= LISTED_NUMBER
+        if not few or not isinstance(draws, Draws):
             return None
         rows = np.array(list(all_partitions(draws.n_items)))
         if n > len(rows):
@@ -687,19 +791,19 @@ class _Search:
                 best = float(values.min())
                 chosen = (*others, others[-1] + 1 + int(values.argmin()))
         proven = None if self.bound is None else best
-        return Found(rows[list(chosen)].astype(np.int32), 1, 1, (), proven)
+        return Found(list(rows[list(chosen)].astype(np.int32)), 1, 1, (), proven)
 
-    def curve(self, draws: Draws, n_max: int) -> HeldOutCurve:
+    def curve(self, draws: AnyDraws, n_max: int) -> HeldOutCurve:
         """Distances on both halves for n = 1, 2, … while more representatives help."""
         correlated = 1.0
         if draws.weights is None and draws.kind == "posterior":
-            values = functionals(as_posterior(draws)).values()
+            values = functionals(Posterior(draws)).values()
             first, second, _ = choose_pairs(draws.n_items, MAX_PAIRS, None)
             correlated = inflation_of(draws, values, first, second, self.n_jobs)
         ways = [way for way in halves(draws, correlated) if way[0].size and way[1].size]
         if not ways:
             return _curve([(0.0, 0.0, 0.0)], ended=True)
-        parts = [(part_of(draws, fit).unique(), part_of(draws, held)) for fit, held, _ in ways]
+        parts = [(draws.part(fit).unique(), draws.part(held)) for fit, held, _ in ways]
         block = np.concatenate([blocks for _, _, blocks in ways])
         weights = draws.probabilities[np.concatenate([held for _, held, _ in ways])]
         rows: list[tuple[float, float, float]] = []
@@ -722,7 +826,7 @@ class _Search:
                 break
         return curve
 
-    def _to_nearest(self, rows: Int32s, draws: Draws) -> Floats:
+    def _to_nearest(self, rows: Sequence[Point], draws: AnyDraws) -> Floats:
         distances = [self.loss.distances(row, draws, self.n_jobs) for row in rows]
         nearest: NDArray[np.float64] = np.min(distances, axis=0)
         return nearest
@@ -747,7 +851,7 @@ def _number(n: int, distinct: int) -> int:
 
 
 def _proof(
-    draws: Draws,
+    draws: AnyDraws,
     n: int,
     loss: Loss,
     nearest: tuple[Ints, Floats],

@@ -29,10 +29,10 @@ from partita.credible.uncertainty import (
     items_from,
     n_clusters_posterior,
 )
+from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import (
     Diagnostics,
     diagnose_values,
-    functionals,
     nothing_to_diagnose,
     trace_functionals,
 )
