@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita.representative.runs import compare_runs
 
 LABELS = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 1, 0, 1, 0, 1]] * 8)
 DATA = np.array([-3.0, -2.9, 0.0, 0.1, 3.0, 3.2])[:, None]
@@ -33,6 +34,9 @@ def summary() -> pt.Summary:
 RESULTS = {
     "Draws": lambda: DRAWS,
     "EstimatesByLoss": lambda: pt.compare_losses(DRAWS, ["vi", "binder"]),
+    "RunComparison": lambda: compare_runs(
+        DRAWS, [str(m % 2) for m in range(len(DRAWS))], summary().labels, pt.VI()
+    ),
     "HasseDiagram": lambda: pt.hasse_diagram(3),
     "CredibleBall": lambda: summary().ball,
     "Bound": lambda: summary().ball.upper,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, Protocol
 
@@ -15,14 +16,16 @@ from partita._text import Kind
 from partita._validate import Rng
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, about
-from partita.labels import DrawsLike, Labels, NoiseRule
+from partita.labels import DrawsLike, Labels, NoiseRule, as_labels
 from partita.losses.base import Loss
+from partita.losses.evaluate import as_loss
+from partita.representative.runs import RunComparison, compare_runs, groups_of
 from partita.samplers.fit import Fit
 from partita.similarity_matrix import similarity as similarity_of
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize as summary_of
 
-__all__ = ["attach", "summarize"]
+__all__ = ["attach", "by_run", "summarize"]
 
 _PATH = ("n_clusters", "breakpoints", "splitting", "merging", "low", "high", "seconds")
 _CURVE = (
@@ -312,6 +315,93 @@ def attach(
     keep_representatives(adata, summary, key_added)
     matrix = similarity_of(summary.draws, dtype=np.float32) if similarity else None
     keep(adata.obsp, f"{key_added}_similarity", matrix)
+
+
+def by_run(
+    adata: Annotated,
+    *,
+    draws: str | Sequence[str] = "leiden_*",
+    groups: str | Sequence[object] | None = None,
+    key: str = "partita",
+    loss: str | Loss = "vi",
+    n_jobs: int | None = None,
+) -> RunComparison:
+    r"""Which resolution? Compare runs, resolution by resolution, with the consensus of all.
+
+    For each group of runs, such as the seeds of one resolution: the mean distance to the
+    consensus, the mean distance between two of its runs, and numbers of clusters.
+
+    Parameters
+    ----------
+    adata : AnnData
+        After :func:`summarize`, whose clusters in ``adata.obs[key]`` are the consensus.
+    draws : list of str or str, default "leiden_*"
+        Columns of ``adata.obs``, or a pattern for them; or a key of ``adata.obsm``.
+    groups : str or sequence, optional
+        A regular expression whose first group names a run's group, such as
+        ``r"leiden_([\d.]+)_"``, or one name per run. By default the name of the column without a
+        number at its end: ``leiden_0.4_7`` is seed 7 of ``leiden_0.4``.
+    key : str, default "partita"
+        ``key_added`` of :func:`summarize`.
+    loss : str or Loss, default "vi"
+        What measures distances.
+    n_jobs : int, optional
+        Threads; every core by default.
+
+    Returns
+    -------
+    results.RunComparison
+        With ``sentence`` for Methods; :func:`partita.plots.by_run` draws it. The same is kept as
+        ``adata.uns[key]["by_run"]``: "table" (a DataFrame), "nearest" and "sentence".
+
+    Notes
+    -----
+    Nearest to the consensus is a statement about the runs that were made: with other resolutions
+    among them the consensus is another one. O(m²·N) for m runs in a group.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, partita as pt
+    >>> rng = np.random.default_rng(0)
+    >>> adata = anndata.AnnData(np.zeros((30, 2), np.float32))
+    >>> for name, k in (("coarse", 2), ("right", 3), ("fine", 5)):
+    ...     for seed in range(4):
+    ...         noisy = np.arange(30) + rng.normal(0, 1.0, 30)
+    ...         adata.obs[f"runs_{name}_{seed}"] = np.clip(noisy * k // 30, 0, k - 1).astype(int)
+    >>> pt.anndata.summarize(adata, draws="runs_*")
+    >>> pt.anndata.by_run(adata, draws="runs_*", groups=r"runs_(.*)_").nearest
+    'right'
+    """
+    if key not in adata.obs or key not in adata.uns:
+        raise InvalidInputError(
+            f"adata.obs has no consensus {key!r}; call partita.anndata.summarize(adata, "
+            f"draws=…, key_added={key!r}) first.",
+            argument="key",
+        )
+    clean = as_draws(_draws_of_cells(adata, draws, None, None))
+    columns = _columns_of(adata, draws)
+    if groups is None or isinstance(groups, str):
+        if len(columns) != clean.n_draws:
+            raise InvalidInputError(
+                "these runs have no names; give groups=, one name per run.", argument="groups"
+            )
+        named = groups_of(columns, groups)
+    else:
+        named = [str(each) for each in groups]
+    if len(named) != clean.n_draws:
+        raise InvalidInputError(
+            f"groups has {len(named):,} entries, but there are {clean.n_draws:,} runs; expected "
+            "one for each.",
+            argument="groups",
+        )
+    consensus = as_labels(adata.obs[key].cat.codes.to_numpy())
+    found = compare_runs(clean, named, consensus, as_loss(loss), n_jobs)
+    adata.uns[key]["by_run"] = {
+        "table": found.to_frame(),
+        "nearest": found.nearest,
+        "sentence": found.sentence,
+    }
+    return found
 
 
 @about("draws")

@@ -19,6 +19,7 @@ from partita.representative.modes import Modes as Modes
 from partita.representative.modes import Peaks as Peaks
 from partita.representative.representatives import HeldOutCurve as HeldOutCurve
 from partita.representative.representatives import Representatives as Representatives
+from partita.representative.runs import RunComparison as RunComparison
 from partita.samplers.base import ClusterParameters as ClusterParameters
 from partita.samplers.chains import Settings as Settings
 from partita.samplers.predict import Density as Density

@@ -223,3 +223,36 @@ def test_columns_of_obs_with_noise_and_gaps():
     pt.anndata.summarize(adata, draws=["run_0"], noise=(-1, "singletons"), progress=False)
     with pytest.raises(InvalidLabelsError, match=r"'run_1' of adata\.obs has 1 missing"):
         pt.anndata.summarize(adata, draws=["run_1"])
+
+
+def test_by_run_is_what_separate_distances_give(tmp_path):
+    """Mean distances to the consensus and between the runs of a resolution, by hand."""
+    rng = np.random.default_rng(1)
+    adata = anndata.AnnData(np.zeros((40, 2), np.float32))
+    truth = np.repeat(np.arange(4), 10)
+    columns = {}
+    for name, coarse in (("0.2", truth // 2), ("1.0", truth), ("2.0", truth * 2)):
+        for seed in range(3):
+            split = coarse + (rng.random(40) < 0.4) * (name == "2.0")
+            columns[f"leiden_{name}_{seed}"] = split
+            adata.obs[f"leiden_{name}_{seed}"] = split.astype(str)
+    pt.anndata.summarize(adata, draws="leiden_*")
+    found = pt.anndata.by_run(adata, groups=r"leiden_([\d.]+)_")
+    assert found.groups == ("0.2", "1.0", "2.0")
+    consensus = adata.obs["partita"].cat.codes.to_numpy()
+    for g, name in enumerate(found.groups):
+        runs = [labels for column, labels in columns.items() if f"_{name}_" in column]
+        away = [pt.distance(run, consensus) for run in runs]
+        apart = [pt.distance(runs[i], runs[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert found.to_consensus[g] == pytest.approx(np.mean(away))
+        assert found.spread[g] == pytest.approx(np.mean(apart))
+    assert found.nearest == "1.0"
+    kept = adata.uns["partita"]["by_run"]
+    assert kept["sentence"] == found.sentence
+    assert kept["table"]["n_runs"].tolist() == [3, 3, 3]
+    adata.write_h5ad(tmp_path / "runs.h5ad")
+    assert pt.anndata.by_run(adata).groups == ("leiden_0.2", "leiden_1.0", "leiden_2.0")
+    with pytest.raises(pt.errors.InvalidInputError, match="summarize"):
+        pt.anndata.by_run(adata, key="other")
+    with pytest.raises(pt.errors.InvalidInputError, match="every run"):
+        pt.anndata.by_run(adata, groups="seed")

@@ -27,6 +27,7 @@ from partita.plots._style import (
     GREY,
     INK,
     NORMAL,
+    OTHER,
     SMALL,
     colour,
     colour_indices,
@@ -44,6 +45,7 @@ from partita.plots._style import (
 )
 from partita.representative.modes import Modes
 from partita.representative.representatives import MATTERS, Representatives
+from partita.representative.runs import RunComparison
 from partita.samplers.fit import Fit
 
 if TYPE_CHECKING:
@@ -248,4 +250,71 @@ def representatives_curve(source: Representatives, *, ax: Axes | None = None) ->
     plain(axes)
     note = f"dashed: each further one takes off {100 * MATTERS:g}% of the distance to one"
     headline(axes, f"How many representatives? {chosen}", note)
+    return axes
+
+
+def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
+    """How far the runs of each group are from the consensus, and from each other.
+
+    Parameters
+    ----------
+    source : RunComparison
+        Made by :func:`partita.anndata.by_run`.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> from partita.representative.runs import compare_runs
+    >>> runs = pt.as_draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]], kind="ensemble")
+    >>> found = compare_runs(runs, ["0.2", "0.2", "1.0"], pt.canonical([0, 0, 1, 1]), pt.VI())
+    >>> ax = pt.plots.by_run(found)
+    >>> ax.get_xlabel()
+    'distance (bits)'
+    """
+    library("figure")
+    if not isinstance(source, RunComparison):
+        raise InvalidInputError(
+            f"source is {type(source).__name__}; expected what pt.anndata.by_run returns.",
+            argument="source",
+        )
+    n = len(source.groups)
+    axes = one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
+    places = np.arange(n)
+    best = int(source.to_consensus.argmin())
+    spread = np.isfinite(source.spread)
+    axes.hlines(places, 0.0, source.to_consensus, color=OTHER, linewidth=1.2)
+    axes.plot(source.to_consensus, places, "o", color=colour(0), label="to the consensus")
+    axes.plot(
+        source.spread[spread],
+        places[spread],
+        "o",
+        color=INK,
+        markerfacecolor="none",
+        label="between its runs",
+    )
+    rows = [
+        f"{name}, {few} clusters" if few == many else f"{name}, {few}–{many} clusters"
+        for name, few, many in zip(
+            source.groups, source.fewest.tolist(), source.most.tolist(), strict=True
+        )
+    ]
+    axes.set_yticks(places, rows)
+    axes.get_yticklabels()[best].set_fontweight("bold")
+    axes.set_ylim(n - 0.5, -0.5)
+    axes.margins(x=0.04)
+    axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.set_xlabel(with_unit("distance", source.loss.unit))
+    plain(axes)
+    axes.legend(frameon=False, fontsize=SMALL, loc="lower right")
+    headline(
+        axes,
+        f"{source.groups[best]} is nearest to the consensus",
+        "mean distance of the runs of each group",
+    )
     return axes

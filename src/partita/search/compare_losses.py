@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._imports import require
-from partita._result import Page, Result, Table, latex_table
+from partita._result import Page, Result, Table, latex_table, text_table
 from partita._text import counted, in_list, of_sizes
 from partita._validate import Rng, seconds
 from partita.errors import InvalidInputError
@@ -126,10 +126,7 @@ class EstimatesByLoss(Result):
         return latex_table(self.table._replace(caption=self.sentence))
 
     def __str__(self) -> str:
-        shown = [self.table.columns, *self.table.rows]
-        widths = [max(len(row[j]) for row in shown) for j in range(len(shown[0]))]
-        lines = ("  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)) for row in shown)
-        return "\n".join([*(line.rstrip() for line in lines), self.sentence])
+        return "\n".join([*text_table(self.table), self.sentence])
 
     def __repr__(self) -> str:
         return f"<EstimatesByLoss: {self.sentence}>"
