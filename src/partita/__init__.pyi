@@ -31,6 +31,7 @@ from partita.diagnostics.diagnose import diagnose as diagnose
 from partita.draws import Draws as Draws
 from partita.draws import as_draws as as_draws
 from partita.errors import PartitaError as PartitaError
+from partita.features.draws import FeatureDraws as FeatureDraws
 from partita.io.memberships import draws_from_memberships as draws_from_memberships
 from partita.io.memberships import similarity_from_memberships as similarity_from_memberships
 from partita.io.read import read_draws as read_draws
@@ -55,6 +56,7 @@ from partita.losses.evaluate import distance as distance
 from partita.losses.evaluate import expected_loss as expected_loss
 from partita.losses.evaluate import pairwise_distances as pairwise_distances
 from partita.losses.explain import explain as explain
+from partita.losses.faro import FARO as FARO
 from partita.losses.hasse import hasse_diagram as hasse_diagram
 from partita.losses.user import Additive as Additive
 from partita.losses.user import CallableLoss as CallableLoss

@@ -442,7 +442,7 @@ def _restored(cls: type[Draws], *fields: Any) -> Draws:
     return cls._from_canonical(labels, counts, **dict(zip(names, rest, strict=False)))
 
 
-def _joined_facts(parts: Sequence[DrawsFacts]) -> dict[str, Any]:
+def joined_facts(parts: Sequence[DrawsFacts]) -> dict[str, Any]:
     """Weights and chains of all parts, which must be of the same items and kind."""
     if not isinstance(parts, (list, tuple)) or not parts:
         raise unexpected(parts, "parts", "a list of at least one Draws")
@@ -905,7 +905,7 @@ class Draws(DrawsFacts):
         unweighted parts mix: a part's mass is its share of all draws. Parts are
         of one kind; runs of an ensemble get no chains.
         """
-        facts = _joined_facts(parts)
+        facts = joined_facts(parts)
         counts = np.concatenate([part.n_clusters for part in parts])
         return parts[0]._with(labels=_labels(parts), counts=counts, **facts)
 

@@ -162,6 +162,8 @@ def test_one_cluster_against_singletons(loss, n):
         # A loss is measured in bits, or is a share of what it could be.
         if loss.unit == "bits":
             assert value == pytest.approx(math.log2(n), abs=1e-12)
+        elif loss.unit == "memberships":
+            assert value == 2 * (n - 1)
         else:
             assert loss.unit == ""
             assert 0 < value <= 1 + 1e-12

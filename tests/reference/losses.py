@@ -8,6 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import fsum, log2
 
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from outside_losses import jaccard
 
 
@@ -121,8 +124,29 @@ def ompear(estimate, p) -> float:
     return float(1 - (both - chance) / below) if below else 0.0
 
 
+def best_matching(left, right) -> int:
+    """The largest total overlap of two families of sets matched one to one."""
+    table = np.array([[len(x & y) for y in right] for x in left]).reshape(len(left), len(right))
+    return int(table[linear_sum_assignment(table, maximize=True)].sum())
+
+
+def faro(estimate, truth, a: float = 1.0) -> float:
+    """a·|Z| + (2 − a)·|T| − 2·M(Z, T), of families of sets or of labels."""
+    z, t = (_families(x) for x in (estimate, truth))
+    own, other = sum(map(len, z)), sum(map(len, t))
+    return a * own + (2 - a) * other - 2 * best_matching(z, t)
+
+
+def _families(x) -> list[set[int]]:
+    """The clusters of labels; sets as they are."""
+    x = list(x)
+    if x and isinstance(x[0], (set, frozenset, tuple)):
+        return [set(feature) for feature in x]
+    return [{i for i, label in enumerate(x) if label == name} for name in dict.fromkeys(x)]
+
+
 DISTANCES = {"vi": vi, "binder": binder, "nvi": nvi, "id": information_distance, "nid": nid}
-DISTANCES |= {"omari": omari, "vi_lb": vi, "ompear": omari, "jaccard": jaccard}
+DISTANCES |= {"omari": omari, "vi_lb": vi, "ompear": omari, "jaccard": jaccard, "faro": faro}
 """Loss of an estimate against one truth, by the name of the loss."""
 
 

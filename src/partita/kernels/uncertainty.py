@@ -34,7 +34,7 @@ def members_of(reference: Int32s, k: int) -> tuple[Ints, Ints]:
 
 
 @array_kernel
-def _overlaps(
+def overlaps(
     members: Ints, begins: Ints, row: Int32s, k_row: int, starts: Ints, column: Ints, count: Ints
 ) -> None:
     """Items that each reference cluster shares with each cluster of a row, where there are any.
@@ -57,7 +57,7 @@ def _overlaps(
 
 
 @array_kernel
-def _assign(
+def assign(
     starts: Ints, column: Ints, count: Ints, column_of: Ints, row_of: Ints, u: Ints, v: Ints
 ) -> None:
     """A matching of rows and columns with the largest total, by shortest augmenting paths.
@@ -274,7 +274,7 @@ def match_row(members: Ints, begins: Ints, row: Int32s, k_row: int, match: Ints)
     starts = np.empty(k + 1, np.int64)
     column = np.empty(row.size, np.int64)
     count = np.empty(row.size, np.int64)
-    _overlaps(members, begins, row, k_row, starts, column, count)
+    overlaps(members, begins, row, k_row, starts, column, count)
     match[:k_row] = -1
     apart = True
     for r in range(k):
@@ -296,7 +296,7 @@ def match_row(members: Ints, begins: Ints, row: Int32s, k_row: int, match: Ints)
     row_of = np.empty(k_row, np.int64)
     u = np.empty(k, np.int64)
     v = np.empty(k_row, np.int64)
-    _assign(starts, column, count, column_of, row_of, u, v)
+    assign(starts, column, count, column_of, row_of, u, v)
     _settle_ties(starts, column, count, column_of, row_of, u, v)
     match[:k_row] = row_of
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from partita._tolerance import MASS, MATRIX
 from partita._validate import refuse_masked, shown
 from partita.draws import AnyDraws, Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
+from partita.features.draws import allocations, as_features, is_features
 from partita.kernels.arrays import Floats
 from partita.labels import LabelsLike, as_label_rows, as_labels
 from partita.losses.base import Loss
@@ -103,6 +105,18 @@ def metric_for(loss: str | Loss | None, draws: AnyDraws, why: str) -> Loss:
     return measure
 
 
+def as_feature_loss(loss: str | Loss) -> Any:
+    """As :func:`as_loss`, where feature allocations are compared."""
+    measure = as_loss(loss)
+    if not measure.of_features:
+        raise NotSupportedError(
+            f"{measure!r} compares partitions, in which every item is in one cluster, and not "
+            "feature allocations. Use loss='faro'.",
+            argument="loss",
+        )
+    return measure
+
+
 def _by_name(loss: str) -> Loss | None:
     """The loss of a name, or of a name with its parameter; None where there is none."""
     key = ALIASES.get(loss.lower(), loss.lower())
@@ -139,7 +153,8 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     Parameters
     ----------
     a, b : array_like, shape (n_items,)
-        Labels of any kind; only equality counts.
+        Labels of any kind; only equality counts. For ``"faro"`` also two feature allocations,
+        matrices of zeros and ones of shape (n_items, n_features).
     loss : str or Loss, default "vi"
 
     Returns
@@ -156,9 +171,31 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     >>> round(pt.distance([1, 1, 2, 2], [1, 1, 1, 2]), 4)
     1.1887
     """
+    measure = as_loss(loss)
+    if _is_allocation(a, measure) or _is_allocation(b, measure):
+        estimates, truths = allocations(a, argument="a"), allocations(b, argument="b")
+        _same_items(estimates.n_items, truths.n_items, "a", "b")
+        return float(as_feature_loss(measure).distances(estimates.point(0), truths, n_jobs=1)[0])
     estimate = as_labels(a, argument="a")
     truth = Draws(as_labels(b, n_items=estimate.size, argument="b")[None, :])
-    return float(as_loss(loss).distances(estimate, truth, n_jobs=1)[0])
+    return float(measure.distances(estimate, truth, n_jobs=1)[0])
+
+
+def _is_allocation(obj: Any, loss: Loss) -> bool:
+    """Whether it says so itself, or is a matrix, under a loss that measures allocations."""
+    if hasattr(type(obj), "__allocation__") or not loss.of_features:
+        return hasattr(type(obj), "__allocation__")
+    if isinstance(obj, (list, tuple)):
+        return len(obj) > 0 and isinstance(obj[0], (list, tuple, np.ndarray))
+    return getattr(obj, "ndim", 0) == 2
+
+
+def _same_items(own: int, other: int, a: str, b: str) -> None:
+    if own != other:
+        raise InvalidInputError(
+            f"{a} has {own} items and {b} has {other}; both must be of the same items.",
+            argument=b,
+        )
 
 
 def pairwise_distances(
@@ -172,7 +209,7 @@ def pairwise_distances(
 
     Parameters
     ----------
-    A : array_like, shape (n, n_items), or anything as_draws accepts
+    A : array_like, shape (n, n_items), or anything as_draws accepts, or FeatureDraws
     B : array_like, shape (m, n_items), or anything as_draws accepts, optional
         A itself when omitted.
     loss : str or Loss, default "vi"
@@ -195,21 +232,14 @@ def pairwise_distances(
            [0.5, 0. ]])
     """
     measure = as_loss(loss)
+    if is_features(A) or is_features(B):
+        return _between_allocations(A, B, as_feature_loss(measure), n_jobs)
     estimates = as_partitions(A, "A")
     truths = estimates if B is None else as_partitions(B, "B")
-    if truths.n_items != estimates.n_items:
-        raise InvalidInputError(
-            f"A has {estimates.n_items} items and B has {truths.n_items}; "
-            "both must partition the same items.",
-            argument="B",
-        )
+    _same_items(estimates.n_items, truths.n_items, "A", "B")
     symmetric = truths is estimates and measure.is_symmetric
     shape = (estimates.n_draws, truths.n_draws)
-    require_memory(
-        shape[0] * shape[1] * 8,
-        f"the matrix of {shape[0]:,} × {shape[1]:,} distances",
-        "Give fewer partitions at a time.",
-    )
+    _require_matrix(shape)
     out = np.empty(shape)
     # Many small parts, because with symmetry the early rows are the long ones.
     parts = list(estimates.blocks(max(1, estimates.n_draws // 64)))
@@ -227,6 +257,20 @@ def pairwise_distances(
         for r in range(1, estimates.n_draws):
             out[r, :r] = out[:r, r]
     return out
+
+
+def _require_matrix(shape: tuple[int, int]) -> None:
+    what = f"the matrix of {shape[0]:,} × {shape[1]:,} distances"
+    require_memory(shape[0] * shape[1] * 8, what, "Give fewer partitions at a time.")
+
+
+def _between_allocations(A: Any, B: Any, loss: Any, n_jobs: int | None) -> NDArray[np.float64]:
+    estimates = allocations(A, argument="A")
+    truths = estimates if B is None else allocations(B, argument="B")
+    _same_items(estimates.n_items, truths.n_items, "A", "B")
+    _require_matrix((estimates.n_draws, truths.n_draws))
+    found: NDArray[np.float64] = loss.between(estimates, truths, n_jobs)
+    return found
 
 
 Ready = tuple[int, NDArray[np.int32], NDArray[np.int64]]
@@ -268,7 +312,9 @@ def expected_loss(
     Parameters
     ----------
     candidates : array_like, shape (n_items,) or (n_candidates, n_items), or an estimate
-    draws : Draws or anything as_draws accepts
+        With feature draws one matrix of shape (n_items, n_features), a list of these, or
+        FeatureDraws.
+    draws : Draws or anything as_draws accepts, or FeatureDraws
     loss : str or Loss, default "vi"
     similarity : array_like, shape (n_items, n_items), keyword only
         A posterior similarity matrix instead of draws, for the losses that
@@ -302,6 +348,17 @@ def expected_loss(
     if draws is None:
         said = "give either draws or similarity=..., one is needed."
         raise InvalidInputError(said, argument="draws")
+    if is_features(draws):
+        features = as_features(draws)
+        found = allocations(candidates, argument="candidates")
+        _same_items(found.n_items, features.n_items, "candidates", "draws")
+        faro = as_feature_loss(measure)
+        return np.array(
+            [
+                faro.expected(point, features, n_jobs)
+                for point in found.rows_at(range(found.n_draws))
+            ]
+        )
     posterior = as_partitions(draws, "draws")
     rows = as_label_rows(candidates, n_items=posterior.n_items, argument="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])

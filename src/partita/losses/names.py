@@ -29,6 +29,7 @@ LOSSES = {
     "nid": Home("builtin", "NID", metric=True),
     "omari": Home("builtin", "OneMinusARI"),
     "ompear": Home("builtin", "OneMinusPEAR"),
+    "faro": Home("faro", "FARO", metric=True),
 }
 """Losses that a name alone makes. A new one is found everywhere once it stands here."""
 

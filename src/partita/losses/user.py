@@ -177,7 +177,7 @@ def _not_of_pairs(loss: Loss, rows: Labels, table: Floats) -> str | None:
         found = _first(np.abs(table - pairs) > EXACT, "is not linear in the pairs", rows, table)
         if found is not None:
             return found
-    if loss.is_exact and (loss.terms(n) % 1.0).any():
+    if loss.is_exact and loss.form(n) is not None and (loss.terms(n) % 1.0).any():
         return "is not exact: its terms are not whole numbers"
     if not (loss.uses_similarity and loss.averages_distances):
         return None

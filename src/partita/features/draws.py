@@ -1,0 +1,569 @@
+"""FeatureDraws: draws of a feature allocation, and what becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partita._result import Page, frozen
+from partita._text import Kind, counted, span, words
+from partita._validate import plain_array, unexpected, whole
+from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
+from partita.errors import InvalidInputError, about
+from partita.kernels.arrays import Bools, Ints, UInt64s
+from partita.labels import DrawsLike
+
+MOST_FEATURES = 500
+"""Features of one draw: two draws are compared in time K³, a tenth of a second here."""
+
+
+class FeatureDraws(DrawsFacts):
+    """Draws of a feature allocation of N items: overlapping clusters.
+
+    An allocation is a multiset of features, each a set of items; an item may be in none, one or
+    many. It is written as an N × K matrix Z of zeros and ones, whose columns have no order.
+
+    Parameters
+    ----------
+    matrices : list of array_like or scipy.sparse, each of shape (n_items, n_features)
+        One allocation per draw; the number of features may differ. Also one array of shape
+        (draw, item, feature) in which columns of zeros fill up the smaller draws, or an xarray
+        DataArray with dimensions named ``draw`` (or ``sample``), ``feature``, perhaps ``chain``,
+        the remaining one being the item.
+    weights : array_like, shape (n_draws,), optional
+        Positive weights of the draws; scaled to sum to 1. Equal when omitted.
+    chain : array_like, shape (n_draws,), optional
+        Which chain each draw came from; draws of a chain are in the order sampled.
+    item_names : sequence of str, optional
+        One unique name per item.
+    kind : "posterior" or "ensemble", default "posterior"
+        As of :class:`Draws`.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (n_draws,), or None
+    chain : ndarray, shape (n_draws,), or None
+    item_names : tuple of str, or None
+    kind : "posterior", "ensemble" or "tilted"
+    n_features : ndarray of int64, shape (n_draws,)
+    n_memberships : ndarray of int64, shape (n_draws,)
+        Number of ones of each draw.
+
+    Notes
+    -----
+    Features without items are dropped; equal features are kept. The order of a draw's features
+    is by size, the largest first, and by items among those of one size. N/8 bytes per feature.
+    At most 500 features per draw: comparing two draws takes time K³.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.FeatureDraws([[[1, 0], [1, 1], [0, 1]], [[1], [1], [1]]])
+    >>> draws
+    <FeatureDraws: 2 draws of 3 items, 1 to 2 features>
+    >>> draws[0].astype(int)
+    array([[1, 0],
+           [1, 1],
+           [0, 1]])
+    >>> draws.sets(0)
+    ((0, 1), (1, 2))
+    """
+
+    __slots__ = ("_columns", "_n_items", "_n_memberships", "_offsets")
+
+    _columns: UInt64s
+    _offsets: Ints
+    _n_items: int
+    _n_memberships: Ints
+
+    part_name: ClassVar[str] = "feature"
+
+    def __init__(
+        self,
+        matrices: Any,
+        *,
+        weights: ArrayLike | None = None,
+        chain: ArrayLike | None = None,
+        item_names: Sequence[str] | None = None,
+        kind: Kind = "posterior",
+    ) -> None:
+        with about("matrices"):
+            if hasattr(matrices, "dims"):
+                matrices, named = _from_named(matrices)
+                chain = named.get("chain") if chain is None else chain
+                item_names = named.get("item_names") if item_names is None else item_names
+            columns, offsets, n_items = _packed_draws(matrices)
+        fields = {"weights": weights, "chain": chain, "item_names": item_names, "kind": kind}
+        self._set(columns, offsets, n_items, **fields)
+
+    def _set(self, columns: UInt64s, offsets: Ints, n_items: int, **fields: Any) -> None:
+        sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
+        points = {
+            "_columns": columns,
+            "_offsets": offsets,
+            "_n_items": n_items,
+            "_n_memberships": np.diff(np.concatenate([[0], np.cumsum(sizes)])[offsets]),
+        }
+        blank = {"weights": None, "chain": None, "item_names": None, "kind": "posterior"}
+        self._set_fields(points, (offsets.size - 1, n_items), **(blank | fields))
+
+    def _points(self) -> dict[str, Any]:
+        return {"columns": self._columns, "offsets": self._offsets, "n_items": self._n_items}
+
+    def _points_at(self, index: Any) -> dict[str, Any]:
+        chosen = np.arange(self.n_draws)[index]
+        counts = self.n_features[chosen]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        rows = np.arange(offsets[-1]) + np.repeat(self._offsets[chosen] - offsets[:-1], counts)
+        return {"columns": self._columns[rows], "offsets": offsets}
+
+    def _number(self) -> Ints:
+        numbers: dict[bytes, int] = {}
+        found = [
+            numbers.setdefault(self.key(self.point(m)), len(numbers)) for m in range(self.n_draws)
+        ]
+        return np.array(found, np.int64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = ("weights", "chain", "item_names", "kind")
+        fields = {name: getattr(self, name) for name in names}
+        stored = (np.array(self._columns), np.array(self._offsets), self._n_items)
+        return _restored, (type(self), stored, fields)
+
+    def __features__(self) -> FeatureDraws:
+        return self
+
+    # ------------------------------------------------------------------ other ways to make them
+
+    @classmethod
+    def from_sets(
+        cls,
+        sets: Iterable[Iterable[Iterable[Any]]],
+        *,
+        n_items: int | None = None,
+        item_names: Sequence[str] | None = None,
+        **fields: Any,
+    ) -> Self:
+        """Draws from the sets of items that are a draw's features.
+
+        Items are positions, or names where ``item_names`` are given. ``n_items`` is needed
+        without names: an item may be in no feature of any draw. Other arguments as of the class.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.FeatureDraws.from_sets([[{0, 1}, {1, 2}], [{0, 1, 2}]], n_items=4)
+        <FeatureDraws: 2 draws of 4 items, 1 to 2 features>
+        """
+        if item_names is None and n_items is None:
+            raise InvalidInputError(
+                "n_items is missing: items that are in no feature cannot be seen in the sets. "
+                "Give n_items=... or item_names=....",
+                argument="n_items",
+            )
+        names = None if item_names is None else [str(name) for name in item_names]
+        n = len(names or ()) if n_items is None else whole(n_items, "n_items", least=1)
+        position = {} if names is None else {name: i for i, name in enumerate(names)}
+        matrices = []
+        for m, draw in enumerate(sets):
+            features = [list(feature) for feature in draw]
+            matrix = np.zeros((n, len(features)), np.bool_)
+            for k, feature in enumerate(features):
+                for item in feature:
+                    at: Any = position.get(item) if isinstance(item, str) else item
+                    good = isinstance(at, (int, np.integer)) and not isinstance(at, bool)
+                    if not good or not 0 <= at < n:
+                        or_names = " or one of the item_names" if names else ""
+                        raise InvalidInputError(
+                            f"draw {m} has the item {item!r}; expected positions 0 … {n - 1}"
+                            f"{or_names}.",
+                            argument="sets",
+                        )
+                    matrix[at, k] = True
+            matrices.append(matrix)
+        with about("sets", "matrices"):
+            return cls(matrices, item_names=names, **fields)
+
+    @classmethod
+    def from_partitions(cls, draws: DrawsLike) -> Self:
+        """Partitions as feature allocations: each cluster is a feature, each item in one.
+
+        Weights, chains, names and kind are kept. An estimate under FARO may then leave an item
+        out of every feature, where the draws do not agree about it.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.FeatureDraws.from_partitions([[0, 0, 1], [0, 1, 2]]).n_features
+        array([2, 3])
+        """
+        of = as_draws(draws)
+        matrices = [row[:, None] == np.arange(int(row.max()) + 1) for row in of]
+        return cls(
+            matrices, weights=of.weights, chain=of.chain, item_names=of.item_names, kind=of.kind
+        )
+
+    # ------------------------------------------------------------------ what is there
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return self._offsets.size - 1
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self._n_items
+
+    @property
+    def n_features(self) -> Ints:
+        """Number of features of each draw."""
+        return np.diff(self._offsets)
+
+    @property
+    def n_memberships(self) -> Ints:
+        """Number of ones of each draw: in how many features its items are, together."""
+        return self._n_memberships
+
+    @property
+    def columns(self) -> UInt64s:
+        """All features as words of bits, those of a draw below each other; see ``offsets``."""
+        return self._columns
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the features of each draw begin among the ``columns``, shape (n_draws + 1,)."""
+        return self._offsets
+
+    def point(self, m: int) -> UInt64s:
+        """The features of one draw as words of bits, shape (n_features, n_words)."""
+        return self._columns[self._offsets[m] : self._offsets[m + 1]]
+
+    def sets(self, m: int) -> tuple[tuple[int, ...], ...]:
+        """The features of one draw as items, in order."""
+        at = self._position(m)
+        if at is None:
+            raise unexpected(m, "m", "the number of a draw")
+        return sets_of(self.point(at), self._n_items)
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Bools: ...
+
+    @overload
+    def __getitem__(self, index: slice | ArrayLike) -> FeatureDraws: ...
+
+    def __getitem__(self, index: Any) -> Bools | FeatureDraws:
+        """``draws[3]`` is one N × K matrix; a slice, mask or list of positions gives draws."""
+        at = self._position(index)
+        if at is None:
+            return self._chosen(index)
+        return unpacked(self.point(at), self._n_items)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FeatureDraws):
+            return NotImplemented
+        return (
+            self._n_items == other._n_items
+            and np.array_equal(self._offsets, other._offsets)
+            and np.array_equal(self._columns, other._columns)
+            and self._same_facts(other)
+        )
+
+    def __repr__(self) -> str:
+        parts = [self._counted(), self._counted_features()]
+        if self._chain is not None:
+            parts.append(counted(self.n_chains, "chain"))
+        if self._weights is not None:
+            parts.append("weighted")
+        if self._item_names is not None:
+            parts.append("named items")
+        return f"<FeatureDraws: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        low, high = int(self._n_memberships.min()), int(self._n_memberships.max())
+        one = words(self._kind).draw
+        lines = [
+            ("features", self._counted_features()),
+            ("memberships", f"{low:,} to {high:,} in a {one}"),
+        ]
+        if self._chain is not None:
+            lines.append(("chains", f"{self.n_chains:,}"))
+        if self._weights is not None:
+            lines.append(("weights", f"{self._weights.min():.3g} to {self._weights.max():.3g}"))
+        return Page(f"{self._counted()}, overlapping", lines).html()
+
+    def _counted_features(self) -> str:
+        low, high = int(self.n_features.min()), int(self.n_features.max())
+        return span(low, high, "feature") + (" each" if low == high else "")
+
+    # ------------------------------------------------------------------ what a metric asks
+
+    def clean(self, point: Any, argument: str = "allocation") -> UInt64s:
+        """One allocation of these items, from whatever holds one, as a point."""
+        found = allocations(point, argument=argument)
+        if found.n_items != self._n_items or found.n_draws != 1:
+            raise InvalidInputError(
+                f"{argument} has {counted(found.n_draws, 'allocation')} of "
+                f"{counted(found.n_items, 'item')}; expected one of {self._n_items}: a matrix of "
+                "zeros and ones with one row per item.",
+                argument=argument,
+            )
+        return found.point(0)
+
+    def rows_at(self, draws: ArrayLike) -> list[UInt64s]:
+        """Some draws by number, each as its :meth:`point`."""
+        return [self.point(m) for m in np.asarray(draws, np.int64).tolist()]
+
+    def from_points(self, points: Sequence[UInt64s]) -> Self:
+        """Draws of exactly these points, of the same items, without weights."""
+        offsets = np.concatenate([[0], np.cumsum([len(p) for p in points], dtype=np.int64)])
+        none = np.empty((0, self._columns.shape[1]), np.uint64)
+        columns = np.concatenate([none, *points])
+        return self._with(columns=columns, offsets=offsets, weights=None, chain=None)
+
+    def shown(self, points: Sequence[UInt64s]) -> tuple[Bools, ...]:
+        """Points as N × K matrices of zeros and ones."""
+        return tuple(frozen(unpacked(point, self._n_items)) for point in points)
+
+    def key(self, point: UInt64s) -> bytes:
+        """What equal allocations of the same items have in common."""
+        return point.tobytes()
+
+    @property
+    def n_parts(self) -> Ints:
+        """Number of features of each draw."""
+        return self.n_features
+
+    @property
+    def extremes(self) -> dict[str, Ints]:
+        """Bounds of a ball: fewest and most features, fewest and most memberships."""
+        features, memberships = self.n_features, self.n_memberships
+        own = {"upper": -features, "lower": features}
+        return own | {"sparsest": -memberships, "densest": memberships}
+
+    # ------------------------------------------------------------------ selection
+
+    def select_items(self, items: ArrayLike) -> Self:
+        """The same draws restricted to some items, given by position, mask or name."""
+        chosen = self.item_positions(items)
+        dense = unpacked(self._columns, self._n_items)[chosen].T
+        columns, offsets = canonical_columns(dense, self._offsets)
+        names = self._item_names
+        kept = None if names is None else [names[i] for i in chosen.tolist()]
+        return self._with(columns=columns, offsets=offsets, n_items=chosen.size, item_names=kept)
+
+    @staticmethod
+    def concat(parts: Sequence[FeatureDraws]) -> FeatureDraws:
+        """One FeatureDraws from several of the same items, each keeping its share of the mass.
+
+        Weights and chain ids as of :meth:`Draws.concat`.
+        """
+        fields = joined_facts(parts)
+        counts = np.concatenate([part.n_features for part in parts])
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        columns = np.concatenate([part.columns for part in parts])
+        return parts[0]._with(columns=columns, offsets=offsets, **fields)
+
+
+def _restored(
+    cls: type[FeatureDraws], stored: tuple[UInt64s, Ints, int], fields: dict[str, Any]
+) -> FeatureDraws:
+    return cls._from_canonical(*stored, **fields)
+
+
+# ------------------------------------------------------------------ columns of bits
+
+
+def packed(dense: Bools) -> UInt64s:
+    """Rows of zeros and ones, one per feature, as words of bits."""
+    bytes_of = np.packbits(dense, axis=1)
+    n_words = -(-dense.shape[1] // 64)
+    padded = np.zeros((len(dense), 8 * n_words), np.uint8)
+    padded[:, : bytes_of.shape[1]] = bytes_of
+    return padded.view(">u8").astype(np.uint64)
+
+
+def unpacked(columns: UInt64s, n_items: int) -> Bools:
+    """Features as the columns of an N × K matrix of zeros and ones."""
+    bytes_of = columns.astype(">u8").view(np.uint8).reshape(len(columns), 8 * columns.shape[1])
+    bits = np.unpackbits(bytes_of, axis=1, count=n_items).view(np.bool_)
+    return np.ascontiguousarray(bits.T)
+
+
+def sets_of(columns: UInt64s, n_items: int) -> tuple[tuple[int, ...], ...]:
+    """Features as tuples of items."""
+    return tuple(tuple(np.flatnonzero(c).tolist()) for c in unpacked(columns, n_items).T)
+
+
+def canonical_columns(dense: Bools, offsets: Ints) -> tuple[UInt64s, Ints]:
+    """Features of draws, one per row of zeros and ones: packed, in order, none of them empty."""
+    owner = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    full = dense.any(axis=1)
+    return in_order(packed(dense[full]), owner[full], offsets.size - 1)
+
+
+def in_order(columns: UInt64s, owner: Ints, n_draws: int) -> tuple[UInt64s, Ints]:
+    """The columns of each draw by size, then by items; and where each draw begins."""
+    sizes = np.bitwise_count(columns).sum(axis=1, dtype=np.int64)
+    order = np.lexsort((*(~columns).T[::-1], -sizes, owner))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_draws))])
+    return np.ascontiguousarray(columns[order]), offsets
+
+
+def canonical_point(columns: UInt64s) -> UInt64s:
+    """One allocation in canonical order, without empty features."""
+    kept = columns[columns.any(axis=1)]
+    return in_order(kept, np.zeros(len(kept), np.int64), 1)[0]
+
+
+def _packed_draws(matrices: Any) -> tuple[UInt64s, Ints, int]:
+    """The columns of all draws, packed in order, with offsets and the number of items."""
+    if isinstance(matrices, FeatureDraws):
+        return matrices.columns, matrices.offsets, matrices.n_items
+    if isinstance(matrices, (str, bytes)) or not hasattr(matrices, "__len__"):
+        raise unexpected(
+            matrices,
+            "matrices",
+            "a list of N × K matrices of zeros and ones, or one array of shape (draw, item, "
+            "feature). Files are read by pt.read_features",
+        )
+    if isinstance(matrices, np.ndarray) and matrices.ndim != 3 and matrices.dtype != object:
+        raise InvalidInputError(
+            f"matrices has shape {matrices.shape}; expected (draw, item, feature). For a single "
+            "draw, pass matrices[None]."
+        )
+    if len(matrices) == 0:
+        raise InvalidInputError("there are no draws; at least one matrix is needed.")
+    rows, counts, n_items = [], [], -1
+    for m, matrix in enumerate(matrices):
+        dense = binary_matrix(matrix, f"matrices[{m}]")
+        if n_items < 0:
+            n_items = dense.shape[0]
+        if dense.shape[0] != n_items:
+            raise InvalidInputError(
+                f"matrices[{m}] has {dense.shape[0]} items and those before have {n_items}; every "
+                "draw needs the same items, one per row. Rows are items, columns are features."
+            )
+        rows.append(dense.T)
+        counts.append(dense.shape[1])
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    columns, offsets = canonical_columns(np.concatenate(rows), offsets)
+    refuse_many(offsets)
+    return columns, offsets, n_items
+
+
+def refuse_many(offsets: Ints) -> None:
+    """Refuse draws of too many features."""
+    counts = np.diff(offsets)
+    if counts.max() > MOST_FEATURES:
+        m = int(counts.argmax())
+        raise InvalidInputError(
+            f"draw {m} has {counts[m]:,} features; expected at most {MOST_FEATURES}, because two "
+            "draws are compared in time K³. If rows are features and columns items, transpose "
+            "each matrix; if many features have one item, leave those out and say so."
+        )
+
+
+def binary_matrix(matrix: Any, what: str) -> Bools:
+    """One N × K matrix of zeros and ones."""
+    if hasattr(matrix, "tocsc") and hasattr(matrix, "toarray"):
+        matrix = matrix.toarray()
+    values = plain_array(matrix, what, InvalidInputError)
+    if values.ndim != 2 or values.shape[0] == 0:
+        raise InvalidInputError(
+            f"{what} has shape {values.shape}; expected (item, feature), at least one item. "
+            "One feature is a matrix of one column; sets of items go to FeatureDraws.from_sets."
+        )
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind not in "iuf":
+        raise InvalidInputError(
+            f"{what} has dtype {values.dtype}; expected zeros and ones, or booleans."
+        )
+    odd = (values != 0) & (values != 1)
+    if odd.any():
+        i, k = (int(x[0]) for x in np.nonzero(odd))
+        raise InvalidInputError(
+            f"{what}[{i}, {k}] is {values[i, k]}; expected 0 or 1. Probabilities of membership are "
+            "not draws; labels of partitions go to FeatureDraws.from_partitions."
+        )
+    found: Bools = values != 0
+    return found
+
+
+_DRAW, _FEATURE = ("draw", "sample", "iteration"), ("feature", "features")
+
+
+def _from_named(array: Any) -> tuple[NDArray[Any], dict[str, Any]]:
+    """A DataArray as (draw, item, feature), with its chains and names of items."""
+    dims = [str(dim) for dim in array.dims]
+    draw = [d for d in dims if d in _DRAW]
+    feature = [d for d in dims if d in _FEATURE]
+    chain = [d for d in dims if d == "chain"]
+    item = [d for d in dims if d not in (*draw, *feature, *chain)]
+    if len(draw) != 1 or len(feature) != 1 or len(item) != 1:
+        raise InvalidInputError(
+            f"the dimensions are ({', '.join(dims)}); expected (chain, draw, item, feature) or "
+            "(draw, item, feature) in any order, with 'draw' or 'sample' and 'feature' so named "
+            "and any name for the item. Rename them with .rename(...)."
+        )
+    ordered = array.transpose(*chain, *draw, *item, *feature)
+    values = np.asarray(ordered.values)
+    fields: dict[str, Any] = {}
+    if chain:
+        ids = np.asarray(array.coords["chain"]) if "chain" in array.coords else None
+        ids = np.arange(values.shape[0]) if ids is None else ids
+        fields["chain"] = np.repeat(ids, values.shape[1])
+        values = values.reshape(-1, *values.shape[2:])
+    if item[0] in array.coords:
+        names = np.asarray(array.coords[item[0]])
+        if names.dtype.kind in "UO":
+            fields["item_names"] = [str(name) for name in names.tolist()]
+    return values, fields
+
+
+# ------------------------------------------------------------------ whatever holds them
+
+
+def is_features(obj: object) -> bool:
+    """Whether something holds draws of feature allocations, by its type alone."""
+    return hasattr(type(obj), "__features__")
+
+
+def as_features(obj: Any, argument: str = "draws") -> FeatureDraws:
+    """Feature draws from whatever holds them; partitions are not among these."""
+    if is_features(obj):
+        found: FeatureDraws = obj.__features__()
+        return found
+    if isinstance(obj, Draws):
+        raise InvalidInputError(
+            "Draws of partitions were given; expected feature draws. "
+            "FeatureDraws.from_partitions(draws) makes each cluster a feature.",
+            argument=argument,
+        )
+    with about(argument, "matrices"):
+        return FeatureDraws(obj)
+
+
+def allocations(obj: Any, *, argument: str) -> FeatureDraws:
+    """Allocations that stand for themselves: one matrix, a list of them, or feature draws.
+
+    An N × K matrix of zeros and ones and anything with ``__allocation__`` is one allocation.
+    """
+    if is_features(obj) and not hasattr(type(obj), "__allocation__"):
+        return as_features(obj)
+    with about(argument, "matrices"):
+        obj = _matrix_of(obj)
+        first = obj[0] if isinstance(obj, (list, tuple)) and obj else obj
+        if isinstance(first, (list, tuple)) and first and not isinstance(first[0], (list, tuple)):
+            obj = plain_array(obj, argument, InvalidInputError)
+        if isinstance(obj, (list, tuple)):
+            return FeatureDraws([_matrix_of(each) for each in obj])
+        return FeatureDraws(obj if getattr(obj, "ndim", 2) == 3 else [binary_matrix(obj, argument)])
+
+
+def _matrix_of(obj: Any) -> Any:
+    return obj.__allocation__() if hasattr(type(obj), "__allocation__") else obj

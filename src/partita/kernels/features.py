@@ -1,0 +1,77 @@
+"""Feature allocations: columns of bits, matched one to one by the items that they share.
+
+A column is a row of words; item i is bit 63 − i mod 64 of word i // 64, so that words compare as
+lists of items do. The columns of all draws stand below each other: those of draw m are
+``columns[offsets[m]:offsets[m + 1]]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partita.kernels._jit import array_kernel, part_of_kernel
+from partita.kernels.arrays import Int32s, Ints, UInt64s
+from partita.kernels.uncertainty import assign, overlaps
+
+
+@part_of_kernel
+def n_bits(word: Any) -> Any:
+    """Number of ones in a word."""
+    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@part_of_kernel
+def cells_of(z: UInt64s, t: UInt64s, starts: Ints, column: Ints, count: Ints) -> None:
+    """Items that each column of z shares with each of t, where there are any, as rows of cells."""
+    cells = 0
+    starts[0] = 0
+    for k in range(z.shape[0]):
+        for j in range(t.shape[0]):
+            shared = np.int64(0)
+            for w in range(z.shape[1]):
+                shared += n_bits(z[k, w] & t[j, w])
+            if shared > 0:
+                column[cells] = j
+                count[cells] = shared
+                cells += 1
+        starts[k + 1] = cells
+
+
+@array_kernel
+def matched_overlaps(z: UInt64s, columns: UInt64s, offsets: Ints, out: Ints) -> None:
+    """M(Z, T): the largest total overlap of columns matched one to one, for every draw T."""
+    k = z.shape[0]
+    starts = np.empty(k + 1, np.int64)
+    column_of = np.empty(k, np.int64)
+    u = np.empty(k, np.int64)
+    for m in range(out.size):
+        t = columns[offsets[m] : offsets[m + 1]]
+        column = np.empty(k * t.shape[0], np.int64)
+        count = np.empty(k * t.shape[0], np.int64)
+        cells_of(z, t, starts, column, count)
+        row_of = np.empty(t.shape[0], np.int64)
+        v = np.empty(t.shape[0], np.int64)
+        assign(starts, column, count, column_of, row_of, u, v)
+        out[m] = u.sum() + v.sum()
+
+
+@array_kernel
+def matched_items(members: Ints, begins: Ints, rows: Int32s, k_rows: Ints, out: Ints) -> None:
+    """The same of a partition, given by ``members_of``, and every row of labels."""
+    k = begins.size - 1
+    starts = np.empty(k + 1, np.int64)
+    column = np.empty(rows.shape[1], np.int64)
+    count = np.empty(rows.shape[1], np.int64)
+    column_of = np.empty(k, np.int64)
+    u = np.empty(k, np.int64)
+    for r in range(out.size):
+        overlaps(members, begins, rows[r], k_rows[r], starts, column, count)
+        row_of = np.empty(k_rows[r], np.int64)
+        v = np.empty(k_rows[r], np.int64)
+        assign(starts, column, count, column_of, row_of, u, v)
+        out[r] = u.sum() + v.sum()

@@ -1,0 +1,118 @@
+"""Draws of feature allocations: what goes in, how it is kept, what is refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import partita as pt
+from feature_cases import f5
+from partita.errors import InvalidInputError
+
+allocations = st.integers(1, 70).flatmap(
+    lambda n: st.lists(
+        st.lists(st.sets(st.integers(0, n - 1)), max_size=5), min_size=1, max_size=4
+    ).map(lambda draws: (n, draws))
+)
+
+
+@given(allocations)
+def test_a_draw_comes_back_as_its_features_by_size_and_items(drawn):
+    n, sets = drawn
+    draws = pt.FeatureDraws.from_sets(sets, n_items=n)
+    for m, features in enumerate(sets):
+        kept = sorted((tuple(sorted(f)) for f in features if f), key=lambda f: (-len(f), f))
+        assert draws.sets(m) == tuple(kept)
+        assert draws[m].shape == (n, len(kept))
+        assert [tuple(np.flatnonzero(c)) for c in draws[m].T] == kept
+        assert draws.n_features[m] == len(kept)
+        assert draws.n_memberships[m] == sum(map(len, kept))
+
+
+@given(allocations, st.randoms(use_true_random=False))
+def test_order_of_columns_and_empty_columns_do_not_matter(drawn, random):
+    n, sets = drawn
+    shuffled = [random.sample([*f, set()], len(f) + 1) for f in sets]
+    ways = (pt.FeatureDraws.from_sets(x, n_items=n) for x in (sets, shuffled))
+    assert next(ways) == next(ways)
+
+
+def test_lists_cubes_sparse_and_named_arrays_are_one():
+    sparse = pytest.importorskip("scipy.sparse")
+    xarray = pytest.importorskip("xarray")
+    draws = f5()
+    cube = np.zeros((5, 4, 6), int)
+    for m in range(5):
+        cube[m, :, 1 : 1 + draws.n_features[m]] = draws[m]
+    assert pt.FeatureDraws(cube) == draws
+    assert pt.FeatureDraws([draws[m] for m in range(5)]) == draws
+    assert pt.FeatureDraws([sparse.csr_matrix(c) for c in cube]) == draws
+    named = xarray.DataArray(cube, dims=("draw", "gene", "feature"), coords={"gene": list("abcd")})
+    assert pt.FeatureDraws(named.transpose("feature", "draw", "gene")) == f5(item_names="abcd")
+    chains = xarray.DataArray(cube[None].repeat(2, 0), dims=("chain", "draw", "gene", "feature"))
+    assert pt.FeatureDraws(chains).n_chains == 2
+
+
+def test_equal_features_are_kept_and_equal_draws_found():
+    draws = pt.FeatureDraws.from_sets([[{0}, {0}], [{0}], [{0}, {0}]], n_items=2)
+    assert draws.n_features.tolist() == [2, 1, 2]
+    assert draws.unique().weights == pytest.approx([2 / 3, 1 / 3])
+    assert draws.unique().sets(0) == ((0,), (0,))
+
+
+def test_selection_is_that_of_draws():
+    draws = f5(chain=[1, 1, 1, 2, 2], weights=[1, 2, 3, 4, 5])
+    assert draws.drop(1).sets(2) == draws.sets(4)
+    assert draws.thin(2).n_draws == 3
+    assert draws.select_chains(2).n_draws == 2
+    assert draws[[3, 1]].sets(0) == draws.sets(3)
+    assert draws[1:3].weights == pytest.approx([0.4, 0.6])
+    assert draws.select_items([3, 2]).sets(1) == ((0, 1),)
+    both = pt.FeatureDraws.concat([draws[:3], draws[3:]])
+    assert both.sets(4) == draws.sets(4)
+    assert both.chain.tolist() == [1, 1, 1, 2, 2]
+    assert pickle.loads(pickle.dumps(draws)) == draws
+    with pytest.raises(AttributeError):
+        draws.kind = "ensemble"
+
+
+def test_partitions_are_allocations_too():
+    labels = [[0, 0, 1, 1], [0, 1, 2, 2]]
+    draws = pt.FeatureDraws.from_partitions(pt.Draws(labels, weights=[1, 3], item_names="abcd"))
+    assert draws.sets(0) == ((0, 1), (2, 3))
+    assert draws.weights.tolist() == [0.25, 0.75]
+    own = pt.pairwise_distances(labels, loss="faro")
+    assert pt.pairwise_distances(draws, loss=pt.FARO()) == pytest.approx(own)
+
+
+@pytest.mark.parametrize(
+    ("matrices", "said"),
+    [
+        ([[[0, 2], [1, 0]]], r"matrices\[0\]\[0, 1\] is 2; expected 0 or 1"),
+        ([[[0.5], [1]]], "Probabilities of membership"),
+        ([[[np.nan], [1]]], "is nan; expected 0 or 1"),
+        ([[[1], [0]], [[1]]], r"matrices\[1\] has 1 items and those before have 2"),
+        ([], "there are no draws"),
+        ([[0, 1]], "expected \\(item, feature\\)"),
+        (np.zeros((2, 3)), "For a single draw"),
+        (np.ones((1, 2, 501)), "compared in time K³"),
+        ("draws.npz", "read_features"),
+    ],
+)
+def test_what_is_refused(matrices, said):
+    with pytest.raises(InvalidInputError, match=said) as error:
+        pt.FeatureDraws(matrices)
+    assert error.value.argument == "matrices"
+
+
+def test_sets_name_items_that_exist():
+    with pytest.raises(InvalidInputError, match="n_items is missing"):
+        pt.FeatureDraws.from_sets([[{0}]])
+    with pytest.raises(InvalidInputError, match="draw 1 has the item 4"):
+        pt.FeatureDraws.from_sets([[{0}], [{4}]], n_items=4)
+    draws = pt.FeatureDraws.from_sets([[{"a", "c"}]], item_names="abc")
+    assert draws.sets(0) == ((0, 2),)
