@@ -313,6 +313,27 @@ class FeatureDraws(DrawsFacts):
             )
         return found.point(0)
 
+    def canonical(self, point: Any) -> UInt64s:
+        """A point from an N × K matrix of zeros and ones; points stay what they are."""
+        values = np.asarray(point)
+        if values.dtype == np.uint64:
+            return values
+        return canonical_columns(values.astype(np.bool_).T, np.array([0, values.shape[1]]))[0]
+
+    def together(self, rows: slice, first: Ints, second: Ints) -> NDArray[Any]:
+        """Number of features that two items share in each of some draws, for pairs of items."""
+        chosen = np.arange(self.n_draws)[rows]
+        dense = [unpacked(self.point(m), self._n_items) for m in chosen.tolist()]
+        shared = [(z[first] & z[second]).sum(axis=1) for z in dense]
+        return np.array(shared, np.float64).reshape(chosen.size, first.size)
+
+    def features_per_item(self) -> Ints:
+        """Number of features of each item in each draw, shape (n_draws, n_items)."""
+        counts = np.zeros((self.n_draws, self._n_items), np.int64)
+        for m in range(self.n_draws):
+            counts[m] = unpacked(self.point(m), self._n_items).sum(axis=1)
+        return counts
+
     def rows_at(self, draws: ArrayLike) -> list[UInt64s]:
         """Some draws by number, each as its :meth:`point`."""
         return [self.point(m) for m in np.asarray(draws, np.int64).tolist()]
