@@ -784,7 +784,7 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
     curve = held.curve(n)
     for size in np.unique(held.agreed)[::-1].tolist():
         share = float(curve[size - 1])
-        if size == 1 or _lower_limit(share, part.rest.n_effective, error) < prob:
+        if size == 1 or share < threshold:
             continue
         effective = held.n_effective(size)
         low = _lower_limit(share, effective, error)
@@ -879,15 +879,16 @@ def _lower_limit(share: float, n: float, error: float) -> float:
 
 
 def _share_needed(prob: float, n: float, error: float) -> float:
-    """The smallest share of n draws whose lower limit is at least prob; 1 where there is none."""
-    low, high = prob, 1.0
-    for _ in range(20):
-        middle = (low + high) / 2.0
-        if _lower_limit(middle, n, error) >= prob:
-            high = middle
-        else:
-            low = middle
-    return high
+    """The smallest share of n draws whose lower limit is at least prob; 1 where there is none.
+
+    The limit of k of n draws is at least prob where k or more occur with probability at most
+    error under prob.
+    """
+    from scipy.special import bdtrik
+
+    if prob >= 1.0 or prob**n > error:
+        return 1.0
+    return min(1.0, max(prob, float(bdtrik(1.0 - error, n, prob) + 1.0) / n))
 
 
 def _draws_needed(prob: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class WeightedDraws:
     weights: NDArray[np.float64]
     total: float
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
         """A weight this little short of a threshold reaches it."""
         return MASS * self.total
@@ -210,7 +211,12 @@ def improve(
 
     Half of the items taken out, at random, have to wait until nothing else fits.
     """
-    floor = prob * table.total
+    from partita.kernels.core import grow as kernel
+
+    n, floor = partial.size, prob * table.total
+    order, mass, reach = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    agree, anywhere = np.empty(table.rows.shape[0], np.bool_), np.empty(0, np.int32)
+    limits = (floor, table.tolerance)
     best = partial.copy()
     best_key = (int((best >= 0).sum()), agreeing_weight(table, best))
     idle = rounds = 0
@@ -229,14 +235,21 @@ def improve(
             waiting[out] = rng.random(out.size) < 0.5
             trial = best.copy()
             trial[out] = -1
-            trial = without_gaps(trial)
-        path, _ = grow(table, trial, waiting, floor, stop)
-        size = int((trial >= 0).sum())
-        mass = float(path.mass[-1]) if path.mass.size else agreeing_weight(table, trial)
-        if (size, mass) > (best_key[0], best_key[1] + table.tolerance):
+            left = np.flatnonzero(trial >= 0)
+            _, first, place = np.unique(trial[left], return_index=True, return_inverse=True)
+            trial[left] = first.argsort().argsort()[place]  # numbered by first appearance
+        added = kernel(
+            *(table.rows, table.weights, trial, waiting, *limits),
+            *(order, mass, agree, reach, anywhere, stop),
+        )
+        key = (
+            int((trial >= 0).sum()),
+            float(mass[added - 1] if added else table.weights[agree].sum()),
+        )
+        if key > (best_key[0], best_key[1] + table.tolerance):
             idle = 0
-        if (size, mass) >= best_key:
-            best, best_key = trial, (size, mass)
+        if key >= best_key:
+            best, best_key = trial, key
     return best, rounds
 
 

@@ -156,6 +156,8 @@ class _Distinct:
 
     def __init__(self) -> None:
         self.labels: list[Labels] = []
+        self.words: dict[int, tuple[str, str, str]] = {}
+        """Of a bound: its distance, its clusters, and what differs from the estimate."""
         self._known: dict[bytes, int] = {}
 
     def number(self, labels: Labels) -> int:
@@ -177,20 +179,28 @@ def _estimates(summary: Summary) -> list[tuple[str, str, PointEstimate]]:
 
 
 def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
-    bounds = {
-        kind: BoundChoice(
-            partition=distinct.number(bound.labels[0]),
+    """A ball in words; where several partitions tie at a bound, the first is shown."""
+    level, bounds = percent(ball.prob), {}
+    for kind, bound in ball.bounds.items():
+        number, n_ties = distinct.number(bound.labels[0]), len(bound.mass)
+        if number not in distinct.words:  # most bounds stay from one probability to the next
+            distance = wording.amount(bound.distance, ball.loss)
+            clusters = wording.clusters(bound.labels[0])
+            distinct.words[number] = distance, clusters, wording.difference(ball, kind)
+        distance, clusters, difference = distinct.words[number]
+        ties = f" One of {n_ties:,} that tie." if n_ties > 1 else ""
+        bounds[kind] = BoundChoice(
+            partition=number,
             n_clusters=int(bound.n_clusters[0]),
-            distance=wording.amount(bound.distance, ball.loss),
+            distance=distance,
             mass=f"{bound.mass[0]:.2g}",
-            n_ties=len(bound),
-            text=wording.bound_text(ball, kind),
+            n_ties=n_ties,
+            text=f"{clusters}; {distance} from the estimate. Among the partitions in the {level} "
+            f"ball: {wording.BOUNDS[kind][1]}.{ties}{difference}",
         )
-        for kind, bound in ball.bounds.items()
-    }
     return Level(
         prob=ball.prob,
-        percent=percent(ball.prob),
+        percent=level,
         radius=ball.radius,
         ball=wording.radius(ball),
         sentence=replace(summary, ball=ball).sentence,

@@ -109,18 +109,7 @@ BOUNDS = {
 """Titles of the bounds, and which partition in the ball each one is."""
 
 
-def bound_text(ball: CredibleBall, kind: str) -> str:
-    """What is seen when a bound is shown: the first of its partitions when several tie."""
-    bound = ball.bounds[kind]
-    ties = f" One of {len(bound):,} that tie." if len(bound) > 1 else ""
-    return (
-        f"{clusters(bound.labels[0])}; {amount(bound.distance, ball.loss)} from the estimate. "
-        f"Among the partitions in the {percent(ball.prob)} ball: {BOUNDS[kind][1]}.{ties}"
-        f"{_difference(ball, kind)}"
-    )
-
-
-def _difference(ball: CredibleBall, kind: str) -> str:
+def difference(ball: CredibleBall, kind: str) -> str:
     """What the bound does differently from the estimate, where there are not too many items."""
     if ball.center.size > EXPLAINED_ITEMS:
         return ""
