@@ -12,8 +12,8 @@ import partita as pt
 from benchmarks.data import example1_like, paper_labels
 from benchmarks.job import Job, Setup
 
-EXAMPLE1 = {"vi": 8, "binder": 30, "vi_lb": 8, "omari": 60, "nvi": 60, "id": 60, "nid": 60}
-GALAXIES = {"vi": 3, "binder": 8, "omari": None, "nvi": None, "id": None, "nid": None}
+EXAMPLE1 = {"vi": 8, "binder": 30, "vi_lb": 8, "one_minus_ari": 60, "nvi": 60, "id": 60, "nid": 60}
+GALAXIES = {"vi": 3, "binder": 8, "one_minus_ari": None, "nvi": None, "id": None, "nid": None}
 
 
 def _shown(found: pt.results.PointEstimate) -> str:

@@ -63,7 +63,8 @@ WALK = {
         pt.pairwise_distances(LABELS[:3], d),
     ],
     "expected_loss": lambda d: [
-        pt.expected_loss(LABELS[:3], d, loss) for loss in ("vi", "vi_lb", "ompear", "omari")
+        pt.expected_loss(LABELS[:3], d, loss)
+        for loss in ("vi", "vi_lb", "one_minus_pear", "one_minus_ari")
     ],
     "estimate": lambda d: pt.estimate(d, n_starts=2),
     "price_path": lambda d: pt.price_path(d, n_starts=1),

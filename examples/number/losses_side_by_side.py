@@ -19,7 +19,7 @@ fit = pt.sample(simulated.data, draws=500, burn_in=300, chains=4, rng=0)
 # %%
 # One estimate per loss. "gap" is what a better search could gain at most; a dash means that the
 # loss has no proof.
-names = ["vi", "binder", "vi_lb", "nvi", "id", "nid", "omari", "ompear"]
+names = ["vi", "binder", "vi_lb", "nvi", "id", "nid", "one_minus_ari", "one_minus_pear"]
 estimates = {name: pt.estimate(fit.draws, loss=name) for name in names}
 print(f"{'loss':<8}{'clusters':>9}{'expected':>10}{'gap':>8}{'VI to truth':>13}")
 for name, best in estimates.items():

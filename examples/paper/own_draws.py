@@ -290,7 +290,7 @@ def sections(plan: Plan, figures: Path | None = None) -> Iterator[str]:
 SIZES = (210, 60, 20, 10)
 OFFSETS = (3.0, 2.5, 2.0, 1.5)
 """Centres lie at (±s, ±s) with unit variance: the smaller s, the greater the overlap."""
-UNBALANCED_LOSSES = ("binder", "vi", "vi_lb", "nvi", "id", "nid", "omari", "ompear")
+UNBALANCED_LOSSES = ("binder", "vi", "vi_lb", "nvi", "id", "nid", "one_minus_ari", "one_minus_pear")
 
 
 def unbalanced(plan: Plan) -> str:

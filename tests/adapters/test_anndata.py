@@ -76,7 +76,7 @@ def test_similarity_on_request(adata, labels):
 def test_h5ad_round_trip(adata, labels, summary, tmp_path):
     # 1 − ARI has no lower bound: what is None must not reach the file
     pt.anndata.summarize(adata, draws=labels, similarity=True)
-    pt.anndata.summarize(adata, draws=labels, loss="omari", key_added="ari", max_clusters=2)
+    pt.anndata.summarize(adata, draws=labels, loss="one_minus_ari", key_added="ari", max_clusters=2)
     adata.write_h5ad(tmp_path / "a.h5ad")
     again = anndata.read_h5ad(tmp_path / "a.h5ad")
     check_fields(again, summary)

@@ -104,7 +104,7 @@ def test_the_group_survives_a_file(posterior, summary, tmp_path):
 
 
 def test_a_loss_without_a_bound(labels):
-    dataset = pt.arviz.to_dataset(pt.summarize(labels, loss="omari", bound=None))
+    dataset = pt.arviz.to_dataset(pt.summarize(labels, loss="one_minus_ari", bound=None))
     assert "lower_bound" not in dataset.attrs
     assert dataset.attrs["loss"] == "OneMinusARI()"
     assert dataset.attrs["ball_loss"] == "VI()"

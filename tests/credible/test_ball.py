@@ -321,7 +321,9 @@ def test_a_centre_of_other_length_is_refused():
         pt.credible_ball([[0, 1]], [0, 1]).contains([0])
 
 
-@pytest.mark.parametrize("loss", ["omari", "ompear", "vi_lb", pt.VI(a=0.5), pt.Binder(a=1.5)])
+@pytest.mark.parametrize(
+    "loss", ["one_minus_ari", "one_minus_pear", "vi_lb", pt.VI(a=0.5), pt.Binder(a=1.5)]
+)
 def test_a_loss_that_is_no_metric_is_refused_with_the_reason(loss):
     with pytest.raises(NotSupportedError, match="is not a metric"):
         pt.credible_ball([[0, 1]], [0, 1], loss=loss)

@@ -18,7 +18,7 @@ import partita as pt
 from reference import losses, uncertainty
 
 HERE = Path(__file__).parent / "own_draws"
-LOSSES = ("vi", "binder", "nvi", "id", "nid", "omari", "vi_lb", "ompear")
+LOSSES = ("vi", "binder", "nvi", "id", "nid", "one_minus_ari", "vi_lb", "one_minus_pear")
 
 
 def main() -> None:

@@ -71,10 +71,11 @@ def test_repr_names_only_what_differs_from_the_default():
 
 @pytest.mark.parametrize(
     ("alias", "name"),
-    [("one_minus_ari", "omari"), ("one_minus_pear", "ompear"), ("vi_lower_bound", "vi_lb")],
+    [("omari", "one_minus_ari"), ("ompear", "one_minus_pear"), ("vi_lower_bound", "vi_lb")],
 )
-def test_losses_have_readable_names(alias, name):
-    assert as_loss(alias) == as_loss(name)
+def test_earlier_names_of_losses_warn(alias, name):
+    with pytest.warns(DeprecationWarning, match=name):
+        assert as_loss(alias) == as_loss(name)
 
 
 @every_name

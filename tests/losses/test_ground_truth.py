@@ -106,7 +106,7 @@ def test_salso_distances(loss, value):
             ],
         ),
         # mcclust's pear and salso's omARI.approx.
-        ("ompear", [0.578231292517007, 0.517241379310345, 0.46448087431694, 1.0, 1.0]),
+        ("one_minus_pear", [0.578231292517007, 0.517241379310345, 0.46448087431694, 1.0, 1.0]),
     ],
 )
 def test_expected_losses_of_three_packages(loss, values):
@@ -115,4 +115,4 @@ def test_expected_losses_of_three_packages(loss, values):
 
 def test_expected_ari_of_salso():
     values = [0.558922558922559, 0.521944404297346, 0.466429732484778]
-    assert pt.expected_loss(CANDIDATES[:3], FIVE_DRAWS, "omari") == truth.close(values)
+    assert pt.expected_loss(CANDIDATES[:3], FIVE_DRAWS, "one_minus_ari") == truth.close(values)

@@ -92,7 +92,9 @@ def test_the_largest_diagram():
     assert diagram.heights.max() == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize("loss", ["nid", pt.NID(), pt.VI(a=0.5), "nvi", "id", "omari"], ids=repr)
+@pytest.mark.parametrize(
+    "loss", ["nid", pt.NID(), pt.VI(a=0.5), "nvi", "id", "one_minus_ari"], ids=repr
+)
 @pytest.mark.parametrize("n", [3, 4, 8])
 def test_a_loss_that_is_not_aligned_is_refused(loss, n):
     with pytest.raises(NotSupportedError, match="'vi' or 'binder'") as caught:

@@ -282,9 +282,11 @@ def test_what_a_subclass_asks_of_its_parent_is_its_parents_answer():
     assert pt.expected_loss(ONE, draws, loss=Quartered()) == pytest.approx(
         0.25 * pt.expected_loss(ONE, draws)
     )
-    assert pt.distance(ONE, SINGLETONS, loss=Doubled()) == pt.distance(ONE, SINGLETONS, "omari")
+    assert pt.distance(ONE, SINGLETONS, loss=Doubled()) == pt.distance(
+        ONE, SINGLETONS, "one_minus_ari"
+    )
     assert pt.expected_loss(ONE, draws, loss=Doubled()) == pytest.approx(
-        2.0 * pt.expected_loss(ONE, draws, "ompear")
+        2.0 * pt.expected_loss(ONE, draws, "one_minus_pear")
     )
     with pytest.raises(pt.PartitaError, match="does not say how it measures") as caught:
         pt.distance(ONE, SINGLETONS, loss=Silent())
@@ -345,7 +347,7 @@ def test_strings_with_a_parameter():
 def test_both_sides_of_the_size_of_the_matrix(monkeypatch, matrix_items):
     monkeypatch.setattr(problem, "MATRIX_ITEMS", matrix_items)
     draws = random_draws(9, 12, seed=3)
-    for loss in ("binder", "ompear"):
+    for loss in ("binder", "one_minus_pear"):
         exact = pt.estimate(draws, loss=loss, method="enumerate")
         assert pt.estimate(draws, loss=loss, method="sweep").expected_loss == pytest.approx(
             exact.expected_loss
@@ -353,7 +355,7 @@ def test_both_sides_of_the_size_of_the_matrix(monkeypatch, matrix_items):
 
 
 def test_singletons_are_found_where_all_else_is_level():
-    found = pt.estimate(similarity=np.eye(15), loss="ompear")
+    found = pt.estimate(similarity=np.eye(15), loss="one_minus_pear")
     assert found.n_clusters == 15
     assert found.expected_loss == 0.0
 

@@ -90,7 +90,7 @@ def check_ari(arguments, value, *, names=("truth", "estimate")):
         assert truth == estimate
         assert is_trivial(truth)
         value = 1.0
-    assert 1 - pt.distance(estimate, truth, "omari") == close(value)
+    assert 1 - pt.distance(estimate, truth, "one_minus_ari") == close(value)
 
 
 def check_rand(arguments, value):

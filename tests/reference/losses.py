@@ -146,14 +146,20 @@ def _families(x) -> list[set[int]]:
 
 
 DISTANCES = {"vi": vi, "binder": binder, "nvi": nvi, "id": information_distance, "nid": nid}
-DISTANCES |= {"omari": omari, "vi_lb": vi, "ompear": omari, "jaccard": jaccard, "faro": faro}
+DISTANCES |= {
+    "one_minus_ari": omari,
+    "vi_lb": vi,
+    "one_minus_pear": omari,
+    "jaccard": jaccard,
+    "faro": faro,
+}
 """Loss of an estimate against one truth, by the name of the loss."""
 
 
 def expected(name: str, estimate, draws, weights=None) -> float:
     """Posterior expected loss by its name."""
-    if name in ("vi_lb", "ompear"):
-        surrogate = {"vi_lb": vi_lower_bound, "ompear": ompear}[name]
+    if name in ("vi_lb", "one_minus_pear"):
+        surrogate = {"vi_lb": vi_lower_bound, "one_minus_pear": ompear}[name]
         return surrogate(estimate, similarity(draws, weights))
     given = weights if weights is not None else [1] * len(draws)
     losses = [DISTANCES[name](estimate, row) for row in draws]

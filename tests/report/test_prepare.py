@@ -59,7 +59,7 @@ def test_partitions_are_distinct_and_colours_follow_clusters(summary):
     [
         ("vi", ["estimate", "binder"]),
         ("binder", ["estimate", "vi"]),
-        ("omari", ["estimate", "vi", "binder"]),
+        ("one_minus_ari", ["estimate", "vi", "binder"]),
     ],
 )
 def test_estimates_on_offer(loss, keys):

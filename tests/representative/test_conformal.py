@@ -116,7 +116,7 @@ def test_conformal_set_contains():
 
 def test_refusals():
     with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.p_value(FIVE, FIVE[0], loss="omari")
+        pt.p_value(FIVE, FIVE[0], loss="one_minus_ari")
     with pytest.raises(InvalidInputError, match="rate=0"):
         pt.p_value(FIVE, FIVE[0], rate=0)
     with pytest.raises(UnknownNameError, match="method"):

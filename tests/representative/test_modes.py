@@ -133,7 +133,7 @@ def test_draws_are_limited_and_that_is_said():
 
 def test_refusals():
     with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.modes([ONE, FAR], loss="omari")
+        pt.modes([ONE, FAR], loss="one_minus_ari")
     with pytest.raises(InvalidInputError, match="neighbours"):
         pt.modes([ONE, FAR], neighbours=0)
     with pytest.raises(InvalidInputError, match="max_draws"):

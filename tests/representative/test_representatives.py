@@ -339,7 +339,7 @@ def test_error_of_the_mean_is_that_of_block_means():
 
 def test_refusals():
     with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.representatives(FIVE, n=2, loss="omari")
+        pt.representatives(FIVE, n=2, loss="one_minus_ari")
     with pytest.raises(InvalidInputError, match="only 5 different draws"):
         pt.representatives(FIVE, n=6)
     with pytest.raises(InvalidInputError, match="at least 1"):

@@ -302,7 +302,7 @@ def test_prices_give_a_bound_even_where_the_solver_was_sloppy():
     assert relaxation.bound <= minimum + 1e-12
 
 
-@pytest.mark.parametrize("name", ["vi_lb", "omari", "ompear"])
+@pytest.mark.parametrize("name", ["vi_lb", "one_minus_ari", "one_minus_pear"])
 def test_losses_without_a_known_bound_have_none(name):
     found = pt.estimate(random_posterior(12, 20, 0), loss=name)
     assert found.lower_bound is None

@@ -63,7 +63,7 @@ def test_the_best_of_nine_items_that_keeps_the_rules(loss):
         assert found.expected_loss == pytest.approx(losses[mine].min(), abs=1e-11), (k, s)
 
 
-@pytest.mark.parametrize("loss", ["binder", "ompear", "vi_lb"])
+@pytest.mark.parametrize("loss", ["binder", "one_minus_pear", "vi_lb"])
 def test_a_similarity_matrix_tells_the_best_that_keeps_the_rules(loss):
     draws = pt.Draws(np.random.default_rng(2).integers(0, 3, (9, 6)))
     matrix = pt.similarity(draws)

@@ -43,7 +43,7 @@ def test_many_pieces_without_the_matrix(loss, monkeypatch):
     assert found(capped) == best_draws(draws, loss, 4)
 
 
-@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "omari"])
+@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "one_minus_ari"])
 def test_losses_are_the_expected_losses(loss):
     draws = random_draws(30, 200, seed=3)
     task = make_task(draws, loss)

@@ -138,7 +138,7 @@ def test_where_all_draws_agree_they_are_the_answer(loss, labels):
         assert found.gap in (None, 0.0)
 
 
-@pytest.mark.parametrize("name", ["binder", "vi_lb", "ompear"])
+@pytest.mark.parametrize("name", ["binder", "vi_lb", "one_minus_pear"])
 def test_a_similarity_matrix_is_enough_for_some_losses(name):
     draws = random_posterior(9, 25, 6)
     _, losses = all_losses(draws, name)
@@ -209,7 +209,7 @@ def test_it_prints_what_matters():
     ):
         assert word in text
     assert "proven optimal" in repr(pt.estimate(draws.select_items(range(6))))
-    assert "no lower bound" in repr(pt.estimate(draws, loss="omari"))
+    assert "no lower bound" in repr(pt.estimate(draws, loss="one_minus_ari"))
 
 
 def test_its_html_is_escaped_and_complete():

@@ -44,14 +44,14 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["binder", "vi_lb", "ompear"])
+@pytest.mark.parametrize("loss", ["binder", "vi_lb", "one_minus_pear"])
 def test_from_the_similarity_matrix_alone(loss):
     draws = random_draws(7, 9, seed=2)
     alone = make_task(loss=loss, similarity=pt.similarity(draws))
     assert found(method.search(alone)) == found(method.search(make_task(draws, loss)))
 
 
-@pytest.mark.parametrize("loss", ["nvi", "nid", "id", "omari", "vi"])
+@pytest.mark.parametrize("loss", ["nvi", "nid", "id", "one_minus_ari", "vi"])
 def test_one_cluster_where_entropies_are_zero(loss):
     draws = pt.Draws([[0] * 8, [0, 0, 0, 1, 1, 1, 1, 1]], weights=[9, 1])
     assert found(method.search(make_task(draws, loss))) == [[0] * 8]
@@ -91,7 +91,7 @@ def test_a_cap_proves_nothing_about_all_partitions():
 
 
 def test_one_item():
-    for loss in ("vi", "binder", "vi_lb", "nid", "omari", "ompear"):
+    for loss in ("vi", "binder", "vi_lb", "nid", "one_minus_ari", "one_minus_pear"):
         assert found(method.search(make_task(pt.Draws([[0]]), loss))) == [[0]]
 
 
@@ -121,7 +121,7 @@ def test_all_minimisers_by_strict_evaluation(loss, n_items, weighted):
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["id", "nid", "nvi", "omari"])
+@pytest.mark.parametrize("loss", ["id", "nid", "nvi", "one_minus_ari"])
 def test_bounds_are_below_and_where_linear_exact(loss):
     draws = random_draws(7, 40, seed=3)
     task = make_task(draws, loss)

@@ -174,7 +174,7 @@ def test_time_that_is_up_still_gives_partitions():
     assert task.clock.interrupted
 
 
-@pytest.mark.parametrize("loss", ["binder", "vi_lb", "ompear"])
+@pytest.mark.parametrize("loss", ["binder", "vi_lb", "one_minus_pear"])
 def test_from_the_similarity_matrix_alone(loss):
     draws = random_draws(15, 40, seed=10)
     task = make_task(loss=loss, similarity=pt.similarity(draws))
@@ -183,7 +183,7 @@ def test_from_the_similarity_matrix_alone(loss):
     assert alone["one cluster"] == drawn["one cluster"]
 
 
-@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "nid", "omari"])
+@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "nid", "one_minus_ari"])
 def test_small_and_degenerate(loss):
     assert found(hasse.search(make_task(pt.Draws([[0]]), loss))) == [[0]]
     for row in ([0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 1, 1]):

@@ -58,7 +58,7 @@ def test_cuts_are_those_of_scipy(name):
     assert np.array_equal(all_cuts(merges), pt.canonical(cut_tree(tree).T))
 
 
-@pytest.mark.parametrize("loss", ["binder", "vi_lb", "ompear"])
+@pytest.mark.parametrize("loss", ["binder", "vi_lb", "one_minus_pear"])
 def test_from_the_similarity_matrix_alone(loss):
     draws = random_draws(20, 30, seed=3)
     alone = make_task(loss=loss, similarity=pt.similarity(draws))
@@ -138,12 +138,12 @@ def test_time_that_is_up_still_gives_a_cut(monkeypatch):
 def test_small_and_degenerate():
     assert found(method.search_average(make_task(pt.Draws([[0]])))) == [[0]]
     same = pt.Draws([[0, 0, 1, 1, 1]])
-    for loss in ("vi", "nvi", "ompear", "vi_lb"):
+    for loss in ("vi", "nvi", "one_minus_pear", "vi_lb"):
         assert found(method.search_complete(make_task(same, loss))) == [[0, 0, 1, 1, 1]]
     alone = pt.Draws([[0, 1, 2, 3]])
     assert found(method.search_average(make_task(alone, "nid"))) == [[0, 1, 2, 3]]
     one = pt.Draws([[0] * 7])
-    for loss in ("nvi", "nid", "id", "omari", "vi"):
+    for loss in ("nvi", "nid", "id", "one_minus_ari", "vi"):
         assert found(method.search_average(make_task(one, loss))) == [[0] * 7]
 
 
@@ -160,7 +160,7 @@ def test_refusal():
         ("example1", "binder", "average", 0.06226648),
         ("example1", "binder", "complete", 0.06268914),
         ("galaxy", "vi_lb", "average", 0.57287202356292),
-        ("galaxy", "ompear", "average", 1 - 0.540530333353874),
+        ("galaxy", "one_minus_pear", "average", 1 - 0.540530333353874),
     ],
 )
 def test_values_of_mcclust(name, loss, linkage_name, value):

@@ -74,7 +74,7 @@ def test_linkage_links_a_sample_of_many_items():
 
 def test_ten_items_are_enumerated_and_so_proven():
     draws = random_posterior(10, 30, 3)
-    for loss in ("vi", "omari", "nid"):
+    for loss in ("vi", "one_minus_ari", "nid"):
         assert pt.estimate(draws, loss=loss, bound=None).is_proven_optimal
 
 
@@ -149,7 +149,7 @@ def test_work_without_end_is_ended(monkeypatch):
     np.testing.assert_array_equal(timed.labels, free.labels)
 
 
-@pytest.mark.parametrize("name", ["nvi", "id", "nid", "omari"])
+@pytest.mark.parametrize("name", ["nvi", "id", "nid", "one_minus_ari"])
 def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
     """Of a loss, too, that cannot judge a partition of some of the items."""
     monkeypatch.setattr(starts, "LINKED_ITEMS", 12)

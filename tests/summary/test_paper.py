@@ -84,6 +84,6 @@ def test_what_is_proven_holds_and_constraints_and_methods_are_named(asked, words
 
 
 def test_a_loss_without_a_bound_says_so():
-    summary = pt.summarize(noisy(3, 14, 0.3), loss="omari", progress=False, path=False)
+    summary = pt.summarize(noisy(3, 14, 0.3), loss="one_minus_ari", progress=False, path=False)
     assert "no lower bound" in summary.methods
     assert "proven" not in summary.methods

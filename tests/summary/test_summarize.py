@@ -132,7 +132,7 @@ def test_many_clusters_and_long_names_still_fit():
 
 
 def test_a_loss_that_is_no_metric_gets_a_ball_of_vi(draws):
-    summary = pt.summarize(draws, loss="omari")
+    summary = pt.summarize(draws, loss="one_minus_ari")
     assert summary.loss == pt.OneMinusARI()
     assert summary.ball.loss == pt.VI()
     assert summary.comparison.names == ("VI", "Binder", "OneMinusARI()")

@@ -56,7 +56,7 @@ Examples:
     "losses",
     type=LossName(tuple(LOSSES), case_sensitive=False),
     multiple=True,
-    default=("vi", "binder", "omari"),
+    default=("vi", "binder", "one_minus_ari"),
     show_default=True,
     help="Distance to show; may be given several times.",
 )

@@ -381,11 +381,11 @@ class OneMinusARI(Loss):
     Examples
     --------
     >>> import partita as pt
-    >>> pt.distance([0, 0, 1, 1], [0, 0, 0, 0], loss="omari")
+    >>> pt.distance([0, 0, 1, 1], [0, 0, 0, 0], loss="one_minus_ari")
     1.0
     """
 
-    name: ClassVar[str] = "omari"
+    name: ClassVar[str] = "one_minus_ari"
     title: ClassVar[str] = "one minus the adjusted Rand index"
     term: ClassVar[Term] = "pairs"
     symmetric: ClassVar[bool] = True
@@ -422,11 +422,11 @@ class OneMinusPEAR(Loss):
     --------
     >>> import partita as pt
     >>> draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]])
-    >>> pt.expected_loss([0, 0, 1, 1], draws, loss="ompear").round(4)
+    >>> pt.expected_loss([0, 0, 1, 1], draws, loss="one_minus_pear").round(4)
     array([0.5294])
     """
 
-    name: ClassVar[str] = "ompear"
+    name: ClassVar[str] = "one_minus_pear"
     title: ClassVar[str] = "one minus the posterior expected adjusted Rand index"
     term: ClassVar[Term] = "pairs"
     averages_distances: ClassVar[bool] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -24,13 +25,13 @@ from partita.losses.names import LOSSES, WITH_ARGUMENTS
 from partita.losses.user import verified
 from partita.scan import Block, gather, map_parts
 
-ALIASES = {
+EARLIER = {
     "variation_of_information": "vi",
-    "one_minus_ari": "omari",
-    "one_minus_pear": "ompear",
+    "omari": "one_minus_ari",
+    "ompear": "one_minus_pear",
     "vi_lower_bound": "vi_lb",
 }
-"""Names in full for those that are cryptic, taken wherever a name is."""
+"""Other names of earlier versions, taken with a warning until version 0.4."""
 
 _CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^()]+?)\s*\)\s*")
 
@@ -72,7 +73,7 @@ def as_loss(loss: str | Loss) -> Loss:
             "a function of two label arrays: loss=pt.CallableLoss(function).",
             argument="loss",
         )
-    known = ", ".join(repr(name) for name in (*LOSSES, *ALIASES))
+    known = ", ".join(repr(name) for name in LOSSES)
     raise UnknownNameError(
         f"unknown loss {shown(loss)}; expected one of {known}, one with a parameter, as in "
         "'vi(0.7)' or 'entropy(1.5)', or a loss object.",
@@ -119,7 +120,12 @@ def as_feature_loss(loss: str | Loss) -> Any:
 
 def _by_name(loss: str) -> Loss | None:
     """The loss of a name, or of a name with its parameter; None where there is none."""
-    key = ALIASES.get(loss.lower(), loss.lower())
+    key = loss.lower()
+    if key in EARLIER:
+        warnings.warn(
+            f"loss={loss!r} is now called {EARLIER[key]!r}.", DeprecationWarning, stacklevel=3
+        )
+        key = EARLIER[key]
     if key in LOSSES:
         return class_of(key)()
     call = _CALL.fullmatch(key)

@@ -27,8 +27,8 @@ LOSSES = {
     "nvi": Home("builtin", "NVI", metric=True),
     "id": Home("builtin", "ID", metric=True),
     "nid": Home("builtin", "NID", metric=True),
-    "omari": Home("builtin", "OneMinusARI"),
-    "ompear": Home("builtin", "OneMinusPEAR"),
+    "one_minus_ari": Home("builtin", "OneMinusARI"),
+    "one_minus_pear": Home("builtin", "OneMinusPEAR"),
     "faro": Home("faro", "FARO", metric=True),
 }
 """Losses that a name alone makes. A new one is found everywhere once it stands here."""
