@@ -86,7 +86,7 @@ def test_the_numbers_are_those_of_the_same_labels(summary, twin):
 def test_every_part(summary, runs, form):
     parts = [
         *(runs, summary, summary.estimate, summary.ball, summary.items, summary.clusters),
-        *(summary.counts, summary.sizes, summary.diagnostics, summary.profiles),
+        *(summary.counts, summary.sizes_posterior, summary.diagnostics, summary.profiles),
         *(summary.core, summary.path, summary.curve, summary.comparison),
         *(pt.representatives(runs, n=2), pt.representatives(runs), pt.modes(runs)),
         pt.p_value(runs, summary.labels),

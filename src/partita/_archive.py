@@ -204,7 +204,7 @@ _LATER: dict[str, dict[str, Any]] = {
 }
 """Fields that files of earlier versions lack, and what stands for them."""
 
-_RENAMED = {"Summary": {"rivals": "representatives"}}
+_RENAMED = {"Summary": {"rivals": "representatives", "sizes": "sizes_posterior"}}
 """Fields that files of earlier versions call otherwise."""
 
 _ELSEWHERE = {"Levels": "partita.credible.ball"}

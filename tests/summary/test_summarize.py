@@ -52,7 +52,8 @@ def test_the_parts_are_those_of_their_own_functions(summary, draws):
     assert np.array_equal(summary.clusters.unchanged, clusters.unchanged)
     counts = pt.n_clusters_posterior(draws)
     assert np.array_equal(summary.counts.probabilities, counts.probabilities)
-    assert np.array_equal(summary.sizes.mean, pt.cluster_sizes_posterior(draws).mean)
+    assert summary.sizes.tolist() == pt.cluster_sizes(summary.labels).tolist()
+    assert np.array_equal(summary.sizes_posterior.mean, pt.cluster_sizes_posterior(draws).mean)
     diagnostics = pt.diagnose(draws, estimate=summary.labels)
     assert np.array_equal(summary.diagnostics.rhat, diagnostics.rhat)
     assert summary.diagnostics.agreement == diagnostics.agreement

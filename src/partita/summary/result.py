@@ -113,8 +113,10 @@ class Summary(Result):
     clusters : ClusterUncertainty
     counts : ClusterCounts
         Posterior of the number of clusters.
-    sizes : ClusterSizes
+    sizes_posterior : ClusterSizes
         Posterior of the sorted cluster sizes.
+    sizes : ndarray of int64, shape (n_clusters,)
+        Sizes of the clusters of the estimate.
     diagnostics : Diagnostics
     profiles : Profiles or None
         What each cluster is like, column by column, when there are data.
@@ -157,7 +159,7 @@ class Summary(Result):
     items: ItemUncertainty
     clusters: ClusterUncertainty
     counts: ClusterCounts
-    sizes: ClusterSizes
+    sizes_posterior: ClusterSizes
     diagnostics: Diagnostics
     profiles: Profiles | None
     options: Mapping[str, Any]
@@ -210,6 +212,11 @@ class Summary(Result):
     def n_clusters(self) -> int:
         """Number of clusters of the estimate."""
         return self.estimate.n_clusters
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Sizes of the clusters of the estimate, the largest first."""
+        return np.bincount(self.labels)
 
     @property
     def loss(self) -> Loss:
@@ -303,7 +310,7 @@ class Summary(Result):
             "profiles": self.profiles,
             "bounds": self.ball,
             "n_clusters": self.counts,
-            "sizes": self.sizes,
+            "sizes": self.sizes_posterior,
             "diagnostics": self.diagnostics,
             "comparison": self.comparison,
             "path": self.path,

@@ -306,7 +306,7 @@ def summarize(
         estimate=found,
         ball=ball,
         counts=n_clusters_posterior(clean),
-        sizes=sizes,
+        sizes_posterior=sizes,
         profiles=profiled,
         diagnostics=diagnostics,
         options=_options(measure, level, overlap, {**wishes, "path": path}),

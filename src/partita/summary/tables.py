@@ -330,7 +330,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "clusters": _columns(summary.clusters),
         "profiles": None if summary.profiles is None else _columns(summary.profiles),
         "n_clusters_posterior": _columns(summary.counts),
-        "sizes_posterior": _columns(summary.sizes),
+        "sizes_posterior": _columns(summary.sizes_posterior),
         "diagnostics": _diagnostics(summary.diagnostics),
         "representatives": None if several is None else fields_of(several, *_SEVERAL),
         "path": None if summary.path is None else _path(summary.path),
