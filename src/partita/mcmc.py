@@ -39,11 +39,16 @@ def rank_normalised(chains: Chains) -> Chains:
 def rhat(chains: Chains) -> float:
     """Rank-normalised split R-hat, the larger of the one of location and the one of scale."""
     halves = split(chains)
-    folded = np.abs(halves - np.median(halves))
-    return max(_rhat(rank_normalised(halves)), _rhat(rank_normalised(folded)))
+    return max(rhat_of_halves(rank_normalised(halves)), rhat_of_scale(halves))
 
 
-def _rhat(chains: Chains) -> float:
+def rhat_of_scale(halves: Chains) -> float:
+    """R-hat of the distances from the median, rank-normalised."""
+    return rhat_of_halves(rank_normalised(np.abs(halves - np.median(halves))))
+
+
+def rhat_of_halves(chains: Chains) -> float:
+    """R-hat of halves of chains as they are."""
     n = chains.shape[1]
     between = n * chains.mean(axis=1).var(ddof=1)
     within = chains.var(axis=1, ddof=1).mean()
@@ -52,7 +57,7 @@ def _rhat(chains: Chains) -> float:
 
 def ess_bulk(chains: Chains) -> float:
     """Effective sample size for the middle of the distribution: of the rank-normalised draws."""
-    return _ess(rank_normalised(split(chains)))
+    return ess_of_halves(rank_normalised(split(chains)))
 
 
 def ess_within(chains: Chains) -> float:
@@ -60,18 +65,18 @@ def ess_within(chains: Chains) -> float:
 
     Chains that disagree have a small ``ess_bulk``; this number does not know of the others.
     """
-    return _ess(rank_normalised(split(chains)), between=False)
+    return ess_of_halves(rank_normalised(split(chains)), between=False)
 
 
 def ess_mean(chains: Chains) -> float:
     """Effective sample size for the mean."""
-    return _ess(split(chains))
+    return ess_of_halves(split(chains))
 
 
 def ess_tail(chains: Chains) -> float:
     """Effective sample size for the 5% and 95% quantiles, the smaller one."""
     ends = np.quantile(chains, (0.05, 0.95))
-    return min(_ess(split((chains <= end).astype(np.float64))) for end in ends)
+    return min(ess_of_halves(split((chains <= end).astype(np.float64))) for end in ends)
 
 
 def mcse_mean(chains: Chains) -> float:
@@ -82,7 +87,7 @@ def mcse_mean(chains: Chains) -> float:
 def mcse_quantile(chains: Chains, prob: float) -> float:
     """Monte Carlo standard error of a quantile: half the width of its one-sigma interval."""
     size = chains.size
-    effective = _ess(split((chains <= np.quantile(chains, prob)).astype(np.float64)))
+    effective = ess_of_halves(split((chains <= np.quantile(chains, prob)).astype(np.float64)))
     a, b = effective * prob + 1.0, effective * (1.0 - prob) + 1.0
     low, high = (beta_quantile(a, b, p) * size - 1.0 for p in _ONE_SIGMA)
     ordered = np.sort(chains, axis=None)
@@ -90,35 +95,44 @@ def mcse_quantile(chains: Chains, prob: float) -> float:
     return float(ends[1] - ends[0]) / 2.0
 
 
-def _autocovariance(chains: Chains) -> Chains:
-    """Autocovariances of each chain, divided by its length."""
-    n = chains.shape[1]
-    centred = chains - chains.mean(axis=1, keepdims=True)
-    power = np.fft.rfft(centred, 2 * n, axis=1)
-    return np.asarray(np.fft.irfft(power * np.conj(power), 2 * n, axis=1)[:, :n] / n)
+def ess_of_halves(
+    chains: Chains, *, between: bool = True, covariance: NDArray[np.float64] | None = None
+) -> float:
+    """All draws over twice the sum of their correlations, by Geyer's monotone sequence.
 
-
-def _ess(chains: Chains, *, between: bool = True) -> float:
-    """All draws over twice the sum of their correlations, by Geyer's monotone sequence."""
-    if np.ptp(chains) < np.finfo(np.float64).resolution:  # a constant
-        return float(chains.size)
+    Of halves of chains as they are. ``covariance`` is their :func:`autocovariance`, where it is
+    known.
+    """
+    size = chains.size
+    spread = float(np.ptp(chains))
+    if spread < np.finfo(np.float64).resolution:  # a constant
+        return float(size)
     n_chains, n = chains.shape
-    covariance = _autocovariance(chains).mean(axis=0)
+    if covariance is None:
+        covariance = autocovariance(chains)
     within = covariance[0] * n / (n - 1.0)
     whole = covariance[0]
     if between and n_chains > 1:
         whole = whole + chains.mean(axis=1).var(ddof=1)
-    if whole <= (1e-12 * np.ptp(chains)) ** 2:  # every chain is a constant of its own
-        return float(chains.size)
+    if whole <= (1e-12 * spread) ** 2:  # every chain is a constant of its own
+        return float(size)
     rho = 1.0 - (within - covariance) / whole
     rho[0] = 1.0
     # Sums of neighbours are positive and fall, for a reversible chain; rounding ends that.
-    last = 1
-    while last < n - 3 and rho[last - 1] + rho[last] > 0.0:
-        last += 2
-    pairs = rho[: last - 1].reshape(-1, 2).sum(axis=1)
-    tau = -1.0 + 2.0 * float(np.minimum.accumulate(pairs).sum()) + max(0.0, float(rho[last - 1]))
-    return chains.size / max(tau, 1.0 / math.log10(chains.size))
+    pairs = rho[: n // 2 * 2].reshape(-1, 2).sum(axis=1)[: max(0, (n - 3) // 2)]
+    positive = pairs > 0.0
+    count = pairs.size if positive.all() else int(positive.argmin())
+    falling = np.minimum.accumulate(pairs[:count])
+    tau = -1.0 + 2.0 * float(falling.sum()) + max(0.0, float(rho[2 * count]))
+    return size / max(tau, 1.0 / math.log10(size))
+
+
+def autocovariance(chains: Chains) -> NDArray[np.float64]:
+    """Mean over chains, on the last axis but one, of the autocovariances, divided by n."""
+    n = chains.shape[-1]
+    power = np.fft.rfft(chains - chains.mean(axis=-1, keepdims=True), 2 * n)
+    spectrum = (np.square(power.real) + np.square(power.imag)).mean(axis=-2)
+    return np.asarray(np.fft.irfft(spectrum, 2 * n)[..., :n] / n)
 
 
 # ---------------------------------------------------------------- importance weights

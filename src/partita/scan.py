@@ -76,9 +76,11 @@ def block_of(draws: Draws, where: slice) -> Block:
 
 
 def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
-    """What a block has besides its labels."""
-    shares = draws.probabilities[where]
-    return where.start, draws.n_clusters[where], shares, draws.weights is not None
+    """What a block has besides its labels. Copies: kernels compile anew for arrays to read only."""
+    number = draws.n_clusters[where].copy()
+    if draws.weights is not None:
+        return where.start, number, draws.weights[where].copy(), True
+    return where.start, number, np.full(number.size, 1.0 / draws.n_draws), False
 
 
 def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
@@ -373,16 +375,14 @@ def _shapes(block: Block, *, n_ranks: int) -> tuple[Floats, Int32s]:
     from partita.kernels.uncertainty import shapes
 
     rows = block.rows
-    entropy = np.empty(rows.shape[0])
-    ranked = np.empty((rows.shape[0], n_ranks), np.int32)
-    shapes(rows, block.n_clusters, entropy_terms(rows.shape[1]), entropy, ranked)
-    return entropy, ranked
+    return shapes(rows, block.n_clusters, entropy_terms(rows.shape[1]), n_ranks)
 
 
 def chains_of(draws: Draws) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Names of the chains, and the number of each draw's; draws of unknown chain form one."""
-    chain = np.zeros(draws.n_draws, np.int64) if draws.chain is None else draws.chain
-    return np.unique(chain, return_inverse=True)
+    if draws.chain is None:
+        return np.zeros(1, np.int64), np.zeros(draws.n_draws, np.int64)
+    return np.unique(draws.chain, return_inverse=True)
 
 
 def long_chains(draws: Draws) -> NDArray[np.bool_]:
@@ -391,23 +391,33 @@ def long_chains(draws: Draws) -> NDArray[np.bool_]:
     Chains below a tenth of the longest are not, nor are those below eight draws beside one that
     has eight or more: all chains are cut to the shortest that counts.
     """
-    _, number = chains_of(draws)
-    lengths = np.bincount(number)
+    return _long(np.bincount(chains_of(draws)[1]))
+
+
+def _long(lengths: NDArray[np.intp]) -> NDArray[np.bool_]:
     longest = int(lengths.max())
     return np.asarray((10 * lengths >= longest) & ((lengths >= 8) | (longest < 8)))
 
 
-def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One row per chain, in the order sampled; draws of unknown chain form one chain.
+def chain_rows(draws: Draws) -> NDArray[np.int64]:
+    """Numbers of the draws, one row per chain, in the order sampled.
 
-    Chains of different length are cut to the shortest by dropping their
-    earliest draws, those most likely to be burn-in. Chains that are too short beside the
-    others (:func:`long_chains`) are left out.
+    Draws of unknown chain form one chain. Chains of different length are cut to the shortest by
+    dropping their earliest draws, those most likely to be burn-in. Chains that are too short
+    beside the others (:func:`long_chains`) are left out.
     """
+    if draws.chain is None:
+        return np.arange(draws.n_draws)[None, :]
     _, number = chains_of(draws)
-    rows = [values[number == chain] for chain in np.flatnonzero(long_chains(draws)).tolist()]
-    shortest = min(row.size for row in rows)
-    return np.stack([row[row.size - shortest :] for row in rows])
+    lengths = np.bincount(number)
+    kept = np.flatnonzero(_long(lengths))
+    shortest = int(lengths[kept].min())
+    return np.stack([np.flatnonzero(number == chain)[-shortest:] for chain in kept.tolist()])
+
+
+def by_chain(draws: Draws, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One row of values per chain; see :func:`chain_rows`."""
+    return np.asarray(values[chain_rows(draws)])
 
 
 def error_of(

@@ -942,16 +942,14 @@ def _with_each_item(table: WeightedDraws, partial: Labels, rest: Draws) -> NDArr
 
 def _numbered(labels: Labels, numbers: Labels | None) -> Labels:
     """Partial labels in the numbers of an estimate; clusters without a counterpart come last."""
-    from partita.kernels.uncertainty import match_row, members_of
+    from partita.kernels.uncertainty import match_rows
 
     if numbers is None:
         return labels
     items = np.flatnonzero(labels >= 0)
-    number_of = np.empty(int(labels.max()) + 1, np.int64)
-    reference = members_of(numbers[items], int(numbers.max()) + 1)
-    match_row(*reference, labels[items], number_of.size, number_of)
-    unmatched = np.flatnonzero(number_of < 0)
-    number_of[unmatched] = int(numbers.max()) + 1 + np.arange(unmatched.size)
+    k, own = int(numbers.max()) + 1, labels[items]
+    match, _ = match_rows(numbers[items], k, own[None, :], np.array([int(labels.max()) + 1]))
+    number_of = np.where(match[0] < 0, k - 1 - match[0], match[0])
     found = labels.copy()
     found[items] = number_of[labels[items]]
     return found

@@ -498,24 +498,17 @@ def _compared(
     block: Block, *, estimate: Labels, sizes: Ints, limit: float, items: slice
 ) -> tuple[Floats, ...]:
     """Sums over one block. Whole weights until the end: unweighted, they are exact counts."""
-    from partita.kernels.uncertainty import compare_with_estimate, members_of
+    from partita.kernels.uncertainty import compare_with_estimate
 
-    n, k, some = estimate.size, sizes.size, items.stop - items.start
-    logs = np.zeros(n + 1)
-    np.log2(np.arange(1, n + 1), out=logs[1:])
-    shapes = [(some, k + 1), (k, some), *[(some,)] * 3, *[(k,)] * 2]
-    sums = [np.zeros(shape) for shape in shapes]
-    compare_with_estimate(
+    sums = compare_with_estimate(
         estimate,
         sizes,
-        *members_of(estimate, k),
         block.rows,
         block.n_clusters,
-        np.array(block.counts),
-        logs,
+        block.counts,
         limit,
         items.start,
-        *sums,
+        items.stop - items.start,
     )
     sums[1] = sums[1].T.copy()
     return tuple(sums)
@@ -754,8 +747,8 @@ def align(draws: DrawsLike, reference: LabelsLike, *, n_jobs: int | None = None)
 
 
 def _aligned(block: Block, *, reference: Labels, k: int) -> Int32s:
-    from partita.kernels.uncertainty import align_rows
+    from partita.kernels.uncertainty import match_rows
 
-    out = np.empty(block.labels.shape, np.int32)
-    align_rows(reference, k, block.rows, block.n_clusters, out)
-    return out
+    rows = block.rows
+    match, _ = match_rows(reference, k, rows, block.n_clusters)
+    return np.take_along_axis(match, rows, axis=1)

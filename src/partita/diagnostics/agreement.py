@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DrawsLike, Labels, by_item, canonical
 from partita.losses.evaluate import as_loss, pairwise_distances
-from partita.mcmc import ess_within
+from partita.mcmc import autocovariance, ess_of_halves, ess_within, rank_normalised
 from partita.posterior import Posterior
-from partita.scan import Block, by_chain, chains_of, concatenated, map_blocks, sum_blocks
+from partita.scan import Block, chain_rows, chains_of, concatenated, map_blocks, sum_blocks
 
 MAX_PAIRS = 5_000
 """Pairs of items compared by default; a random subset when there are more."""
@@ -148,7 +148,9 @@ def chain_agreement(
     max_pairs = whole(max_pairs, "max_pairs", least=1)
     columns = functionals(Posterior(clean, n_jobs)).values()
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
-    inflation = inflation_of(clean, columns, pairs.first, pairs.second, n_jobs)
+    rows = chain_rows(clean)
+    most = max(times_correlated(column[rows]) for column in columns)
+    inflation = max(most, inflation_of_pairs(pairs.some, rows))
     return agreement_of(clean, pairs, inflation, n_jobs)
 
 
@@ -175,7 +177,8 @@ def agreement_of(
     by_quarter = (counts / sizes[:, :, None]).var(axis=1, ddof=1).mean(axis=0) / 4.0
     noise = np.maximum(inflation * binomial, by_quarter)
     worst = np.argsort(spread / binomial, kind="stable")[-SOME_PAIRS:]
-    times, _ = _times_of_pairs(draws, first[worst], second[worst], n_jobs)
+    series = _together(draws, first[worst], second[worst], n_jobs)
+    times = _times_of_pairs(series, chain_rows(draws))
     own = np.maximum(noise[worst], times * binomial[worst])
     # The fewer effective draws there are, the less is known of the autocorrelation itself.
     unsure = 1.0 + 20.0 * n_chains * inflation / draws.n_draws
@@ -188,37 +191,66 @@ def agreement_of(
     return ChainAgreement(average, largest, first.size, complete, n_chains, *excess)
 
 
-def _times_of_pairs(
-    draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None
-) -> tuple[Floats, Floats]:
-    """Draws worth one independent draw, for whether two items are together; and variances."""
-    if isinstance(draws, Draws):
-        together = partial(_together, first=first, second=second)
-        (rows,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
-    else:
-        rows = draws.together(np.arange(draws.n_draws), first, second)
-    return np.array([times_correlated(by_chain(draws, c)) for c in rows.T]), rows.var(axis=0)
+def _together(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:
+    """Whether items of some pairs are together, one row per draw and one column per pair.
+
+    Of feature draws, how many features they share.
+    """
+    if not isinstance(draws, Draws):
+        return np.asarray(draws.together(np.arange(draws.n_draws), first, second))
+    together = partial(_together_in, first=first, second=second)
+    (series,) = concatenated(map_blocks(together, draws, n_jobs=n_jobs))
+    return series
 
 
-def _together(block: Block, *, first: Ints, second: Ints) -> tuple[Floats]:
-    return ((block.labels[:, first] == block.labels[:, second]).astype(np.float64),)
+def _together_in(block: Block, *, first: Ints, second: Ints) -> tuple[NDArray[np.bool_]]:
+    return (block.labels[:, first] == block.labels[:, second],)
+
+
+def _times_of_pairs(series: NDArray[Any], rows: Ints) -> Floats:
+    """Draws worth one independent draw within chains, for each column.
+
+    The normal scores of two values are those two values but for shift and scale, which change no
+    autocorrelation: there is no need to rank them.
+    """
+    times = np.ones(series.shape[1])
+    if rows.shape[1] < 8:
+        return times
+    chains = series[rows].transpose(2, 0, 1).astype(np.float64)
+    half = rows.shape[1] // 2
+    halves = np.concatenate([chains[:, :, :half], chains[:, :, -half:]], axis=1)
+    if series.dtype != np.bool_:
+        halves = np.stack([rank_normalised(each) for each in halves])
+    covariances = autocovariance(halves)
+    for j in range(times.size):
+        if np.ptp(chains[j]) > 0.0:
+            ess = ess_of_halves(halves[j], between=False, covariance=covariances[j])
+            times[j] = rows.size / ess
+    return times
 
 
 def inflation_of(
     draws: AnyDraws, functionals: Iterable[Floats], first: Ints, second: Ints, n_jobs: int | None
 ) -> float:
     """Draws worth one independent draw within chains: the most of functionals, and of pairs."""
-    most = max(1.0, *(times_correlated(by_chain(draws, column)) for column in functionals))
-    return max(most, inflation_of_pairs(draws, first, second, n_jobs))
+    rows = chain_rows(draws)
+    most = max(times_correlated(column[rows]) for column in functionals)
+    return max(most, inflation_of_pairs(_some_pairs(draws, first, second, n_jobs), rows))
 
 
-def inflation_of_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> float:
+def _some_pairs(draws: AnyDraws, first: Ints, second: Ints, n_jobs: int | None) -> NDArray[Any]:
+    """Whether a few of the pairs are together, one row per draw."""
+    few = spread_out(np.arange(first.size), SOME_PAIRS) if first.size else first
+    return _together(draws, first[few], second[few], n_jobs)
+
+
+def inflation_of_pairs(series: NDArray[Any], rows: Ints) -> float:
     """Draws worth one independent draw within chains, for whether two items are together."""
-    if first.size == 0:
+    variance = series.var(axis=0)
+    if not variance.any():
         return 1.0
-    some = spread_out(np.arange(first.size), SOME_PAIRS)
-    times, variance = _times_of_pairs(draws, first[some], second[some], n_jobs)
-    return float((times * variance).sum() / variance.sum()) if variance.any() else 1.0
+    times = _times_of_pairs(series, rows)
+    return float((times * variance).sum() / variance.sum())
 
 
 def times_correlated(chains: Floats) -> float:
@@ -284,7 +316,7 @@ class PairCounts(NamedTuple):
     ``quarter`` is that of each draw, numbered through the chains; ``counts`` has one row for
     each of them, ``sizes`` its number of draws. ``complete``: these are all pairs. Of feature
     draws, ``counts`` are of shared features, of which two items may have several: ``more`` is the
-    sum of x² − x over the draws.
+    sum of x² − x over the draws. ``some`` are a few of the pairs, one row per draw.
     """
 
     first: Ints
@@ -294,6 +326,7 @@ class PairCounts(NamedTuple):
     counts: Floats
     sizes: Ints
     more: Floats
+    some: NDArray[Any]
 
 
 def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | None) -> PairCounts:
@@ -310,7 +343,8 @@ def count_pairs(draws: AnyDraws, max_pairs: int, rng: Rng | None, n_jobs: int | 
         for part in range(sizes.size):
             shared = draws.together(np.flatnonzero(quarter == part), first, second)
             counts[part], more[part] = shared.sum(axis=0), (shared * (shared - 1.0)).sum(axis=0)
-    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes, more)
+    some = _some_pairs(draws, first, second, n_jobs)
+    return PairCounts(first, second, complete, quarter, np.asarray(counts), sizes, more, some)
 
 
 def _counted(
@@ -424,7 +458,7 @@ def drift(
     if draws.n_items > MATCHED_ITEMS:
         items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
     # Within quarters, where a change from one to the next does not pass for autocorrelation.
-    local = inflation_of_pairs(draws._with(chain=part), pairs.first, pairs.second, n_jobs)
+    local = inflation_of_pairs(pairs.some, chain_rows(draws._with(chain=part)))
     # Side by side: each has a kernel that takes as long as all the rest.
     questions: list[Callable[[], tuple[float, ...]]] = [
         partial(_of_pairs, draws, pairs, max(inflation, local)),
@@ -519,14 +553,13 @@ def _moved(draws: AnyDraws, seen: Ints, items: Ints) -> Floats:
 
 def _mismatches(rows: Int32s) -> Floats:
     """Share of the items outside the largest overlap of matched clusters, for all pairs of rows."""
-    from partita.kernels.uncertainty import align_rows
+    from partita.kernels.uncertainty import match_rows
 
     clusters = rows.max(axis=1).astype(np.int64) + 1
     apart = np.zeros((len(rows), len(rows)))
     for r in range(len(rows) - 1):
-        aligned = np.empty_like(rows[r + 1 :])
-        align_rows(rows[r], int(clusters[r]), rows[r + 1 :], clusters[r + 1 :], aligned)
-        apart[r, r + 1 :] = apart[r + 1 :, r] = (aligned != rows[r]).mean(axis=1)
+        _, shared = match_rows(rows[r], int(clusters[r]), rows[r + 1 :], clusters[r + 1 :])
+        apart[r, r + 1 :] = apart[r + 1 :, r] = (rows.shape[1] - shared) / rows.shape[1]
     return apart
 
 

@@ -26,16 +26,26 @@ from partita.diagnostics.agreement import (
     drift,
     first_tenth,
     functionals,
-    inflation_of,
+    inflation_of_pairs,
+    times_correlated,
     times_mean,
 )
 from partita.draws import AnyDraws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, LabelsLike, data_frame
-from partita.mcmc import ess_bulk, ess_tail, ess_within, mcse_mean, rhat
+from partita.mcmc import (
+    autocovariance,
+    ess_of_halves,
+    ess_tail,
+    mcse_mean,
+    rank_normalised,
+    rhat_of_halves,
+    rhat_of_scale,
+    split,
+)
 from partita.posterior import any_posterior
-from partita.scan import by_chain, chains_of, long_chains, weighted_error
+from partita.scan import chain_rows, chains_of, long_chains, weighted_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -474,25 +484,23 @@ def diagnose_values(
         kept = np.flatnonzero(long[chains_of(draws)[1]])
         compared = draws[kept]
         columns = {name: column[kept] for name, column in values.items()}
-    measure = _weighted if weighted else _chained
+    rows = chain_rows(compared)
+    n_looks = 2 * len(columns)
+    measure = partial(_weighted, compared) if weighted else partial(_chained, rows, n_looks)
     # In threads, whatever backend is chosen: the draws would travel for little work.
-    table = np.array(run(partial(measure, compared), columns.values(), count_jobs(n_jobs))).T
-    mean, sd, mcse, ess_bulk, ess_tail, rhat = table
+    table = np.array(run(measure, columns.values(), count_jobs(n_jobs))).T
+    mean, sd, mcse, ess_bulk, ess_tail, rhat, by_chance, times = table
     if compared is not draws:
         mean = np.array([column.mean() for column in values.values()])
         sd = np.array([column.std(ddof=1) for column in values.values()])
     agreement, start = None, None
-    by_chance = np.ones(len(values))
     drifted = Drift(*[float("nan")] * 3)
     if not weighted:
-        chained = {name: by_chain(compared, column) for name, column in columns.items()}
         pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
-        values_of = columns.values()
-        inflation = inflation_of(compared, values_of, pairs.first, pairs.second, n_jobs)
+        inflation = max(inflation_of_pairs(pairs.some, rows), float(times.max()))
         if compared.n_chains > 1:
             agreement = agreement_of(compared, pairs, inflation, n_jobs)
-        by_chance = np.array([_highest_rhat(c, 2 * len(chained)) for c in chained.values()])
-        start = first_tenth(chained)
+        start = first_tenth({name: column[rows] for name, column in columns.items()})
         if compared.n_draws // compared.n_chains >= _MIN_DRAWS:
             # Slow chains are warned about already: what they explain is no drift.
             slow = max(1.0, compared.n_draws / float(np.nanmin(ess_bulk)))
@@ -526,45 +534,46 @@ def diagnose_values(
     )
 
 
-def _pieces(chains: Floats) -> Floats:
-    """Chains as R-hat compares them: a single one is cut in half, and R-hat halves that again."""
-    if chains.shape[0] > 1:
-        return chains
-    half = chains.shape[1] // 2
-    return np.stack([chains[0, :half], chains[0, -half:]])
+def _chained(rows: Ints, n_looks: int, column: Floats) -> tuple[float, ...]:
+    """Mean, sd, mcse, bulk and tail ESS, R-hat, what chance explains of it, draws worth one.
 
-
-def _highest_rhat(chains: Floats, n_looks: int) -> float:
-    """What R-hat of mixed chains exceeds once in a thousand times, the largest of several.
-
-    Of m halves of chains that are worth S draws, (R-hat² − 1)·S/m is χ²/(m − 1) with m − 1
-    degrees of freedom, about.
+    R-hat compares the chains, a single one as two halves, each cut in half again. Of the largest
+    of ``n_looks`` mixed ones, chance explains what they exceed once in a thousand times: of m
+    halves of chains that are worth S draws, (R-hat² − 1)·S/m is χ²/(m − 1) with m − 1 degrees of
+    freedom, about. The last number is :func:`times_correlated`.
     """
-    if chains.shape[1] < _MIN_DRAWS or np.ptp(chains) == 0.0:
-        return 1.0
-    pieces = _pieces(chains)
-    m = 2 * pieces.shape[0]
-    return float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / ess_within(pieces)))
-
-
-def _chained(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
-    """Mean, sd, mcse, bulk and tail ESS, R-hat, all over the same draws."""
-    chains = by_chain(draws, column)
+    chains = column[rows]
     mean = float(column.mean())
     sd = float(column.std(ddof=1)) if column.size > 1 else float("nan")
     nothing = float("nan")
     if chains.shape[1] < _MIN_DRAWS:
-        return mean, sd, nothing, nothing, nothing, nothing
+        return mean, sd, nothing, nothing, nothing, nothing, 1.0, times_correlated(chains)
     if np.ptp(column) == 0.0:  # a constant has no error, and its R-hat is 0/0
-        return mean, 0.0, 0.0, float(column.size), float(column.size), nothing
+        size = float(column.size)
+        return mean, 0.0, 0.0, size, size, nothing, 1.0, 1.0
+    if np.ptp(chains) == 0.0:  # what varies was cut off
+        return mean, sd, 0.0, float(chains.size), float(chains.size), nothing, 1.0, 1.0
+    halves = split(chains)
+    ranked = rank_normalised(halves)
+    covariance = autocovariance(ranked)
+    within = ess_of_halves(ranked, between=False, covariance=covariance)
+    parts, ranked_parts, worth = halves, ranked, within
+    if len(chains) == 1:
+        parts, ranked_parts = split(halves), split(ranked)
+        if ranked_parts.size < ranked.size:  # some draws are left out, and ranks are others
+            ranked_parts = rank_normalised(parts)
+        worth = ess_of_halves(ranked_parts, between=False)
+    m = len(parts)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (
             mean,
             sd,
             mcse_mean(chains),
-            ess_bulk(chains),
+            ess_of_halves(ranked, covariance=covariance),
             ess_tail(chains),
-            rhat(_pieces(chains)),
+            max(rhat_of_halves(ranked_parts), rhat_of_scale(parts)),
+            float(np.sqrt(1.0 + times_mean(m - 1.0, RARE / n_looks) * m / worth)),
+            chains.size / within,
         )
 
 
@@ -573,8 +582,9 @@ def _weighted(draws: AnyDraws, column: Floats) -> tuple[float, ...]:
     weights, effective = draws.probabilities, draws.n_effective
     mean = float(weights @ column)
     sd = float(np.sqrt(weights @ np.square(column - mean)))
+    nothing = float("nan")
     if draws.chain is None or sd == 0.0:
-        return mean, sd, sd / effective**0.5, effective, effective, float("nan")
+        return mean, sd, sd / effective**0.5, effective, effective, nothing, 1.0, 1.0
     mcse = weighted_error(draws, column)
     effective = (sd / mcse) ** 2 if mcse > 0.0 else effective
-    return mean, sd, mcse, effective, effective, float("nan")
+    return mean, sd, mcse, effective, effective, nothing, 1.0, 1.0

@@ -15,7 +15,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
 from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
-from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
 
 WORD = 64
 """Bits of a word."""
@@ -192,6 +192,7 @@ def _fill_sums(
 
 def distances(estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats, form: Form) -> Floats:
     """Loss of one estimate against each row (a truth)."""
+    estimate, k_rows = writable(estimate), writable(k_rows)
     sizes, order, table, count = _prepared(estimate, k_rows)
     out = np.empty(len(rows))
     _fill_distances(estimate, sizes, order, rows, k_rows, terms, form, table, count, out)
@@ -202,6 +203,7 @@ def sums_of_rows(
     estimate: Int32s, rows: Int32s, k_rows: Ints, terms: Floats
 ) -> tuple[Floats, Floats]:
     """Σ f(n_te) and Σ f(n_t) of each row."""
+    estimate, k_rows = writable(estimate), writable(k_rows)
     sizes, order, table, count = _prepared(estimate, k_rows)
     joint, truth = np.empty(len(rows)), np.empty(len(rows))
     _fill_sums(estimate, sizes, order, rows, k_rows, terms, table, count, joint, truth)
@@ -261,6 +263,7 @@ def companions(
     within[i] = Σ_r w_r |C_r(i) ∩ Ĉ(i)| and anywhere[i] = Σ_r w_r |C_r(i)|: the
     row sums of the similarity matrix, without the matrix.
     """
+    estimate, k_rows = writable(estimate), writable(k_rows)
     sizes, order, table, count = _prepared(estimate, k_rows)
     _add_companions(estimate, sizes, order, rows, k_rows, weights, table, count, within, anywhere)
 

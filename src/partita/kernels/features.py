@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, part_of_kernel
-from partita.kernels.arrays import Int32s, Ints, UInt64s
-from partita.kernels.uncertainty import assign, overlaps
+from partita.kernels._jit import kernel, part_of_kernel
+from partita.kernels.arrays import Ints, UInt64s
+from partita.kernels.uncertainty import assign
 
 
 @part_of_kernel
@@ -42,36 +42,30 @@ def cells_of(z: UInt64s, t: UInt64s, starts: Ints, column: Ints, count: Ints) ->
         starts[k + 1] = cells
 
 
-@array_kernel
 def matched_overlaps(z: UInt64s, columns: UInt64s, offsets: Ints, out: Ints) -> None:
     """M(Z, T): the largest total overlap of columns matched one to one, for every draw T."""
+    most = max(len(z), int(np.diff(offsets).max(initial=0)))
+    cells = np.empty((2, len(z) * most + 1), np.int64)
+    _matched_overlaps(z, columns, offsets, cells, np.empty((11, most + 1), np.int64), out)
+
+
+@kernel
+def _matched_overlaps(
+    z: UInt64s, columns: UInt64s, offsets: Ints, cells: Ints, work: Ints, out: Ints
+) -> None:
+    starts, column_of, row_of, u, v = work[0], work[1], work[2], work[3], work[4]
+    column, count = cells[0], cells[1]
     k = z.shape[0]
-    starts = np.empty(k + 1, np.int64)
-    column_of = np.empty(k, np.int64)
-    u = np.empty(k, np.int64)
     for m in range(out.size):
         t = columns[offsets[m] : offsets[m + 1]]
-        column = np.empty(k * t.shape[0], np.int64)
-        count = np.empty(k * t.shape[0], np.int64)
         cells_of(z, t, starts, column, count)
-        row_of = np.empty(t.shape[0], np.int64)
-        v = np.empty(t.shape[0], np.int64)
-        assign(starts, column, count, column_of, row_of, u, v)
-        out[m] = u.sum() + v.sum()
-
-
-@array_kernel
-def matched_items(members: Ints, begins: Ints, rows: Int32s, k_rows: Ints, out: Ints) -> None:
-    """The same of a partition, given by ``members_of``, and every row of labels."""
-    k = begins.size - 1
-    starts = np.empty(k + 1, np.int64)
-    column = np.empty(rows.shape[1], np.int64)
-    count = np.empty(rows.shape[1], np.int64)
-    column_of = np.empty(k, np.int64)
-    u = np.empty(k, np.int64)
-    for r in range(out.size):
-        overlaps(members, begins, rows[r], k_rows[r], starts, column, count)
-        row_of = np.empty(k_rows[r], np.int64)
-        v = np.empty(k_rows[r], np.int64)
-        assign(starts, column, count, column_of, row_of, u, v)
-        out[r] = u.sum() + v.sum()
+        assign(
+            k, t.shape[0], starts, column, count, column_of, row_of, u, v,
+            work[5], work[6], work[7], work[8], work[9], work[10],
+        )  # fmt: skip
+        total = np.int64(0)
+        for c in range(k):
+            total += u[c]
+        for c in range(t.shape[0]):
+            total += v[c]
+        out[m] = total

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels._jit import array_kernel, part_of_kernel
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
 _BATCH, _CELLS = 16, 1 << 18
 """Rows that are compared together, and most cells of their tables; one row where that is more."""
@@ -25,40 +25,45 @@ _FAR = 1 << 60
 """Farther than any path."""
 
 
-def members_of(reference: Int32s, k: int) -> tuple[Ints, Ints]:
-    """Items in the order of their clusters, and where each cluster begins among them."""
+def match_rows(reference: Int32s, k: int, rows: Int32s, k_rows: Ints) -> tuple[Int32s, Ints]:
+    """The reference cluster that each cluster of each row is matched to, and the items it shares.
+
+    The matching is one to one with the largest total overlap; clusters without common items are
+    not matched, and numbered −1, −2, … instead. Ties: the reference's clusters choose in the
+    order of their numbers, each the largest overlap that keeps the total, and among equal ones
+    the row's first cluster. Returned are ``match[row, cluster]`` and the total of each row.
+    """
     members = np.argsort(reference, kind="stable").astype(np.int64)
     begins = np.zeros(k + 1, np.int64)
     np.cumsum(np.bincount(reference, minlength=k), out=begins[1:])
-    return members, begins
+    k_most = int(k_rows.max())
+    match, total = np.empty((len(rows), k_most), np.int32), np.empty(len(rows), np.int64)
+    work = np.empty((_N_WORK, max(reference.size, k, k_most) + 1), np.int64)
+    _match_rows(members, begins, writable(rows), writable(k_rows), match, total, work)
+    return match, total
 
 
-@array_kernel
-def overlaps(
-    members: Ints, begins: Ints, row: Int32s, k_row: int, starts: Ints, column: Ints, count: Ints
-) -> None:
-    """Items that each reference cluster shares with each cluster of a row, where there are any.
-
-    The cells of reference cluster r are starts[r] to starts[r + 1]: column and count.
-    """
-    cell_of = np.full(k_row, np.int64(-1))
-    cells = 0
-    starts[0] = 0
-    for r in range(begins.size - 1):
-        for index in range(begins[r], begins[r + 1]):
-            t = row[members[index]]
-            if cell_of[t] < starts[r]:
-                cell_of[t] = cells
-                column[cells] = t
-                count[cells] = 0
-                cells += 1
-            count[cell_of[t]] += 1
-        starts[r + 1] = cells
+_N_WORK = 17
+"""Scratch rows of the matching."""
 
 
-@array_kernel
+@part_of_kernel
 def assign(
-    starts: Ints, column: Ints, count: Ints, column_of: Ints, row_of: Ints, u: Ints, v: Ints
+    n: int,
+    m: int,
+    starts: Ints,
+    column: Ints,
+    count: Ints,
+    column_of: Ints,
+    row_of: Ints,
+    u: Ints,
+    v: Ints,
+    distance: Ints,
+    came: Ints,
+    done: Ints,
+    seen: Ints,
+    tree: Ints,
+    depth: Ints,
 ) -> None:
     """A matching of rows and columns with the largest total, by shortest augmenting paths.
 
@@ -66,26 +71,22 @@ def assign(
     equality in cells that are matched, and 0 on rows and columns that are not: whole numbers,
     so ties are told exactly.
     """
-    n, m = column_of.size, row_of.size
-    column_of[:] = -1
-    row_of[:] = -1
-    v[:] = 0
+    for c in range(m):
+        row_of[c] = -1
+        v[c] = 0
+        distance[c] = _FAR
+        done[c] = 0
     for r in range(n):
+        column_of[r] = -1
         u[r] = 0
         for e in range(starts[r], starts[r + 1]):
-            u[r] = max(u[r], count[e])
+            if count[e] > u[r]:
+                u[r] = count[e]
         for e in range(starts[r], starts[r + 1]):
             if count[e] == u[r] and row_of[column[e]] < 0:
                 column_of[r] = column[e]
                 row_of[column[e]] = r
                 break
-    far = np.int64(_FAR)
-    distance = np.full(m, far)
-    came = np.empty(m, np.int64)
-    done = np.zeros(m, np.bool_)
-    seen = np.empty(m, np.int64)
-    tree = np.empty(n, np.int64)
-    depth = np.empty(n, np.int64)
     for start in range(n):
         if column_of[start] >= 0 or u[start] == 0:
             continue
@@ -103,8 +104,8 @@ def assign(
             for e in range(starts[row], starts[row + 1]):
                 c = column[e]
                 cost = d + u[row] + v[c] - count[e]
-                if not done[c] and cost < distance[c]:
-                    if distance[c] == far:
+                if done[c] == 0 and cost < distance[c]:
+                    if distance[c] == _FAR:
                         seen[n_seen] = c
                         n_seen += 1
                     distance[c] = cost
@@ -112,24 +113,25 @@ def assign(
             nearest = np.int64(-1)
             for index in range(n_seen):
                 c = seen[index]
-                if not done[c] and (nearest < 0 or distance[c] < distance[nearest]):
+                if done[c] == 0 and (nearest < 0 or distance[c] < distance[nearest]):
                     nearest = c
             if nearest < 0 or distance[nearest] >= end:
                 break
             d = distance[nearest]
-            done[nearest] = True
+            done[nearest] = 1
             if row_of[nearest] < 0:
                 last, end = nearest, d
                 break
             row = row_of[nearest]
         for index in range(n_tree):
-            u[tree[index]] -= max(np.int64(0), end - depth[tree[index]])
+            if end > depth[tree[index]]:
+                u[tree[index]] -= end - depth[tree[index]]
         for index in range(n_seen):
             c = seen[index]
-            if done[c]:
+            if done[c] == 1:
                 v[c] += end - distance[c]
-            distance[c] = far
-            done[c] = False
+            distance[c] = _FAR
+            done[c] = 0
         if last < 0:
             if left_out == start:
                 continue
@@ -143,10 +145,11 @@ def assign(
             last = before if row != start else np.int64(-1)
 
 
-@array_kernel
+@inner_kernel
 def _seat_row(
     row: Any,
     taken: Any,
+    m: Any,
     starts: Ints,
     column: Ints,
     count: Ints,
@@ -154,11 +157,13 @@ def _seat_row(
     row_of: Ints,
     u: Ints,
     v: Ints,
-    fixed: Bools,
+    fixed: Ints,
+    came: Ints,
+    queue: Ints,
 ) -> bool:
     """Match a row that needs a column, moving rows that are not fixed, at the same total."""
-    came = np.full(row_of.size, np.int64(-1))
-    queue = np.empty(column_of.size, np.int64)
+    for c in range(m):
+        came[c] = -1
     queue[0] = row
     head, tail = 0, 1
     while head < tail:
@@ -169,7 +174,7 @@ def _seat_row(
             if c == taken or came[c] >= 0 or count[e] != u[mover] + v[c]:
                 continue
             holder = row_of[c]
-            if holder >= 0 and fixed[holder]:
+            if holder >= 0 and fixed[holder] == 1:
                 continue
             came[c] = mover
             if holder < 0 or u[holder] == 0:
@@ -189,38 +194,52 @@ def _seat_row(
     return False
 
 
-@array_kernel
+@part_of_kernel
 def _settle_ties(
-    starts: Ints, column: Ints, count: Ints, column_of: Ints, row_of: Ints, u: Ints, v: Ints
+    n: int,
+    m: int,
+    starts: Ints,
+    column: Ints,
+    count: Ints,
+    column_of: Ints,
+    row_of: Ints,
+    u: Ints,
+    v: Ints,
+    starts_t: Ints,
+    row_t: Ints,
+    count_t: Ints,
+    filled: Ints,
+    fixed: Ints,
+    fixed_t: Ints,
+    kept: Ints,
+    kept_t: Ints,
+    came: Ints,
+    queue: Ints,
 ) -> None:
     """Among the matchings of largest total the first: row by row the largest cell, then the
     first column."""
-    n, m = column_of.size, row_of.size
     # The cells by column, for columns that need a row.
-    starts_t = np.zeros(m + 1, np.int64)
+    for c in range(m + 1):
+        starts_t[c] = 0
     for e in range(starts[n]):
         starts_t[column[e] + 1] += 1
     for c in range(m):
+        filled[c] = starts_t[c]
         starts_t[c + 1] += starts_t[c]
-    filled = starts_t[:m].copy()
-    row_t = np.empty(starts[n], np.int64)
-    count_t = np.empty(starts[n], np.int64)
+        fixed_t[c] = 0
     for r in range(n):
+        fixed[r] = 0
         for e in range(starts[r], starts[r + 1]):
             row_t[filled[column[e]]] = r
             count_t[filled[column[e]]] = count[e]
             filled[column[e]] += 1
-    fixed = np.zeros(n, np.bool_)
-    fixed_t = np.zeros(m, np.bool_)
-    kept = np.empty(n, np.int64)
-    kept_t = np.empty(m, np.int64)
     for r in range(n):
         last_count, last_column = np.int64(_FAR), np.int64(-1)
         while True:
             best, best_count = np.int64(-1), np.int64(0)
             for e in range(starts[r], starts[r + 1]):
                 c, x = column[e], count[e]
-                if x != u[r] + v[c] or (row_of[c] >= 0 and fixed[row_of[c]]):
+                if x != u[r] + v[c] or (row_of[c] >= 0 and fixed[row_of[c]] == 1):
                     continue
                 after = x < last_count or (x == last_count and c > last_column)
                 if after and (x > best_count or (x == best_count and c < best)):
@@ -230,96 +249,111 @@ def _settle_ties(
             last_count, last_column = best_count, best
             old, loser = column_of[r], row_of[best]
             possible = True
+            fixed[r] = 1
+            fixed_t[best] = 1
             if best != old:
-                kept[:] = column_of
-                kept_t[:] = row_of
+                for i in range(n):
+                    kept[i] = column_of[i]
+                for c in range(m):
+                    kept_t[c] = row_of[c]
                 if old >= 0:
                     row_of[old] = -1
                 if loser >= 0:
                     column_of[loser] = -1
                 column_of[r] = best
                 row_of[best] = r
-                fixed[r] = True
-                fixed_t[best] = True
                 # Rows and columns with a potential above 0 are matched in every best matching.
                 if loser >= 0 and u[loser] > 0:
                     possible = _seat_row(
-                        loser, best, starts, column, count, column_of, row_of, u, v, fixed
-                    )
+                        loser, best, m, starts, column, count, column_of, row_of, u, v, fixed,
+                        came, queue,
+                    )  # fmt: skip
                 if possible and old >= 0 and v[old] > 0 and row_of[old] < 0:
                     possible = _seat_row(
-                        old, r, starts_t, row_t, count_t, row_of, column_of, v, u, fixed_t
-                    )
+                        old, r, n, starts_t, row_t, count_t, row_of, column_of, v, u, fixed_t,
+                        came, queue,
+                    )  # fmt: skip
                 if not possible:
-                    column_of[:] = kept
-                    row_of[:] = kept_t
-                    fixed[r] = False
-                    fixed_t[best] = False
+                    for i in range(n):
+                        column_of[i] = kept[i]
+                    for c in range(m):
+                        row_of[c] = kept_t[c]
+                    fixed[r] = 0
+                    fixed_t[best] = 0
             if possible:
-                fixed[r] = True
-                fixed_t[best] = True
                 break
 
 
-@array_kernel
-def match_row(members: Ints, begins: Ints, row: Int32s, k_row: int, match: Ints) -> None:
-    """The reference cluster that each cluster of a row is matched to; −1 for none.
-
-    The reference is given by :func:`members_of`. The matching is one to one with the largest
-    total overlap; clusters without common items are not matched. Ties: the reference's clusters
-    choose in the order of their numbers, each the largest overlap that keeps the total, and
-    among equal ones the row's first cluster.
-    """
-    k = begins.size - 1
-    starts = np.empty(k + 1, np.int64)
-    column = np.empty(row.size, np.int64)
-    count = np.empty(row.size, np.int64)
-    overlaps(members, begins, row, k_row, starts, column, count)
-    match[:k_row] = -1
-    apart = True
-    for r in range(k):
-        best = np.int64(-1)
-        for e in range(starts[r], starts[r + 1]):
-            if best < 0 or (
-                count[e] > count[best] or (count[e] == count[best] and column[e] < column[best])
-            ):
-                best = np.int64(e)
-        if best < 0:
-            continue
-        if match[column[best]] >= 0:
-            apart = False
-            break
-        match[column[best]] = r
-    if apart:  # every cluster has its first choice, which no assignment can better
-        return
-    column_of = np.empty(k, np.int64)
-    row_of = np.empty(k_row, np.int64)
-    u = np.empty(k, np.int64)
-    v = np.empty(k_row, np.int64)
-    assign(starts, column, count, column_of, row_of, u, v)
-    _settle_ties(starts, column, count, column_of, row_of, u, v)
-    match[:k_row] = row_of
-
-
-def align_rows(
-    reference: Int32s, k_reference: int, rows: Int32s, k_rows: Ints, out: Int32s
+@kernel
+def _match_rows(
+    members: Ints,
+    begins: Ints,
+    rows: Int32s,
+    k_rows: Ints,
+    match: Int32s,
+    total: Ints,
+    work: Ints,
 ) -> None:
-    """Rows in the numbers of the reference's clusters; −1, −2, … where there is no counterpart."""
-    _align_rows(*members_of(reference, k_reference), rows, k_rows, out)
-
-
-@array_kernel
-def _align_rows(members: Ints, begins: Ints, rows: Int32s, k_rows: Ints, out: Int32s) -> None:
+    """See ``match_rows``. ``members`` are the items in the order of their reference clusters."""
+    k = begins.size - 1
+    starts, column, count, cell_of = work[0], work[1], work[2], work[3]
+    column_of, row_of, u, v = work[4], work[5], work[6], work[7]
     for r in range(rows.shape[0]):
-        match = np.empty(k_rows[r], np.int64)
-        match_row(members, begins, rows[r], k_rows[r], match)
+        k_row = k_rows[r]
+        # Items that clusters share, where there are any: starts[c] to starts[c + 1] of c.
+        cells = 0
+        starts[0] = 0
+        for t in range(k_row):
+            cell_of[t] = -1
+            row_of[t] = -1
+        for c in range(k):
+            for index in range(begins[c], begins[c + 1]):
+                t = rows[r, members[index]]
+                if cell_of[t] < starts[c]:
+                    cell_of[t] = cells
+                    column[cells] = t
+                    count[cells] = 0
+                    cells += 1
+                count[cell_of[t]] += 1
+            starts[c + 1] = cells
+        apart = True
+        shared = np.int64(0)
+        for c in range(k):
+            best = np.int64(-1)
+            for e in range(starts[c], starts[c + 1]):
+                if best < 0 or (
+                    count[e] > count[best] or (count[e] == count[best] and column[e] < column[best])
+                ):
+                    best = np.int64(e)
+            if best < 0:
+                continue
+            if row_of[column[best]] >= 0:
+                apart = False
+                break
+            row_of[column[best]] = c
+            shared += count[best]
+        if not apart:  # else every cluster has its first choice, which no assignment can better
+            assign(
+                k, k_row, starts, column, count, column_of, row_of, u, v,
+                work[8], work[9], work[10], work[11], work[12], work[13],
+            )  # fmt: skip
+            shared = np.int64(0)
+            for c in range(k):
+                shared += u[c]
+            for t in range(k_row):
+                shared += v[t]
+            _settle_ties(
+                k, k_row, starts, column, count, column_of, row_of, u, v, work[3], work[8],
+                work[9], work[10], work[11], work[12], work[13], work[14], work[15], work[16],
+            )  # fmt: skip
         unmatched = 0
-        for t in range(k_rows[r]):
-            if match[t] < 0:
+        for t in range(k_row):
+            if row_of[t] < 0:
                 unmatched -= 1
-                match[t] = unmatched
-        for i in range(rows.shape[1]):
-            out[r, i] = match[rows[r, i]]
+                match[r, t] = unmatched
+            else:
+                match[r, t] = row_of[t]
+        total[r] = shared
 
 
 @part_of_kernel
@@ -327,7 +361,7 @@ def add_row(
     row: Int32s,
     estimate: Int32s,
     weight: float,
-    match: Ints,
+    match: Int32s,
     size_of: Int32s,
     adds_companions: Floats,
     adds_information: Floats,
@@ -356,29 +390,19 @@ def add_row(
             sums[i] += adds[np.uint32(row[i])]
 
 
-@array_kernel
 def compare_with_estimate(
     estimate: Int32s,
     sizes: Ints,
-    members: Ints,
-    begins: Ints,
     rows: Int32s,
     k_rows: Ints,
     weights: Floats,
-    logs: Floats,
     jaccard: float,
     begin: int,
-    placed: Floats,
-    companions: Floats,
-    own: Floats,
-    information: Floats,
-    alone: Floats,
-    unchanged: Floats,
-    similar: Floats,
-) -> None:
-    """Add what each row says about an estimate, given by its labels and cluster sizes.
+    n_items: int,
+) -> list[Floats]:
+    """Sums of what each row says about an estimate, given by its labels and cluster sizes.
 
-    Of the items, only from ``begin`` on and as many as ``alone`` has room for.
+    Of the items, only ``n_items`` from ``begin`` on.
     Over rows r of weight w, with C(i) the row's cluster of item i and E_k the
     estimate's cluster k:
     placed[i, k] += w where C(i) is matched to E_k, placed[i, K] += w where to none;
@@ -390,46 +414,79 @@ def compare_with_estimate(
     unchanged[k] += w where E_k is a cluster of the row;
     similar[k] += w where a cluster of the row overlaps E_k by Jaccard ≥ jaccard.
     """
+    estimate, k_rows, weights = writable(estimate), writable(k_rows), writable(weights)
+    n, k, k_most = estimate.size, sizes.size, int(k_rows.max())
+    logs = np.zeros(n + 1)
+    np.log2(np.arange(1, n + 1), out=logs[1:])
+    match, _ = match_rows(estimate, k, rows, k_rows)
+    match[match < 0] = k
+    # Several rows at a time, and their items in tiles: the sums of a tile stay in cache.
+    batch = max(1, min(_BATCH, _CELLS // (k_most * k), len(rows)))
+    # What a row adds for an item depends on the item's two clusters alone.
+    adds = np.zeros((3, batch, k_most * k))
+    shapes = [(n_items, k + 1), (k, n_items), *[(n_items,)] * 3, *[(k,)] * 2]
+    sums = [np.zeros(shape) for shape in shapes]
+    _compare(
+        estimate, sizes, match, rows, k_rows, weights, logs, jaccard, begin,
+        np.zeros((batch, k_most * k), np.int32), np.zeros((batch, k_most), np.int32),
+        adds[0].reshape(batch, k, k_most), adds[1].reshape(batch, k_most, k),
+        adds[2].reshape(batch, k_most, k), np.zeros(k), *sums,
+    )  # fmt: skip
+    return sums
+
+
+@kernel
+def _compare(
+    estimate: Int32s,
+    sizes: Ints,
+    match: Int32s,
+    rows: Int32s,
+    k_rows: Ints,
+    weights: Floats,
+    logs: Floats,
+    jaccard: float,
+    begin: int,
+    shared: Int32s,
+    size_of: Int32s,
+    adds_companions: Floats,
+    adds_information: Floats,
+    adds_own: Floats,
+    closest: Floats,
+    placed: Floats,
+    companions: Floats,
+    own: Floats,
+    information: Floats,
+    alone: Floats,
+    unchanged: Floats,
+    similar: Floats,
+) -> None:
+    """See ``compare_with_estimate``; what stands before ``placed`` is scratch."""
     n = estimate.size
     k_estimate = sizes.size
-    k_most = 1
-    for r in range(k_rows.size):
-        k_most = max(k_most, k_rows[r])
-    # Several rows at a time, and their items in tiles: the sums of a tile stay in cache.
-    batch = max(1, min(_BATCH, _CELLS // (k_most * k_estimate), rows.shape[0]))
-    shared = np.zeros((batch, k_most, k_estimate), np.int32)
-    size_of = np.zeros((batch, k_most), np.int32)
-    match = np.zeros((batch, k_most), np.int64)
-    # What a row adds for an item depends on the item's two clusters alone.
-    adds_companions = np.zeros((batch, k_estimate, k_most))
-    adds_information = np.zeros((batch, k_most, k_estimate))
-    adds_own = np.zeros((batch, k_most, k_estimate))
-    closest = np.zeros(k_estimate)
+    batch = shared.shape[0]
     for start in range(0, rows.shape[0], batch):
         stop = min(start + batch, rows.shape[0])
         for r in range(start, stop):
             b = r - start
-            shared[b, : k_rows[r]] = 0
+            for cell in range(k_rows[r] * k_estimate):
+                shared[b, cell] = 0
             for i in range(n):
-                shared[b, np.uint32(rows[r, i]), np.uint32(estimate[i])] += 1
+                shared[b, np.uint32(rows[r, i]) * k_estimate + np.uint32(estimate[i])] += 1
+            for k in range(k_estimate):
+                closest[k] = 0.0
             for t in range(k_rows[r]):
-                size_of[b, t] = 0
+                size = np.int32(0)
                 for k in range(k_estimate):
-                    size_of[b, t] += shared[b, t, k]
-            match_row(members, begins, rows[r], k_rows[r], match[b])
-            for t in range(k_rows[r]):
-                if match[b, t] < 0:
-                    match[b, t] = k_estimate
-            closest[:] = 0.0
-            for t in range(k_rows[r]):
+                    size += shared[b, t * k_estimate + k]
+                size_of[b, t] = size
                 for k in range(k_estimate):
-                    cell = shared[b, t, k]
+                    cell = shared[b, t * k_estimate + k]
                     adds_companions[b, k, t] = weights[r] * cell
                     if cell > 0:
                         adds_own[b, t, k] = weights[r] * (cell - 1)
-                        closest[k] = max(closest[k], cell / (sizes[k] + size_of[b, t] - cell))
+                        closest[k] = max(closest[k], cell / (sizes[k] + size - cell))
                         adds_information[b, t, k] = weights[r] * (
-                            logs[size_of[b, t]] + logs[sizes[k]] - 2.0 * logs[cell]
+                            logs[size] + logs[sizes[k]] - 2.0 * logs[cell]
                         )
             for k in range(k_estimate):
                 if closest[k] == 1.0:
@@ -443,7 +500,7 @@ def compare_with_estimate(
                     rows[r, begin + first : begin + last],
                     estimate[begin + first : begin + last],
                     weights[r],
-                    match[r - start],
+                    match[r],
                     size_of[r - start],
                     adds_companions[r - start],
                     adds_information[r - start],
@@ -456,32 +513,48 @@ def compare_with_estimate(
                 )
 
 
-@array_kernel
-def shapes(rows: Int32s, k_rows: Ints, terms: Floats, entropy: Floats, ranked: Int32s) -> None:
+def shapes(rows: Int32s, k_rows: Ints, terms: Floats, n_ranks: int) -> tuple[Floats, Int32s]:
     """Entropy in bits of each row, and its cluster sizes from largest to smallest.
 
-    terms holds x·log2(x). Only as many sizes are kept as ``ranked`` has columns;
-    missing clusters have size 0.
+    terms holds x·log2(x). Only ``n_ranks`` sizes are kept; missing clusters have size 0.
     """
-    n = rows.shape[1]
-    kept = ranked.shape[1]
+    entropy = np.empty(len(rows))
+    ranked = np.empty((len(rows), n_ranks), np.int32)
+    work = np.zeros((2, rows.shape[1] + 1), np.int32)
+    _shapes(rows, writable(k_rows), terms, work, entropy, ranked)
+    return entropy, ranked
+
+
+@kernel
+def _shapes(
+    rows: Int32s, k_rows: Ints, terms: Floats, work: Int32s, entropy: Floats, ranked: Int32s
+) -> None:
+    n, kept = rows.shape[1], ranked.shape[1]
+    count, of_size = work[0], work[1]  # of_size is all zero between two rows
     for r in range(rows.shape[0]):
-        count = np.zeros(k_rows[r], np.int32)
+        for k in range(k_rows[r]):
+            count[k] = 0
         for i in range(n):
             count[np.uint32(rows[r, i])] += 1
         total = 0.0
         largest = np.int32(0)
-        for k in range(count.size):
-            total += terms[count[k]]
-            largest = max(largest, count[k])
+        for k in range(k_rows[r]):
+            size = count[k]
+            total += terms[size]
+            of_size[size] += 1
+            if size > largest:
+                largest = size
         # log2 N as terms[N]/N, so that a single cluster has entropy exactly 0.
         entropy[r] = max((terms[n] - total) / n, 0.0)
-        if kept == 1:
-            ranked[r, 0] = largest
-        else:
-            count.sort()
-            for k in range(kept):
-                ranked[r, k] = count[count.size - 1 - k] if k < count.size else 0
+        rank = 0
+        for size in range(largest, 0, -1):  # counting sort: as many steps as items, at most
+            while of_size[size] > 0:
+                of_size[size] -= 1
+                if rank < kept:
+                    ranked[r, rank] = size
+                    rank += 1
+        for k in range(rank, kept):
+            ranked[r, k] = 0
 
 
 @array_kernel

@@ -137,12 +137,10 @@ def _measured(block: Block, *, estimate: Labels) -> tuple[Floats]:
 
 def _distances(estimate: Labels, rows: Rows, counts: Counts) -> Floats:
     """Twice the items that lie outside the best matching of clusters."""
-    from partita.kernels.features import matched_items
-    from partita.kernels.uncertainty import members_of
+    from partita.kernels.uncertainty import match_rows
 
-    out = np.empty(len(rows), np.int64)
-    matched_items(*members_of(estimate, int(estimate.max()) + 1), rows, counts, out)
-    return (2 * (estimate.size - out)).astype(np.float64)
+    _, shared = match_rows(estimate, int(estimate.max()) + 1, rows, counts)
+    return (2 * (estimate.size - shared)).astype(np.float64)
 
 
 def matchings(estimate: UInt64s, draws: FeatureDraws, n_jobs: int | None = None) -> Ints:
