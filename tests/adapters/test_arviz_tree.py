@@ -187,3 +187,11 @@ def test_a_summary_takes_the_models_own_dimension(labels, summary):
     assert tree["again"]["labels"].dims == ("row",)
     plain = from_dict({"posterior": {"mu": np.zeros((1, 300, 4))}})
     assert pt.arviz.attach(plain, summary)["partita"]["labels"].dims == ("item",)
+
+
+def test_a_mixture_without_labels_names_the_way():
+    """Weights, means and deviations, as PyMC's NormalMixture leaves them."""
+    rng = np.random.default_rng(0)
+    shape = {"posterior": {name: rng.random((2, 5, 3)) for name in ("w", "mu", "sigma")}}
+    with pytest.raises(InvalidInputError, match="draws_from_memberships"):
+        pt.as_draws(from_dict(shape))

@@ -280,13 +280,17 @@ def _choose(dataset: Any, var_name: str | None) -> Any:
     candidates = [name for name in names if _fits(dataset[name])]
     if len(candidates) == 1:
         return dataset[candidates[0]]
-    problem = (
-        f"several variables could hold the labels: {', '.join(candidates)}"
-        if candidates
-        else "no variable has the dimensions (chain, draw, item) and whole numbers"
-    )
+    listed = f"the variables are {', '.join(names) or 'none'}."
+    if candidates:
+        raise InvalidInputError(
+            f"several variables could hold the labels: {', '.join(candidates)}. Choose one with "
+            f"var_name=...; {listed}"
+        )
     raise InvalidInputError(
-        f"{problem}. Choose one with var_name=...; the variables are {', '.join(names) or 'none'}."
+        "no variable has the dimensions (chain, draw, item) and whole numbers; " + listed + " A "
+        "mixture with its labels summed out (NormalMixture, Stan, NumPyro) holds no clusterings: "
+        "pt.draws_from_memberships draws them from its log weights (page 'Summarise a PyMC "
+        "mixture')."
     )
 
 
