@@ -62,6 +62,8 @@ RESULTS = {
     "ClusterParameters": lambda: fit().cluster_parameters(LABELS[0]),
     "Density": lambda: fit().density(np.array([[0.0], [1.0]])),
     "Moments": lambda: fit().cluster_parameters(LABELS[0])["mean"],
+    "ChainStacking": lambda: fit().stack_chains(),
+    "ModelComparison": lambda: pt.compare([fit(), fit()], new_data=[[0.0], [1.0]]),
     "Reweighting": lambda: fit().reweighted(fit().prior).reweighting,
     "Explanation": lambda: pt.explain(LABELS[0], LABELS[2]),
     "Change": lambda: pt.explain(LABELS[0], LABELS[2]).changes[0],

@@ -70,6 +70,7 @@ from partita.samplers.base import Kernel as Kernel
 from partita.samplers.base import Moments as Moments
 from partita.samplers.categorical import BetaBernoulli as BetaBernoulli
 from partita.samplers.categorical import DirichletCategorical as DirichletCategorical
+from partita.samplers.compare import compare as compare
 from partita.samplers.finite_mixture import FiniteMixture as FiniteMixture
 from partita.samplers.fit import Fit as Fit
 from partita.samplers.normal import NormalInverseGamma as NormalInverseGamma

@@ -58,6 +58,16 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    def text(self) -> str:
+        """Columns under their headings, the first to the left, the others to the right."""
+        lines = [self.columns, *self.rows]
+        widths = [max(len(line[j]) for line in lines) for j in range(len(self.columns))]
+        first, *others = widths
+        return "\n".join(
+            "  ".join([line[0].ljust(first), *map(str.rjust, line[1:], others)]).rstrip()
+            for line in lines
+        )
+
 
 def text_table(table: Table) -> list[str]:
     """The lines of a table on a screen, without its caption."""

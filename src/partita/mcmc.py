@@ -183,6 +183,19 @@ def pareto_smoothed(log_ratios: Chains, efficiency: float = 1.0) -> tuple[Chains
     return smoothed, shape
 
 
+MAX_K_HAT = 0.7
+"""Limit of k-hat, after Vehtari et al. (2024)."""
+
+
+def is_doubtful(k_hat: float, efficiency: float) -> bool:
+    """Whether means of smoothed weights cannot be trusted.
+
+    k-hat knows the form of the tail and not its size: weights that hardly differ, which leave 90%
+    of the draws effective, may have any.
+    """
+    return k_hat > MAX_K_HAT and efficiency < 0.9
+
+
 def _generalised_pareto(excess: Chains) -> tuple[float, float]:
     """Shape and scale that fit ordered excesses, by the estimator of Zhang and Stephens (2009).
 

@@ -22,6 +22,8 @@ from partita.representative.representatives import Representatives as Representa
 from partita.representative.runs import RunComparison as RunComparison
 from partita.samplers.base import ClusterParameters as ClusterParameters
 from partita.samplers.chains import Settings as Settings
+from partita.samplers.compare import ChainStacking as ChainStacking
+from partita.samplers.compare import ModelComparison as ModelComparison
 from partita.samplers.predict import Density as Density
 from partita.samplers.sensitivity import Reweighting as Reweighting
 from partita.search.clusters_curve import ClustersCurve as ClustersCurve

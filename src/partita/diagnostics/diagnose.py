@@ -166,7 +166,14 @@ def warnings_for(
             f"The chains disagree on which items belong together: {pairs} differ by "
             f"{agreement.average_sd:.2f} on average and up to {agreement.maximal_sd:.2f} (standard "
             "deviations), more than Monte Carlo error explains. representatives(draws) shows the "
-            "answers they hold."
+            "answers they hold"
+            # Of a fit there are data to predict.
+            + (
+                ", and fit.stack_chains() weighs chains by how well they predict; log_posterior "
+                "does not rank them."
+                if "log_posterior" in names
+                else "."
+            )
         )
     if start is not None:
         texts.append(

@@ -382,6 +382,10 @@ class Kernel(Registered, ABC):
         """Columns that hold codes of levels, for figures; none by default."""
         return ()
 
+    def discrete(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
+        """Columns whose values have probabilities, not densities; none by default."""
+        return ()
+
     def features(self, values: Floats) -> Floats:
         """Coordinates of the items in which near means alike, for starting partitions."""
         return standardised(values)

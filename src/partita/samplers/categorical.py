@@ -155,6 +155,10 @@ class DirichletCategorical(Kernel):
             )
         return found
 
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
+        """All columns."""
+        return tuple(range(n_columns))
+
     def categories(self, n_columns: int) -> tuple[int, ...]:
         """Every column."""
         return tuple(range(n_columns))
@@ -299,6 +303,10 @@ class BetaBernoulli(Kernel):
         """Columns with two levels, the incomplete ones in blocks of their own."""
         pseudo = np.stack([spread(self.b, n_columns, "b"), spread(self.a, n_columns, "a")], 1)
         return level_blocks(list(pseudo), n_items, incomplete)
+
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
+        """All columns."""
+        return tuple(range(n_columns))
 
     def predict_cell(
         self, same: Floats, values: Floats, column: int, rng: np.random.Generator

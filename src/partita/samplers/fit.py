@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats
-from partita.labels import LabelsLike
+from partita.labels import DataSource, LabelsLike
 from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
 from partita.samplers.chains import (
     Display,
@@ -35,6 +35,9 @@ from partita.samplers.chains import (
 from partita.samplers.predict import Predictions, Simulations, profile
 from partita.samplers.priors import PartitionPrior
 
+if TYPE_CHECKING:
+    from partita.samplers.compare import ChainStacking
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Fit(Simulations, Predictions, Result):
@@ -45,9 +48,10 @@ class Fit(Simulations, Predictions, Result):
     draws : Draws
         Partitions of the items, with chain ids.
     trace : mapping of str to ndarray, shape (n_chains, n_draws)
-        "n_clusters", "log_posterior" (log density of data, partition and what is learned); for
-        process priors "concentration"; for finite mixtures "n_components" and, if learned,
-        "weight"; and "rate of <column>" or "scale of <column>" where they are learned.
+        "n_clusters", "log_posterior" (log density of data, partition and what is learned: it does
+        not rank chains, :meth:`stack_chains` does); for process priors "concentration"; for finite
+        mixtures "n_components" and, if learned, "weight"; and "rate of <column>" or "scale of
+        <column>" where they are learned.
     kernel, prior : Kernel, PartitionPrior
         The model, with everything that was left open filled in.
     values : ndarray of float, shape (n_items, n_columns)
@@ -232,6 +236,56 @@ class Fit(Simulations, Predictions, Result):
         True
         """
         return self.draws.reweighted(prior=prior, from_prior=self.prior)
+
+    def stack_chains(
+        self, new_data: DataSource | None = None, *, n_jobs: int | None = None
+    ) -> ChainStacking:
+        """Weigh the chains by how well they predict, where they disagree.
+
+        Chains that never meet describe different modes, and their equal shares of the draws say
+        nothing about which is right. Stacking maximises Σ_i log Σ_c w_c p(x_i | chain c) over
+        weights w of the chains, on rows that the chain has not seen: it is the mixture of the
+        chains that predicts best, not their posterior masses. Do not rank chains by
+        ``trace["log_posterior"]``: the density of one partition leaves out how many partitions
+        share a mode, and was highest in the worst chains where it was measured.
+
+        Parameters
+        ----------
+        new_data : array_like or table, optional
+            Rows that were held out, with columns as in the data. When omitted, each row is
+            predicted from all others, by importance sampling of the draws.
+        n_jobs : int, optional
+            Threads; by default every core.
+
+        Returns
+        -------
+        ChainStacking
+            Weights, log densities by chain, and the weighted draws, for which it stands wherever
+            draws are taken.
+
+        Notes
+        -----
+        Leave-one-out: 1/p(x_i | x_−i) is the posterior mean of 1/p(x_i | x_−i, c_−i), the item's
+        own cluster summed out, with Pareto-smoothed weights; at most 2,000 rows and 1,000 draws of
+        each chain, evenly spaced. Cost O(draws · rows · K · d). The weights come from an EM
+        algorithm for a concave problem.
+
+        References
+        ----------
+        Yao, Y., Vehtari, A. and Gelman, A. (2022), Stacking for non-mixing Bayesian computations:
+        the curse and blessing of multimodal posteriors. Journal of Machine Learning Research 23.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> fit = pt.sample(pt.datasets.galaxies(), draws=100, burn_in=100, chains=2, rng=0)
+        >>> stacked = fit.stack_chains()
+        >>> stacked.weights.shape, round(float(stacked.weights.sum()), 6)
+        ((2,), 1.0)
+        """
+        from partita.samplers.compare import stack_chains
+
+        return stack_chains(self, new_data, n_jobs)
 
     def to_arviz(self) -> Any:
         """The draws for the installed ArviZ, with dimensions (chain, draw) and (…, item).

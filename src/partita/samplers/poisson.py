@@ -116,6 +116,10 @@ class GammaPoisson(Kernel):
             found.append(block)
         return found
 
+    def discrete(self, n_columns: int) -> tuple[int, ...]:
+        """All columns."""
+        return tuple(range(n_columns))
+
     def log_base(self, values: Floats) -> Floats:
         """−Σ log x! of each row."""
         from scipy.special import gammaln

@@ -128,6 +128,31 @@ def _log_densities(at: _Points, learned: Parameters, block: Block) -> tuple[Floa
     return (found,)
 
 
+def _left_out(
+    at: _Points, learned: Parameters, items: NDArray[np.int64], block: Block
+) -> tuple[Floats]:
+    """The log density of each item given the others, under each draw of a block."""
+    from partita.kernels.gibbs.density import leave_one_out_log_densities
+
+    arrays = at.arrays
+    mine = learned.rows(slice(block.start, block.start + block.n_clusters.size))
+    found = leave_one_out_log_densities(
+        arrays.likelihood(at.values),
+        at.log_base,
+        at.log_alone.copy() if arrays.n_learned else at.log_alone,
+        at.prior.own(),
+        arrays.n_rows,
+        arrays.n_work,
+        block.rows,
+        mine.prior,
+        mine.components,
+        arrays.rates,
+        mine.rates,
+        items,
+    )
+    return (found,)
+
+
 class Predictions(_FitBase):
     """What a fit says of new observations."""
 
@@ -176,6 +201,20 @@ class Predictions(_FitBase):
             look = partial(_log_densities, points, parameters)
             (found,) = concatenated(map_blocks(look, self.draws, rows=_DRAWS, n_jobs=n_jobs))
             yield found
+
+    def _leave_one_out(
+        self, chosen: NDArray[np.int64], items: NDArray[np.int64], n_jobs: int | None
+    ) -> Floats:
+        """log p(x_i | x_−i, c_−i) of items under some draws, (n_chosen, n_items)."""
+        values = self.values
+        arrays = flatten(self.kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
+        tables = self.prior.tables(len(values))
+        base, alone = self.kernel.log_base(values), _log_alone(values, arrays, tables)
+        learned, at = self._parameters(), _Points(values, base, alone, values, arrays, tables)
+        mine = Parameters(learned.prior[chosen], learned.components[chosen], learned.rates[chosen])
+        look = partial(_left_out, at, mine, items)
+        kept = self.draws._take(chosen)
+        return concatenated(map_blocks(look, kept, rows=_DRAWS, n_jobs=n_jobs))[0]
 
     def predict(self, new_data: DataSource, labels: LabelsLike) -> Floats:
         """Probabilities of the clusters of a reported partition for new observations.

@@ -159,6 +159,12 @@ class Product(Kernel):
         """The parts' columns of levels."""
         return tuple(sorted(c[j] for kernel, c in self._bound() for j in kernel.categories(len(c))))
 
+    def discrete(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - as bound
+        """The parts' columns of probabilities."""
+        return tuple(
+            sorted(cols[c] for part, cols in self._bound() for c in part.discrete(len(cols)))
+        )
+
     def features(self, values: Floats) -> Floats:
         """The parts' coordinates side by side."""
         return np.concatenate([k.features(values[:, c]) for k, c in self._bound()], axis=1)

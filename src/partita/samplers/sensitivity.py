@@ -12,13 +12,12 @@ from partita._validate import unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
 from partita.kernels.arrays import Floats, Ints
-from partita.mcmc import ess_mean, pareto_smoothed
+from partita.mcmc import MAX_K_HAT, ess_mean, is_doubtful, pareto_smoothed
 from partita.samplers.priors import PartitionPrior
 from partita.scan import Block, by_chain, concatenated, map_blocks, shapes_of, weighted_error
 
 MIN_EFFECTIVE = 100.0
-MAX_K_HAT = 0.7
-"""Limits beyond which draws are not reweighted; k-hat after Vehtari et al. (2024)."""
+"""Effective draws below which draws are not reweighted."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,8 +34,9 @@ class Reweighting(Result):
         The effective number that counts the correlation within chains, too: for the number
         of clusters and the entropy, the smaller one.
     k_hat : float
-        Shape of the Pareto tail of the weights; above 0.7 they are refused. −∞ where the largest
-        weight is that of many draws; NaN where draws came with weights or are very few.
+        Shape of the Pareto tail of the weights; above 0.7 they are refused, unless they hardly
+        differ (90% of the draws effective). −∞ where the largest weight is that of many draws; NaN
+        where draws came with weights or are very few.
     log_evidence_ratio : float
         Log of the ratio of the evidences p(data) under the two priors: of the mean weight. NaN
         where a prior's constant is not known.
@@ -91,7 +91,8 @@ def reweight(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior | N
     if np.ptp(record.log_ratio) == 0.0 and not record.n_impossible:  # the same weights
         return found
     effective = min(record.n_effective, record.ess)
-    if effective < MIN_EFFECTIVE or record.k_hat > MAX_K_HAT:
+    doubtful = is_doubtful(record.k_hat, record.n_effective / draws.n_draws)
+    if effective < MIN_EFFECTIVE or doubtful:
         chains = "" if record.ess >= record.n_effective else f", {record.ess:,.0f} within chains"
         raise ReweightingError(
             f"draws under {from_prior!r} say too little about {prior!r}: the weights leave "

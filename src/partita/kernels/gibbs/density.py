@@ -129,14 +129,15 @@ def leave_one_out_log_densities(
     components: Ints,
     rates: Rates,
     values: Floats,
+    items: Ints,
 ) -> Floats:
-    """Log density of each item given all others and their partition, shape (n_draws, n_items).
+    """Log density of items given all others and their partition, shape (n_draws, n_chosen).
 
     log p(x_i | x_−i, c_−i) with the item's own cluster summed out: the normaliser of its step in
     a Gibbs sweep. Arguments as of ``predictive_log_densities``; the prior is that of the data.
     """
     n_draws, n_items = labels.shape
-    out = np.empty((n_draws, n_items))
+    out = np.empty((n_draws, items.size))
     empty, little = np.zeros((n_rows, LANES)), np.empty((n_work, LANES))
     weights = np.empty(LANES)
     for m in range(n_draws):
@@ -154,7 +155,8 @@ def leave_one_out_log_densities(
         fill_store(model, prior, labels[m], k, store, work)
         sizes = np.empty(k)
         front = np.int64(0)
-        for i in range(n_items):
+        for p in range(items.size):
+            i = items[p]
             home = np.int64(labels[m, i])
             alone = store[0, home] == 1.0
             if not alone:
@@ -170,5 +172,5 @@ def leave_one_out_log_densities(
                 copy_cluster(saved, front, store, home)
             opening = log_open(prior, alphas[m], k - 1 if alone else k)
             mixed = log_sum(joining, k, opening + log_alone[i])
-            out[m, i] = mixed - log_sum(sizes, k, opening) + log_base[i]
+            out[m, p] = mixed - log_sum(sizes, k, opening) + log_base[i]
     return out
