@@ -284,3 +284,25 @@ def test_columns_left_out_by_name_and_files_of_another_encoding(place, partita):
     result = partita(*options, "--encoding", "klingon")
     assert result.exit_code == 1
     assert "--encoding: 'klingon' is unknown" in result.stderr
+
+
+def test_kernels_are_compared_and_the_best_is_fitted(place, partita, without_report, monkeypatch):
+    from partita.samplers import compare
+
+    full = compare.cross_validate
+    monkeypatch.setattr(compare, "cross_validate", lambda m, **o: full(m, **o, draws=20, folds=2))
+    options = ("fit", "data.csv", "--columns", "x,y", *SHORT)
+    result = partita(*options, "--compare", "normal,wishart", "--out", "c")
+    assert result.exit_code == 0, result.stderr
+    assert "elpd" in result.stderr
+    models = pd.read_csv("c/models.csv")
+    kinds = {"normal": "NormalInverseGamma", "wishart": "NormalInverseWishart"}
+    assert set(models["model"]) == set(kinds)
+    assert models["elpd"].is_monotonic_decreasing
+    assert pt.Fit.load("c/fit.npz").kernel.kind == kinds[models["model"][0]]
+    for wrong in (("normal",), ("normal,x",), ("normal,wishart", "--kernel", "normal")):
+        refused = partita(*options, "--compare", *wrong, "--out", "d")
+        assert refused.exit_code == 2
+        assert "--compare" in refused.stderr
+    mixed = partita(*options, "--compare", "normal,poisson", "--out", "d")
+    assert mixed.exit_code != 0

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from partita.io.data_table import Table
     from partita.labels import Labels
     from partita.samplers.base import Kernel
+    from partita.samplers.compare import ModelComparison
     from partita.samplers.fit import Fit
     from partita.samplers.priors import F, Gamma, PartitionPrior
     from partita.summary.result import Summary
@@ -80,6 +81,7 @@ Examples:
   $ partita fit data.csv --names id
   $ partita fit data.csv --names id --dry-run
   $ partita fit data.csv --columns x,y --names id --kernel wishart --out fit
+  $ partita fit data.csv --names id --compare normal,wishart,hierarchical --out best
   $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
   $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
   $ partita fit data.csv --names id --kernel hierarchical --prior mfm --weight F --out learned
@@ -94,6 +96,11 @@ Examples:
     default="auto",
     help="Density of a cluster; auto goes by the columns' types, hierarchical is normal with a "
     "scale that is learned.",
+)
+@click.option(
+    "--compare",
+    metavar="A,B,…",
+    help="Kernels to compare by rows held out in five folds; the best one is fitted.",
 )
 @click.option(
     "--set",
@@ -168,6 +175,7 @@ def fit(
     columns: tuple[str, ...],
     names: str | None,
     kernel: str,
+    compare: str | None,
     settings: tuple[str, ...],
     prior: str,
     checkpoint: str | None,
@@ -199,11 +207,17 @@ def fit(
     check_libraries(report, figures)
     written = names_of(*FIT_FILES, *SUMMARY_FILES, similarity=similarity, figures=figures)
     written += ("report.html",) if report is None else ()
+    compared = _compared_names(compare, kernel, settings)
+    written += ("models.csv",) if compared else ()
     check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)
+        models = None
+        if compared and not dry_run:
+            models = _compare(compared, understood.table, chosen_prior, seed, jobs)
+            kernel = models.best
         run["kernel"] = _kernel(kernel, settings, understood, chosen_prior)
         if dry_run:  # otherwise the sampler tells them
             for note in understood.table.notes:
@@ -214,6 +228,10 @@ def fit(
         made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
         with filled(out, force=force) as directory:  # before anything else can fail
             write_fit(made, directory)
+            if models is not None:
+                header = ("model", *models.to_columns())
+                rows = zip(models.names, *models.to_columns().values(), strict=True)
+                write_table(directory / "models.csv", header, rows)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
@@ -234,6 +252,41 @@ def fit(
     say(f"wrote {', '.join(filter(None, (out, report)))}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _compared_names(compare: str | None, kernel: str, settings: tuple[str, ...]) -> tuple[str, ...]:
+    """The kernels of --compare."""
+    if compare is None:
+        return ()
+    names = tuple(dict.fromkeys(name.strip() for name in compare.split(",")))
+    known = KERNELS[1:]
+    unknown = [name for name in names if name not in known]
+    if unknown or len(names) < 2:
+        wrong = f"unknown kernel {unknown[0]!r}" if unknown else "one kernel"
+        raise click.UsageError(f"--compare {compare}: {wrong}; expected two of {', '.join(known)}.")
+    if kernel != "auto" or settings:
+        raise click.UsageError("--compare chooses the kernel: leave --kernel and --set out.")
+    return names
+
+
+def _compare(
+    names: tuple[str, ...], table: Table, prior: PartitionPrior, seed: int, jobs: int | None
+) -> ModelComparison:
+    """The kernels by their log predictive density of held-out rows; shows the table."""
+    from partita.samplers.compare import cross_validate
+
+    say(f"comparing {', '.join(names)} by rows held out in five folds …")
+    kernels = {name: _empirical(name, table).bind(table) for name in names}
+    discrete = {name: kernel.discrete(table.n_columns) for name, kernel in kernels.items()}
+    if len(set(discrete.values())) > 1:
+        raise click.UsageError(
+            "--compare: some of these kernels give probabilities and others densities, which "
+            "cannot be compared."
+        )
+    models = {name: (kernel, prior, kernel.encode(table)) for name, kernel in kernels.items()}
+    found = cross_validate(models, rng=seed, n_jobs=jobs)
+    click.echo(str(found), err=True)
+    return found
 
 
 def _kernel(

@@ -347,7 +347,11 @@ class ModelComparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per model, with the columns of ArviZ's ``compare``."""
-        columns = {
+        return data_frame(self.to_columns(), of="models", index=self.names, name="model")
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns of :meth:`to_frame` by name."""
+        found = {
             "rank": np.arange(len(self.names)),
             "elpd": self.elpd,
             "elpd_diff": self.difference,
@@ -355,7 +359,7 @@ class ModelComparison(Result):
             "se": self.se,
             "dse": self.difference_se,
         }
-        return data_frame(columns, of="models", index=self.names, name="model")
+        return {name: column.tolist() for name, column in found.items()}
 
     def table(self) -> Table:
         """The same as text."""
