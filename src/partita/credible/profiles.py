@@ -211,21 +211,41 @@ class Profiles(Result):
 
     def __str__(self) -> str:
         title = f"{100 * self.prob:g}% interval"
+        rows, left = self._most_frequent_levels()
+        shown = rows[:_SHOWN]
+        wide = max(len("column"), *(len(self.column[r]) for r in shown)) + 2
+        named = max(len("parameter"), *(len(self.parameter[r]) for r in shown))
         lines = [
-            f"{'cluster':>7}  {'column':<14}{'parameter':<14}{'given':>10}  {title:<22}"
+            f"{'cluster':>7}  {'column':<{wide}}{'parameter':<{named}}{'given':>10}  {title:<22}"
             f"{'averaged':>10}  {title:<22}"
         ]
-        for r in range(min(len(self), _SHOWN)):
+        for r in shown:
             given = _interval(self.given_low[r], self.given_high[r])
             averaged = _interval(self.averaged_low[r], self.averaged_high[r])
             lines.append(
-                f"{self.cluster[r]:>7}  {self.column[r][:13]:<14}{self.parameter[r][:13]:<14}"
+                f"{self.cluster[r]:>7}  {self.column[r]:<{wide}}{self.parameter[r]:<{named}}"
                 f"{self.given[r]:>10.4g}  {given:<22}{self.averaged[r]:>10.4g}  {averaged:<22}"
             )
-        if len(self) > _SHOWN:
-            lines.append(f"      … and {len(self) - _SHOWN:,} more rows; see to_frame()")
+        if left:
+            lines.append(f"      {left:,} rows of less frequent levels are in to_frame()")
+        if len(rows) > _SHOWN:
+            lines.append(f"      … and {len(rows) - _SHOWN:,} more rows; see to_frame()")
         return "\n".join(line.rstrip() for line in lines)
 
+    def _most_frequent_levels(self) -> tuple[list[int], int]:
+        """Rows with at most ten of each column of a cluster, the largest; how many are left out."""
+        of_column: dict[tuple[int, str], list[int]] = {}
+        for r in range(len(self)):
+            of_column.setdefault((int(self.cluster[r]), self.column[r]), []).append(r)
+        rows = []
+        for members in of_column.values():
+            largest = sorted(members, key=lambda r: -np.nan_to_num(self.given[r]))[:_LEVELS]
+            rows += sorted(largest)
+        return rows, len(self) - len(rows)
+
+
+_LEVELS = 10
+"""Levels of a column that are shown of each cluster."""
 
 NUMBERS = ("given", "given_low", "given_high", "averaged", "averaged_low", "averaged_high")
 """The columns of numbers."""
