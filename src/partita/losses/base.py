@@ -163,10 +163,7 @@ class Loss(ABC):
                 argument="loss",
             )
         form, terms = makes(self, n_items), self.terms(n_items)
-        # Counts are copied because a read-only array would compile again.
-        return lambda estimate, rows, counts: distances(
-            estimate, rows, np.array(counts), terms, form
-        )
+        return partial(distances, terms=terms, form=form)
 
     def distances(self, estimate: Labels, draws: Draws, n_jobs: int | None = None) -> Floats:
         """Loss of one estimate against each draw, shape (n_draws,)."""

@@ -21,6 +21,8 @@ from partita.losses.evaluate import as_loss
 if TYPE_CHECKING:
     import pandas as pd
 
+Kind = Literal["merge", "split", "move"]
+
 _BLOCK_LABELS = 1 << 22
 """Labels of the partitions that are compared at a time."""
 
@@ -43,7 +45,7 @@ class Change(Result):
         Share of the distance that goes when this change alone is undone; shares sum to 1.
     """
 
-    kind: Literal["merge", "split", "move"]
+    kind: Kind
     items: NDArray[np.int64]
     origin: int
     target: int | None
@@ -204,11 +206,12 @@ def explained(
     mate = _matched(first, second)
     blocks = list(_blocks(first, second, mate))
     left = _undone(first, second, mate, blocks, against, distance)
-    changes = [
-        _change(first, second, mate, block, share)
+    found = [
+        (*_change(first, second, mate, block), float(share))
         for block, share in zip(blocks, left, strict=True)
     ]
-    changes.sort(key=lambda c: (-c.share, int(c.items[0])))
+    found.sort(key=lambda c: (-c[-1], int(c[1][0])))
+    changes = [Change(*change) for change in found]
     return Explanation(tuple(changes), distance, measure, first, names)
 
 
@@ -271,13 +274,14 @@ def _undone(
     return saved / saved.sum() if len(blocks) else saved
 
 
-def _change(a: Labels, b: Labels, mate: Ints, items: Ints, share: float) -> Change:
+def _change(a: Labels, b: Labels, mate: Ints, items: Ints) -> tuple[Kind, Ints, int, int | None]:
+    """Kind, items, origin and target of a change."""
     origin, there = int(a[items[0]]), int(b[items[0]])
     takers = np.flatnonzero(mate == there)
     target = int(takers[0]) if takers.size else None
-    kind: Literal["merge", "split", "move"] = "move"
+    kind: Kind = "move"
     if items.size == int((a == origin).sum()) and target is not None:
         kind = "merge"
     elif items.size == int((b == there).sum()):
         kind = "split"
-    return Change(kind, items, origin, target, float(share))
+    return kind, items, origin, target
