@@ -11,7 +11,7 @@ from partita.losses.names import LOSSES
 CLASSES = {name: class_of(name) for name in LOSSES}
 PRICED = tuple(name for name, loss in CLASSES.items() if loss().has_price)
 
-OWN = [loss() for loss in CLASSES.values()]
+OWN = [loss() for loss in CLASSES.values() if not loss.of_features]
 OWN += [CLASSES[name](a=a) for name in PRICED for a in (0.4321, 1.7)]
 
 INSTANCES = [*OWN, Jaccard()]
