@@ -2,7 +2,12 @@
 
 from partita.credible.ball import Bound as Bound
 from partita.credible.ball import CredibleBall as CredibleBall
+from partita.credible.ball import FeatureBall as FeatureBall
+from partita.credible.ball import FeatureBound as FeatureBound
 from partita.credible.core import CredibleCore as CredibleCore
+from partita.credible.features import FeatureCounts as FeatureCounts
+from partita.credible.features import FeatureItemUncertainty as FeatureItemUncertainty
+from partita.credible.features import FeatureUncertainty as FeatureUncertainty
 from partita.credible.profiles import Profiles as Profiles
 from partita.credible.uncertainty import ClusterCounts as ClusterCounts
 from partita.credible.uncertainty import ClusterSizes as ClusterSizes
@@ -15,8 +20,12 @@ from partita.losses.explain import Explanation as Explanation
 from partita.losses.hasse import HasseDiagram as HasseDiagram
 from partita.representative.conformal import ConformalSet as ConformalSet
 from partita.representative.conformal import PValue as PValue
+from partita.representative.modes import FeatureModes as FeatureModes
 from partita.representative.modes import Modes as Modes
 from partita.representative.modes import Peaks as Peaks
+from partita.representative.representatives import (
+    FeatureRepresentatives as FeatureRepresentatives,
+)
 from partita.representative.representatives import HeldOutCurve as HeldOutCurve
 from partita.representative.representatives import Representatives as Representatives
 from partita.representative.runs import RunComparison as RunComparison
@@ -34,6 +43,7 @@ from partita.search.price_path import Stability as Stability
 from partita.search.result import PointEstimate as PointEstimate
 from partita.search.result import SearchReport as SearchReport
 from partita.search.result import Start as Start
+from partita.summary.features import FeatureSummary as FeatureSummary
 from partita.summary.result import LossComparison as LossComparison
 
 __all__ = sorted(name for name in dir() if name[0].isupper())

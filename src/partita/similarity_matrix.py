@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from partita._progress import Status
 from partita._resources import require_memory
 from partita._validate import unexpected
-from partita.draws import Draws, as_draws
+from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import about
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, by_item
@@ -50,9 +50,12 @@ def similarity(
     PEAR need no more than it. The exact expected VI cannot be computed from
     it, and needs no N × N matrix: see ``expected_loss`` and ``estimate``.
 
+    Of feature draws it is E[ZZᵀ], the expected number of features that two items share; the
+    diagonal has the expected number of features of each item, which need not be 1.
+
     Parameters
     ----------
-    draws : Draws or anything as_draws accepts
+    draws : Draws or anything as_draws accepts, or FeatureDraws
     rows : slice, positions, mask or names of items, optional
         Only these rows, without the rest of the matrix in memory.
     n_jobs : int, optional
@@ -91,7 +94,7 @@ def similarity(
     >>> pt.similarity(draws, rows=[2])
     array([[0.25, 0.5 , 1.  ]])
     """
-    posterior = as_draws(draws)
+    posterior = any_draws(draws)
     kind = _clean_kind(dtype)
     n_items = posterior.n_items
     wanted = np.arange(n_items) if rows is None else _positions(posterior, rows)
@@ -105,12 +108,25 @@ def similarity(
         + (", or halve it with dtype=numpy.float32." if kind.itemsize == 8 else "."),
     )
     out = np.zeros((wanted.size, n_items), kind)
+    if not isinstance(posterior, Draws):
+        return _shared_features(posterior, wanted, out)
     if n_jobs is None and posterior.n_draws * wanted.size * n_items <= _LITTLE_WORK:
         n_jobs = 1
     with Status("similarity") as status:
         for group in _groups(posterior, wanted):
             _accumulate(posterior, wanted[group], out[group], rows is None, n_jobs, status)
     _finish(out, wanted, symmetric=rows is None)
+    return out
+
+
+def _shared_features(draws: AnyDraws, wanted: Ints, out: NDArray[Any]) -> NDArray[Any]:
+    """E[ZZᵀ] in place of zeros: counts first, where draws weigh the same."""
+    weights = np.ones(draws.n_draws) if draws.weights is None else draws.weights
+    for m, weight in enumerate(weights.astype(out.dtype)):
+        dense = draws[m].astype(out.dtype)
+        out += weight * (dense[wanted] @ dense.T)
+    if draws.weights is None:
+        out /= draws.n_draws
     return out
 
 

@@ -122,7 +122,8 @@ def credible_ball(
 
 def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
     """The metric of the ball, or an error that says why the loss cannot have one."""
-    measure = loss_for(getattr(center, "loss", None) if loss is None else loss, draws)
+    asked = getattr(center, "loss", None) if loss is None else loss
+    measure: Loss = loss_for(asked, draws)
     metric = measure.ball_metric() if loss is None else measure
     if metric is None or not metric.is_metric:
         raise NotSupportedError(
@@ -368,6 +369,15 @@ class FeatureBall(Ball):
     ----------
     Wade, S. and Ghahramani, Z. (2018), Bayesian cluster analysis: Point
     estimation and credible balls. Bayesian Analysis 13, Section 5.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.FeatureDraws.from_sets(
+    ...     [[{0, 1}, {2}], [{0, 1}, {2, 3}], [{0}, {2, 3}], [{0, 1, 2}, {3}]], n_items=4)
+    >>> ball = pt.credible_ball(draws, draws[1], prob=0.75)
+    >>> ball.radius, ball.densest.n_memberships
+    (1.0, array([4]))
     """
 
     center: NDArray[np.bool_]
@@ -461,6 +471,11 @@ class _Extreme(Result):
     mass: NDArray[np.float64]
 
     @property
+    def points(self) -> Any:
+        """The partitions or allocations."""
+        raise NotImplementedError
+
+    @property
     def parts_in_words(self) -> str:
         """Number of clusters or features of each, of at most five."""
         raise NotImplementedError
@@ -514,6 +529,11 @@ class Bound(_Extreme):
         return cls(kind, by_size(draws.labels_at(rows)), draws.n_clusters[rows], distance, mass)
 
     @property
+    def points(self) -> Labels:
+        """The partitions: ``labels``."""
+        return self.labels
+
+    @property
     def parts_in_words(self) -> str:
         """Number of clusters of each, of at most five."""
         return counts(self.n_clusters[:5].tolist(), "cluster")
@@ -550,6 +570,11 @@ class FeatureBound(_Extreme):
         shown = draws.shown(draws.rows_at(rows))
         n_parts = draws.n_features[rows], draws.n_memberships[rows]
         return cls(kind, shown, *n_parts, distance, mass)
+
+    @property
+    def points(self) -> tuple[NDArray[np.bool_], ...]:
+        """The allocations."""
+        return self.allocations
 
     @property
     def parts_in_words(self) -> str:

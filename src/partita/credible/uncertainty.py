@@ -17,7 +17,7 @@ from partita._text import Kind, counted, words
 from partita._tolerance import SUM
 from partita._validate import probability, whole
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
-from partita.draws import Draws, as_draws
+from partita.draws import Draws, any_draws, as_draws
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import (
     DrawsLike,
@@ -30,6 +30,7 @@ from partita.labels import (
     from_one,
     items_from_one,
 )
+from partita.losses.evaluate import loss_for
 from partita.posterior import as_posterior
 from partita.scan import Block, map_blocks, sum_blocks
 
@@ -176,16 +177,20 @@ def item_uncertainty(
     the probability that the item is alone; an item that is never with any
     other, although the estimate puts it with some, has a row of zeros.
 
+    Of feature draws, features are matched in the same way; ``membership`` has the probability
+    of each item to be in each matched feature, and ``contribution`` is the item's part of the
+    expected FARO loss: memberships of the item outside the matching, at their prices.
+
     Parameters
     ----------
-    draws : Draws or anything as_draws accepts
-    estimate : array_like, shape (n_items,), or an estimate
+    draws : Draws or anything as_draws accepts, or FeatureDraws
+    estimate : array_like, shape (n_items,), or an estimate; of feature draws an allocation
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
     Returns
     -------
-    ItemUncertainty
+    ItemUncertainty, or FeatureItemUncertainty of feature draws
 
     Notes
     -----
@@ -215,7 +220,14 @@ def item_uncertainty(
     >>> items.order[0]
     np.int64(2)
     """
-    clean = as_draws(draws)
+    clean = any_draws(draws)
+    if not isinstance(clean, Draws):
+        from partita.credible.features import align_features, items_of
+
+        loss = loss_for(getattr(estimate, "loss", None), clean)
+        (allocation,) = clean.shown([clean.clean(estimate, "estimate")])
+        aligned = align_features(clean, allocation)
+        return items_of(clean, allocation, aligned, loss)  # type: ignore[return-value]
     labels = as_labels(estimate, n_items=clean.n_items, argument="estimate")
     return items_from(compare(by_size(labels), clean, n_jobs=n_jobs), clean)
 

@@ -13,7 +13,7 @@ from partita._text import Kind, counted, span, words
 from partita._validate import plain_array, unexpected, whole
 from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
 from partita.errors import InvalidInputError, about
-from partita.kernels.arrays import Bools, Ints, UInt64s
+from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.labels import DrawsLike
 
 MOST_FEATURES = 500
@@ -320,12 +320,11 @@ class FeatureDraws(DrawsFacts):
             return values
         return canonical_columns(values.astype(np.bool_).T, np.array([0, values.shape[1]]))[0]
 
-    def together(self, rows: slice, first: Ints, second: Ints) -> NDArray[Any]:
+    def together(self, rows: Ints, first: Ints, second: Ints) -> Floats:
         """Number of features that two items share in each of some draws, for pairs of items."""
-        chosen = np.arange(self.n_draws)[rows]
-        dense = [unpacked(self.point(m), self._n_items) for m in chosen.tolist()]
+        dense = [unpacked(self.point(m), self._n_items) for m in rows.tolist()]
         shared = [(z[first] & z[second]).sum(axis=1) for z in dense]
-        return np.array(shared, np.float64).reshape(chosen.size, first.size)
+        return np.array(shared, np.float64).reshape(rows.size, first.size)
 
     def features_per_item(self) -> Ints:
         """Number of features of each item in each draw, shape (n_draws, n_items)."""
@@ -360,10 +359,9 @@ class FeatureDraws(DrawsFacts):
 
     @property
     def extremes(self) -> dict[str, Ints]:
-        """Bounds of a ball: fewest and most features, fewest and most memberships."""
-        features, memberships = self.n_features, self.n_memberships
-        own = {"upper": -features, "lower": features}
-        return own | {"sparsest": -memberships, "densest": memberships}
+        """Bounds of a ball: fewest and most features, any, fewest and most memberships."""
+        memberships = self.n_memberships
+        return super().extremes | {"sparsest": -memberships, "densest": memberships}
 
     # ------------------------------------------------------------------ selection
 

@@ -81,7 +81,7 @@ def as_loss(loss: str | Loss) -> Loss:
     )
 
 
-def loss_for(loss: str | Loss | None, draws: AnyDraws) -> Loss:
+def loss_for(loss: str | Loss | None, draws: AnyDraws) -> Any:
     """A loss that measures what was drawn: VI of partitions and FARO of features by default."""
     features = draws.part_name == "feature"
     measure = as_loss(("faro" if features else "vi") if loss is None else loss)
@@ -96,23 +96,11 @@ def loss_for(loss: str | Loss | None, draws: AnyDraws) -> Loss:
 
 def metric_for(loss: str | Loss | None, draws: AnyDraws, why: str) -> Loss:
     """As :func:`loss_for`, where only a metric will do."""
-    measure = loss_for(loss, draws)
+    measure: Loss = loss_for(loss, draws)
     if not measure.is_metric:
         raise NotSupportedError(
             f"{measure!r} is not a metric, and {why}. Losses that are: "
             f"{named(lambda known: known.is_metric)} (with a = 1).",
-            argument="loss",
-        )
-    return measure
-
-
-def as_feature_loss(loss: str | Loss) -> Any:
-    """As :func:`as_loss`, where feature allocations are compared."""
-    measure = as_loss(loss)
-    if not measure.of_features:
-        raise NotSupportedError(
-            f"{measure!r} compares partitions, in which every item is in one cluster, and not "
-            "feature allocations. Use loss='faro'.",
             argument="loss",
         )
     return measure
@@ -149,7 +137,7 @@ _BLOCK_CELLS = 1 << 22
 """Distances computed before they are copied into the result, which bounds temporaries."""
 
 
-def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
+def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss | None = None) -> float:
     """Loss of reporting partition a when b is the truth.
 
     For the metrics the order does not matter; for generalised losses (``a``
@@ -161,7 +149,8 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     a, b : array_like, shape (n_items,)
         Labels of any kind; only equality counts. For ``"faro"`` also two feature allocations,
         matrices of zeros and ones of shape (n_items, n_features).
-    loss : str or Loss, default "vi"
+    loss : str or Loss, optional
+        VI by default, and FARO of feature draws.
 
     Returns
     -------
@@ -177,11 +166,13 @@ def distance(a: LabelsLike, b: LabelsLike, loss: str | Loss = "vi") -> float:
     >>> round(pt.distance([1, 1, 2, 2], [1, 1, 1, 2]), 4)
     1.1887
     """
-    measure = as_loss(loss)
+    says_so = hasattr(type(a), "__allocation__") or hasattr(type(b), "__allocation__")
+    measure = as_loss(("faro" if says_so else "vi") if loss is None else loss)
     if _is_allocation(a, measure) or _is_allocation(b, measure):
         estimates, truths = allocations(a, argument="a"), allocations(b, argument="b")
         _same_items(estimates.n_items, truths.n_items, "a", "b")
-        return float(as_feature_loss(measure).distances(estimates.point(0), truths, n_jobs=1)[0])
+        far = loss_for(measure, estimates).distances(estimates.point(0), truths, n_jobs=1)
+        return float(far[0])
     estimate = as_labels(a, argument="a")
     truth = Draws(as_labels(b, n_items=estimate.size, argument="b")[None, :])
     return float(measure.distances(estimate, truth, n_jobs=1)[0])
@@ -207,7 +198,7 @@ def _same_items(own: int, other: int, a: str, b: str) -> None:
 def pairwise_distances(
     A: LabelsLike,
     B: LabelsLike | None = None,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
@@ -218,7 +209,8 @@ def pairwise_distances(
     A : array_like, shape (n, n_items), or anything as_draws accepts, or FeatureDraws
     B : array_like, shape (m, n_items), or anything as_draws accepts, optional
         A itself when omitted.
-    loss : str or Loss, default "vi"
+    loss : str or Loss, optional
+        VI by default, and FARO of feature draws.
     n_jobs : int, optional
         Threads; every core by default. The result does not depend on it.
 
@@ -237,9 +229,9 @@ def pairwise_distances(
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
-    measure = as_loss(loss)
     if is_features(A) or is_features(B):
-        return _between_allocations(A, B, as_feature_loss(measure), n_jobs)
+        return _between_allocations(A, B, loss, n_jobs)
+    measure = as_loss("vi" if loss is None else loss)
     estimates = as_partitions(A, "A")
     truths = estimates if B is None else as_partitions(B, "B")
     _same_items(estimates.n_items, truths.n_items, "A", "B")
@@ -270,12 +262,15 @@ def _require_matrix(shape: tuple[int, int]) -> None:
     require_memory(shape[0] * shape[1] * 8, what, "Give fewer partitions at a time.")
 
 
-def _between_allocations(A: Any, B: Any, loss: Any, n_jobs: int | None) -> NDArray[np.float64]:
+def _between_allocations(
+    A: Any, B: Any, loss: str | Loss | None, n_jobs: int | None
+) -> NDArray[np.float64]:
     estimates = allocations(A, argument="A")
     truths = estimates if B is None else allocations(B, argument="B")
     _same_items(estimates.n_items, truths.n_items, "A", "B")
     _require_matrix((estimates.n_draws, truths.n_draws))
-    found: NDArray[np.float64] = loss.between(estimates, truths, n_jobs)
+    measure = loss_for(loss, estimates)
+    found: NDArray[np.float64] = measure.between(estimates, truths, n_jobs)
     return found
 
 
@@ -308,7 +303,7 @@ def _columns(
 def expected_loss(
     candidates: LabelsLike,
     draws: LabelsLike | None = None,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     *,
     similarity: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -321,7 +316,8 @@ def expected_loss(
         With feature draws one matrix of shape (n_items, n_features), a list of these, or
         FeatureDraws.
     draws : Draws or anything as_draws accepts, or FeatureDraws
-    loss : str or Loss, default "vi"
+    loss : str or Loss, optional
+        VI by default, and FARO of feature draws.
     similarity : array_like, shape (n_items, n_items), keyword only
         A posterior similarity matrix instead of draws, for the losses that
         need no more, such as "binder" and "vi_lb".
@@ -343,12 +339,11 @@ def expected_loss(
     >>> pt.expected_loss([[0, 0, 1, 1], [0, 0, 0, 0]], draws)
     array([0.59436094, 0.90563906])
     """
-    measure = as_loss(loss)
     if draws is not None and similarity is not None:
         said = "give either draws or similarity=..., not both."
         raise InvalidInputError(said, argument="draws")
     if similarity is not None:
-        matrix = as_similarity(similarity)
+        measure, matrix = as_loss("vi" if loss is None else loss), as_similarity(similarity)
         rows = as_label_rows(candidates, n_items=len(matrix), argument="candidates")
         return np.array([measure.expected_from_similarity(row, matrix) for row in rows])
     if draws is None:
@@ -358,13 +353,9 @@ def expected_loss(
         features = as_features(draws)
         found = allocations(candidates, argument="candidates")
         _same_items(found.n_items, features.n_items, "candidates", "draws")
-        faro = as_feature_loss(measure)
-        return np.array(
-            [
-                faro.expected(point, features, n_jobs)
-                for point in found.rows_at(range(found.n_draws))
-            ]
-        )
+        faro, points = loss_for(loss, features), found.rows_at(range(found.n_draws))
+        return np.array([faro.expected(point, features, n_jobs) for point in points])
+    measure = as_loss("vi" if loss is None else loss)
     posterior = as_partitions(draws, "draws")
     rows = as_label_rows(candidates, n_items=posterior.n_items, argument="candidates")
     return np.array([measure.expected(row, posterior, n_jobs) for row in rows])

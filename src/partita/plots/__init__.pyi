@@ -3,6 +3,9 @@
 from partita.plots._diagnostics import ranks as ranks
 from partita.plots._diagnostics import replicates as replicates
 from partita.plots._diagnostics import traces as traces
+from partita.plots._features import feature_ball as feature_ball
+from partita.plots._features import memberships as memberships
+from partita.plots._features import n_features as n_features
 from partita.plots._hasse import hasse as hasse
 from partita.plots._items import core as core
 from partita.plots._items import items as items

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import in_unit, percent, with_unit, words
-from partita.credible.ball import CredibleBall
+from partita.credible.ball import Ball, CredibleBall
 from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
 from partita.labels import DrawsLike
 from partita.plots._items import items
@@ -20,7 +20,7 @@ from partita.plots._style import (
     GREY,
     INK,
     OTHER,
-    ball_of,
+    any_ball_of,
     colour,
     headline,
     library,
@@ -111,7 +111,7 @@ class DistanceHistogram:
     mean: float
 
 
-def prepare_distances(ball: CredibleBall) -> DistanceHistogram:
+def prepare_distances(ball: Ball) -> DistanceHistogram:
     """Bins of equal width from 0 to the largest distance, by the Freedman-Diaconis rule."""
     weights, far = ball.draws.probabilities, float(ball.distances.max())
     quartiles = np.quantile(ball.distances, [0.25, 0.75])
@@ -148,7 +148,7 @@ def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes
     'variation of information to the estimate (bits)'
     """
     library("figure")
-    ball = ball_of(source)
+    ball = any_ball_of(source)
     found = prepare_distances(ball)
     axes = one_axes(ax, width=5.6, height=3.4)
     width = float(found.edges[1])

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from partita._text import percent, with_unit, words
 from partita._validate import whole
-from partita.credible.ball import CredibleBall, tie_tolerance
-from partita.draws import Draws
+from partita.credible.ball import Ball, CredibleBall, tie_tolerance
+from partita.draws import AnyDraws, Point
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import Labels, LabelsLike, as_labels
+from partita.labels import LabelsLike
 from partita.losses.evaluate import pairwise_distances
 from partita.plots._style import (
     INK,
     SMALL,
-    ball_of,
+    any_ball_of,
     colour,
     headline,
     library,
@@ -28,8 +28,8 @@ from partita.plots._style import (
     plain,
     shorten,
 )
-from partita.representative.modes import Modes
-from partita.representative.representatives import Representatives
+from partita.representative.modes import Modes, PersistentPeaks
+from partita.representative.representatives import PointSet, Representatives
 from partita.summary.result import Summary
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def posterior_map(
 
     Parameters
     ----------
-    source : Summary or CredibleBall
+    source : Summary or CredibleBall, or FeatureSummary or FeatureBall
     marks : mapping of str to array_like, shape (n_items,), Modes or Representatives, optional
         More partitions to mark, such as a truth or a hypothesis, by name; or
         Modes or Representatives, which are named with their masses.
@@ -243,36 +243,34 @@ def posterior_map(
     """
     library("figure")
     most_draws = whole(most_draws, "most_draws", least=1)
-    ball = ball_of(source)
+    ball = any_ball_of(source)
     named = _named(source, ball, _by_name(marks))
     found = prepare_map(ball, named, most_draws, n_jobs)
     return _draw(found, ball, one_axes(ax, width=6.6, height=5.2))
 
 
 def prepare_map(
-    ball: CredibleBall, named: Mapping[str, Labels], most_draws: int, n_jobs: int | None = None
+    ball: Ball, named: Mapping[str, Point], most_draws: int, n_jobs: int | None = None
 ) -> PosteriorMap:
     """Choose draws, measure them against landmarks, and place everything."""
-    chosen = _spaced(ball.draws, most_draws)
-    sample = Draws(
-        ball.draws.labels_at(chosen),
-        weights=None if chosen.size < ball.draws.n_draws else ball.draws.weights,
-    )
+    draws = ball.draws
+    chosen = _spaced(draws, most_draws)
+    all_of_them = chosen.size == draws.n_draws
+    sample = (draws if all_of_them else draws._with(weights=None)).part(chosen)
     number, weights = sample.unique_index()
     distinct = chosen[np.unique(number, return_index=True)[1]]
-    rows = ball.draws.rows_at(distinct)
-    everything = np.concatenate([np.array(list(named.values()), np.int32), rows])
+    points = [*map(draws.canonical, named.values()), *draws.rows_at(distinct)]
     # Spread over the draws rather than the first ones, which may all be of one chain.
-    spread = np.linspace(0, len(rows) - 1, min(_LANDMARKS, len(rows))).round().astype(np.int64)
-    draws_first = np.concatenate([spread, np.setdiff1d(np.arange(len(rows)), spread)])
+    n = distinct.size
+    spread = np.linspace(0, n - 1, min(_LANDMARKS, n)).round().astype(np.int64)
+    draws_first = np.concatenate([spread, np.setdiff1d(np.arange(n), spread)])
     order = np.concatenate([np.arange(len(named)), len(named) + draws_first])
     count = len(named) + spread.size
-    partitions = Draws(everything[order])
-    landmarks = Draws(everything[order[:count]])
+    landmarks = draws.from_points([points[i] for i in order[:count]])
     between = pairwise_distances(landmarks, loss=ball.loss, n_jobs=n_jobs)
     others = None
     if len(order) > count:
-        rest = Draws(partitions.labels[count:])
+        rest = draws.from_points([points[i] for i in order[count:]])
         others = pairwise_distances(rest, landmarks, loss=ball.loss, n_jobs=n_jobs)
     embedding = embed(between, others)
     places = np.empty_like(embedding.places)
@@ -281,7 +279,7 @@ def prepare_map(
         tuple(named),
         places[: len(named)],
         places[len(named) :],
-        ball.draws.n_clusters[distinct],
+        draws.n_parts[distinct],
         weights,
         ball.distances[distinct] <= ball.radius + tie_tolerance(ball.loss),
         int(chosen.size),
@@ -289,22 +287,17 @@ def prepare_map(
     )
 
 
-def _named(
-    source: object, ball: CredibleBall, marks: Mapping[str, LabelsLike]
-) -> dict[str, Labels]:
-    n_items = ball.center.size
-    named: dict[str, Labels] = {"estimate": ball.center}
+def _named(source: object, ball: Ball, marks: Mapping[str, LabelsLike]) -> dict[str, Point]:
+    named: dict[str, Point] = {"estimate": ball.center}
     if isinstance(source, Summary):
         named = {f"estimate ({source.loss.title})": ball.center}
         for other in (source.vi_estimate, source.binder_estimate):
             named.setdefault(f"estimate ({other.loss.title})", other.labels)
     for name, bound in ball.bounds.items():
         ties = f" (first of {len(bound)})" if len(bound) > 1 else ""
-        named[f"{name} bound{ties}"] = bound.labels[0]
-    for name, labels in marks.items():
-        named[str(name)] = as_labels(
-            labels, n_items=n_items, argument="marks", what=f"labels of {name!r}"
-        )
+        named[f"{name} bound{ties}"] = bound.points[0]
+    for name, point in marks.items():
+        named[str(name)] = ball.draws.clean(point, "marks")
     return named
 
 
@@ -315,18 +308,18 @@ def _by_name(
         return {}
     if isinstance(marks, Mapping):
         return marks
-    if not isinstance(marks, (Modes, Representatives)):
+    if not isinstance(marks, PointSet):
         raise InvalidInputError(
             f"marks is a {type(marks).__name__}; expected a mapping of names to labels, Modes or "
             "Representatives.",
             argument="marks",
         )
-    what = "mode" if isinstance(marks, Modes) else "representative"
-    masses = zip(marks.weights.tolist(), marks.labels, strict=True)
+    what = "mode" if isinstance(marks, PersistentPeaks) else "representative"
+    masses = zip(marks.weights.tolist(), marks._points, strict=True)
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}
 
 
-def _spaced(draws: Draws, most: int) -> Ints:
+def _spaced(draws: AnyDraws, most: int) -> Ints:
     """All draws, or at most a given number, evenly spaced in their mass."""
     if draws.n_draws <= most:
         return np.arange(draws.n_draws)
@@ -335,7 +328,7 @@ def _spaced(draws: Draws, most: int) -> Ints:
     return np.asarray(np.searchsorted(reached, at), np.int64)
 
 
-def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
+def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
     count = found.weights.size
     size = np.clip(3_000.0 / count, 8.0, 30.0) * np.sqrt(found.weights * count).clip(0.5, 4.0)
     said = words(ball.draws.kind)
@@ -354,7 +347,7 @@ def _draw(found: PosteriorMap, ball: CredibleBall, axes: Axes) -> Axes:
             linewidth=0.0,
         )
     bar = axes.figure.colorbar(shown, ax=axes, shrink=0.85, aspect=28, pad=0.02)
-    bar.set_label(f"clusters of a {said.draw}", fontsize=SMALL + 0.5)
+    bar.set_label(f"{ball.draws.part_name}s of a {said.draw}", fontsize=SMALL + 0.5)
     bar.locator = library("ticker").MaxNLocator(8, integer=True, min_n_ticks=1)
     bar.update_ticks()
     bar.ax.tick_params(labelsize=SMALL)

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._imports import require
-from partita.credible.ball import CredibleBall
+from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Ints
 from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size, shared_items
 from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit
+from partita.summary.features import FeatureSummary
 from partita.summary.result import Summary
 from partita.summary.summarize import Observations, as_observations
 
@@ -377,9 +378,19 @@ def posterior_of(source: DrawsLike, n_jobs: int | None = None) -> Posterior:
 
 def ball_of(source: object, argument: str = "source") -> CredibleBall:
     """The credible ball of a summary, or the one given."""
-    expected = "a Summary or a CredibleBall. partita.credible_ball(draws, estimate) makes one."
-    found = source.ball if isinstance(source, Summary) else source
-    return of_kind(found, CredibleBall, expected, argument)
+    return of_kind(_ball_in(source), CredibleBall, _BALL, argument)
+
+
+def any_ball_of(source: object) -> Ball:
+    """The credible ball of a summary of partitions or of features, or the one given."""
+    return of_kind(_ball_in(source), Ball, _BALL)
+
+
+_BALL = "a summary or a credible ball. partita.credible_ball(draws, estimate) makes one."
+
+
+def _ball_in(source: object) -> object:
+    return source.ball if isinstance(source, (Summary, FeatureSummary)) else source
 
 
 def of_kind(

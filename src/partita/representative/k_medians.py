@@ -154,7 +154,15 @@ def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
     """The local search for centres among draws of this kind."""
     if isinstance(draws, Draws):
         return PartitionCentres(draws, loss)
-    return import_module("partita.features.search").Centres(draws, loss)  # type: ignore[no-any-return]
+    descend = import_module("partita.features.estimate").descend
+
+    def centre(
+        rows: Ints, mass: Floats, start: Point, rng: np.random.Generator, kicks: int, stop: Stop
+    ) -> Point:
+        del kicks  # a descent looks at all flips and at new features already
+        return descend(draws.part(rows, mass), start, loss, rng, stop)
+
+    return centre
 
 
 class PartitionCentres:

@@ -228,6 +228,12 @@ class FeatureModes(AllocationSet, PersistentPeaks):
         As of :class:`Modes`.
     draws : FeatureDraws
         The draws used, after thinning.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.modes(pt.FeatureDraws.from_sets([[{0, 1}, {1, 2}]] * 30, n_items=3))
+    <FeatureModes: 1, masses [1.0]>
     """
 
     allocations: tuple[NDArray[np.bool_], ...]

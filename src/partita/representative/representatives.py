@@ -177,6 +177,7 @@ class PointSet(Result):
 
     loss: Loss
     draws: AnyDraws
+    weights: NDArray[np.float64]
 
     @property
     def _points(self) -> Any:
@@ -500,6 +501,14 @@ class FeatureRepresentatives(AllocationSet, Regions):
     chain_names, curve, limits, interrupted, loss
         As of :class:`Representatives`.
     draws : FeatureDraws
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.FeatureDraws.from_sets([[{0, 1}, {1, 2}]] * 3 + [[{3}]] * 2, n_items=4)
+    >>> found = pt.representatives(draws, n=2)
+    >>> found.n_features, found.weights, found.distance
+    (array([2, 1]), array([0.6, 0.4]), 0.0)
     """
 
     allocations: tuple[NDArray[np.bool_], ...]

@@ -36,13 +36,13 @@ from partita.diagnostics.diagnose import (
     nothing_to_diagnose,
     trace_functionals,
 )
-from partita.draws import Draws, as_draws
+from partita.draws import Draws, any_draws, as_draws
 from partita.errors import FileFormatError, InvalidDataError, MemoryLimitError, PartitaWarning
 from partita.io.data_table import as_table
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder, VILowerBound
-from partita.losses.evaluate import as_loss
+from partita.losses.evaluate import loss_for
 from partita.posterior import Posterior
 from partita.search.clusters_curve import ClustersCurve, clusters_curve, plateau
 from partita.search.estimate import estimate as estimate_of
@@ -167,7 +167,7 @@ _SEARCH_SHARE = 0.6
 def summarize(
     draws: DrawsLike,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     prob: float = 0.95,
     data: DataLike | None = None,
     var_name: str | None = None,
@@ -187,10 +187,10 @@ def summarize(
 
     Parameters
     ----------
-    draws : Draws, the output of :func:`sample`, or anything as_draws accepts
-    loss : str or Loss, default "vi"
-        What the estimate minimises. The ball uses it too when it is a metric,
-        and VI otherwise.
+    draws : Draws, the output of :func:`sample`, or anything as_draws accepts; or FeatureDraws
+    loss : str or Loss, optional
+        What the estimate minimises; VI by default, and FARO of feature draws. The ball uses
+        it too when it is a metric, and VI otherwise.
     prob : float in (0, 1], default 0.95
         Probability of the credible ball and of the intervals.
     data : array_like, shape (n_items,) or (n_items, n_columns), optional
@@ -220,7 +220,7 @@ def summarize(
 
     Returns
     -------
-    Summary
+    Summary, or FeatureSummary of feature draws
         ``print`` shows one screen; ``save``, ``to_json``, ``to_frame`` and
         ``to_html`` write it.
 
@@ -254,10 +254,29 @@ def summarize(
     >>> print(summary.sentence[:72])
     With 95% posterior probability the clustering lies within 1.24 bits of t
     """
+    if hasattr(type(draws), "__features__"):
+        from partita.summary.features import summarize_features
+
+        shared = {"bound": bound, "time_limit": time_limit, "rng": rng, "n_jobs": n_jobs}
+        others: dict[str, Any] = {
+            "data": data is not None,
+            "var_name": var_name,
+            "jaccard": jaccard != JACCARD,
+        }
+        others |= {"method": method != "auto", "min_size": min_size != 1}
+        others |= {"max_clusters": max_clusters, "n_clusters": n_clusters}
+        return summarize_features(  # type: ignore[return-value] # of feature draws
+            any_draws(draws),
+            loss=loss,
+            prob=prob,
+            wishes={**shared, "progress": progress, "path": path},
+            refused=others,
+            versions=_versions(),
+        )
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
     clean = posterior.draws
-    measure, level, overlap = as_loss(loss), clean_prob(prob), clean_jaccard(jaccard)
+    measure, level, overlap = loss_for(loss, clean), clean_prob(prob), clean_jaccard(jaccard)
     path = _clean_path(path)
     observed = _observed(draws, data, clean.n_items)
     wishes: dict[str, Any] = {

@@ -27,12 +27,13 @@ from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
-    from partita.draws import Draws
+    from partita.draws import AnyDraws
+    from partita.summary.features import FeatureSummary
     from partita.summary.result import Summary
 
 WIDTH = 80
 _NARROWEST = 40
-_WARNS = "  ! "
+WARNS = "  ! "
 """What a warning begins with."""
 _SHOWN_SECONDS = 1.0
 """Time from which on a search that need not be made says how long it took."""
@@ -111,11 +112,11 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
     if "items" not in _late(summary):
         told.append(("Least certain", _least_certain(summary, first)))
     if summary.diagnostics.names and summary.diagnostics.ok:
-        told.append(("Convergence", f"nothing to warn about ({_convergence(summary)})"))
+        told.append(("Convergence", f"nothing to warn about ({convergence(summary)})"))
     return told
 
 
-def warnings_of(summary: Summary) -> list[str]:
+def warnings_of(summary: Summary | FeatureSummary) -> list[str]:
     """What stands against the answer, each with what to do."""
     search = summary.estimate.search
     found = [*search.limits]
@@ -126,22 +127,22 @@ def warnings_of(summary: Summary) -> list[str]:
     return [*found, *summary.diagnostics.warnings]
 
 
-def lead_of(summary: Summary) -> str:
+def lead_of(summary: Summary | FeatureSummary) -> str:
     """What leads the sentence: with warnings it is not to be written yet."""
     settled = summary.diagnostics.ok and not summary.estimate.search.interrupted
     return "For your paper" if settled else "For your paper, once the warnings are resolved"
 
 
-def origin(summary: Summary) -> str:
+def origin(summary: Summary | FeatureSummary) -> str:
     """What a summary was made from: 400 draws of 30 items in 4 chains."""
-    draws = summary.draws
+    draws: AnyDraws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
     weighted = f", {weights_in_words(draws)}" if draws.weights is not None else ""
     rows = counted(draws.n_draws, words(draws.kind).draw)
     return f"{rows} of {counted(draws.n_items, 'item')}{chains}{weighted}"
 
 
-def weights_in_words(draws: Draws) -> str:
+def weights_in_words(draws: AnyDraws) -> str:
     """What is to be known of the weights of weighted draws."""
     if draws.kind != "tilted":
         return "weighted"
@@ -209,7 +210,8 @@ def _least_certain(summary: Summary, first: int) -> str:
     return f"{', '.join(parts)}; {rest}" if parts else rest
 
 
-def _convergence(summary: Summary) -> str:
+def convergence(summary: Summary | FeatureSummary) -> str:
+    """The worst R-hat and effective number of draws."""
     found = summary.diagnostics
     parts = []
     if np.isfinite(found.rhat).any():
@@ -255,12 +257,12 @@ def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> lis
     width = max(width, _NARROWEST)
     if summary.diagnostics.chains_disagree:
         return _disagreement(summary, width)
-    lines = _wrapped("", origin(summary), width)
+    lines = wrapped("", origin(summary), width)
     for label, text in statements(summary, first):
-        lines += _wrapped(f"{label}: ", text, width)
+        lines += wrapped(f"{label}: ", text, width)
     for warning in warnings_of(summary):
-        lines += _wrapped(_WARNS, warning, width)
-    lines += _wrapped(f"{lead_of(summary)}: ", sentence(summary), width)
+        lines += wrapped(WARNS, warning, width)
+    lines += wrapped(f"{lead_of(summary)}: ", sentence(summary), width)
     return lines
 
 
@@ -269,38 +271,38 @@ def _disagreement(summary: Summary, width: int) -> list[Line]:
     agreement = summary.diagnostics.agreement
     by = "" if agreement is None else f" (pair probabilities differ by {agreement.average_sd:.2f})"
     return [
-        *_wrapped("", origin(summary), width),
-        *_wrapped(_WARNS, f"The chains disagree{by}: there is no answer to report yet.", width),
-        *_wrapped("  ", "Run longer. What they hold: print(summary.details()).", width),
+        *wrapped("", origin(summary), width),
+        *wrapped(WARNS, f"The chains disagree{by}: there is no answer to report yet.", width),
+        *wrapped("  ", "Run longer. What they hold: print(summary.details()).", width),
     ]
 
 
 def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
     """Everything that the screen says, and the tables behind it."""
     width = max(width, _NARROWEST)
-    lines = _wrapped("", f"{origin(summary)}; partita {summary.versions['partita']}", width)
+    lines = wrapped("", f"{origin(summary)}; partita {summary.versions['partita']}", width)
     lines.append(Line("=" * width, "rule"))
     for label, text in statements(summary, first):
         full = how_many(summary) + _duration(summary) if label == "How many clusters" else text
-        lines += _wrapped(f"{label}: ", full, width)
+        lines += wrapped(f"{label}: ", full, width)
     if summary.core is not None:
-        lines += _wrapped("Core: ", summary.core.sentence, width)
+        lines += wrapped("Core: ", summary.core.sentence, width)
     if summary.diagnostics.names and not summary.diagnostics.ok:
-        lines += _wrapped("Convergence: ", _convergence(summary), width)
+        lines += wrapped("Convergence: ", convergence(summary), width)
     for warning in warnings_of(summary):
-        lines += _wrapped(_WARNS, warning, width)
+        lines += wrapped(WARNS, warning, width)
     if summary.representatives is not None:
         from partita.representative.representatives import representatives_in_words
 
-        lines += _wrapped(_WARNS, representatives_in_words(summary.representatives), width)
+        lines += wrapped(WARNS, representatives_in_words(summary.representatives), width)
     for note in summary.diagnostics.notes:
-        lines += _wrapped("  ", note, width)
+        lines += wrapped("  ", note, width)
     late = _late(summary)
     for name in _IN_DETAIL:
         found = None if name in late else table(summary, name, first)
         if found is not None:
             lines += [Line(""), *table_lines(found, width)]
-    return [*lines, Line(""), *_wrapped(f"{lead_of(summary)}: ", sentence(summary), width)]
+    return [*lines, Line(""), *wrapped(f"{lead_of(summary)}: ", sentence(summary), width)]
 
 
 def _duration(summary: Summary) -> str:
@@ -329,17 +331,18 @@ def table_lines(table: Table, width: int) -> list[Line]:
         padded = [f"{first[0]:<{first[1]}}", *(f"{cell:>{size}}" for cell, size in others)]
         return "  ".join(padded)[:width].rstrip()
 
-    lines = _wrapped("", table.caption, width)
+    lines = wrapped("", table.caption, width)
     lines += [Line(line([head[j] for head in heading]), "heading") for j in range(height)]
     return lines + [Line(line(list(row))) for row in table.rows]
 
 
-def _wrapped(lead: str, text: str, width: int) -> list[Line]:
+def wrapped(lead: str, text: str, width: int) -> list[Line]:
+    """A paragraph as lines, with what it begins with."""
     indent = " " * len(lead) if lead.startswith(" ") else "  "
     lines = textwrap.wrap(
         text, width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
     )
-    if lead == _WARNS:
+    if lead == WARNS:
         return [Line(line, "warning") for line in lines]
     said = 0 if lead.startswith(" ") else len(lead.rstrip())
     return [Line(line, lead=said if number == 0 else 0) for number, line in enumerate(lines)]
