@@ -815,9 +815,7 @@ def _agreeing_prefix(draws: Draws, path: Path) -> Ints:
     """For each draw, the number of items of the path, from its start, that it groups alike."""
     from partita.kernels.core import agreeing_prefix
 
-    found = np.empty(draws.n_draws, np.int64)
-    agreeing_prefix(draws.rows(0, draws.n_draws), path.order, path.place, found)
-    return found
+    return agreeing_prefix(draws.rows(0, draws.n_draws), path.order, path.place)
 
 
 class _Held:
@@ -933,10 +931,8 @@ def _with_each_item(table: WeightedDraws, partial: Labels, rest: Draws) -> NDArr
     """Probability of the core with each item outside, at its best place in the table."""
     from partita.kernels.core import best_places, weight_with_item
 
-    place = np.empty(partial.size, np.int32)
-    best_places(table.rows, table.weights, partial, place)
-    found = np.zeros(partial.size)
-    weight_with_item(rest.rows(0, rest.n_draws), rest.probabilities, partial, place, found)
+    place = best_places(table.rows, table.weights, partial)
+    found = weight_with_item(rest.rows(0, rest.n_draws), rest.probabilities, partial, place)
     return np.minimum(found, 1.0)
 
 

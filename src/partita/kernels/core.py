@@ -12,38 +12,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s, writable
 from partita.kernels.contingency import count_bits
 
 _FEW = 8
 """Clusters a table of agreeing weights begins with; it doubles as they appear."""
 
 
-@part_of_kernel
-def count_labels(partial: Int32s) -> int:
-    """Number of clusters of a partial partition."""
-    k = 0
-    for i in range(partial.size):
-        k = max(k, partial[i] + 1)
-    return k
-
-
 def agreeing(rows: Int32s, partial: Int32s) -> Bools:
     """Which rows group the items with partial labels (≥ 0) exactly as those labels do."""
     holds = np.empty(len(rows), np.bool_)
-    _fill_agreeing(rows, partial, holds)
+    work = np.empty((2, rows.shape[1]), np.int32)
+    _fill_agreeing(writable(rows), writable(partial), work, holds)
     return holds
 
 
-@array_kernel
-def _fill_agreeing(rows: Int32s, partial: Int32s, out: Bools) -> None:
+@kernel
+def _fill_agreeing(rows: Int32s, partial: Int32s, work: Int32s, out: Bools) -> None:
     n = rows.shape[1]
-    label_of = np.empty(max(1, count_labels(partial)), np.int32)
-    cluster_of = np.empty(n, np.int32)
+    label_of, cluster_of = work[0], work[1]
     for r in range(rows.shape[0]):
-        label_of[:] = -1
-        cluster_of[:] = -1
+        for i in range(n):
+            label_of[i] = -1
+            cluster_of[i] = -1
         same = True
         for i in range(n):
             c = partial[i]
@@ -59,19 +51,25 @@ def _fill_agreeing(rows: Int32s, partial: Int32s, out: Bools) -> None:
         out[r] = same
 
 
-@array_kernel
-def agreeing_prefix(rows: Int32s, order: Ints, place: Int32s, out: Ints) -> None:
+def agreeing_prefix(rows: Int32s, order: Ints, place: Int32s) -> Ints:
     """For each row, the number of items of a path, from its start, that the row groups alike.
 
     The path puts item order[s] into cluster place[s]; clusters are numbered 0, 1, … in order
     of appearance.
     """
-    n = rows.shape[1]
-    label_of = np.empty(order.size + 1, np.int32)
-    cluster_of = np.empty(n, np.int32)
+    found = np.empty(len(rows), np.int64)
+    work = np.empty((2, rows.shape[1] + 1), np.int32)
+    _agreeing_prefix(writable(rows), writable(order), writable(place), work, found)
+    return found
+
+
+@kernel
+def _agreeing_prefix(rows: Int32s, order: Ints, place: Int32s, work: Int32s, out: Ints) -> None:
+    label_of, cluster_of = work[0], work[1]
     for r in range(rows.shape[0]):
-        label_of[:] = -1
-        cluster_of[:] = -1
+        for i in range(label_of.size):
+            label_of[i] = -1
+            cluster_of[i] = -1
         agreed = 0
         for s in range(order.size):
             c = place[s]
@@ -85,7 +83,7 @@ def agreeing_prefix(rows: Int32s, order: Ints, place: Int32s, out: Ints) -> None
         out[r] = agreed
 
 
-@kernel
+@part_of_kernel
 def _add_row(
     row: Int32s,
     weight: float,
@@ -108,7 +106,7 @@ def _add_row(
         cluster_of[row[first_of[c]]] = -1
 
 
-@kernel
+@part_of_kernel
 def _take_in(
     rows: Int32s,
     weights: Floats,
@@ -153,7 +151,6 @@ def _take_in(
     return total
 
 
-@array_kernel
 def grow(
     rows: Int32s,
     weights: Floats,
@@ -180,17 +177,57 @@ def grow(
     rows that agree, and reach[j] is the weight left after adding item j
     (of the items outside).
     """
+    n = partial.size
+    k = int(partial.max(initial=-1)) + 1
+    _fill_agreeing(rows, partial, np.empty((2, n), np.int32), alive)
+    agree, sums, work = (
+        np.zeros((max(_FEW, 2 * k), n)),
+        np.zeros((2, n)),
+        np.full((5, n), -1, np.int64),
+    )
+    _place_first(partial, work[0])
+    return int(
+        _grow(
+            *(rows, weights, partial, waiting, floor, tolerance, order, mass, alive, reach),
+            *(writable(target), stop, k, agree, sums, work),
+        )
+    )
+
+
+def _place_first(partial: Int32s, first_of: Ints) -> None:
+    """The first item of each cluster."""
+    inside = np.flatnonzero(partial >= 0)[::-1]
+    first_of[partial[inside]] = inside  # of several the last one written stays: the first
+
+
+@array_kernel
+def _grow(
+    rows: Int32s,
+    weights: Floats,
+    partial: Int32s,
+    waiting: Bools,
+    floor: float,
+    tolerance: float,
+    order: Ints,
+    mass: Floats,
+    alive: Bools,
+    reach: Floats,
+    target: Int32s,
+    stop: Bools,
+    k: int,
+    agree: Floats,
+    sums: Floats,
+    work: Ints,
+) -> int:
+    """See ``grow``; from ``agree`` on scratch."""
     m, n = rows.shape
-    k = count_labels(partial)
-    capacity = max(_FEW, 2 * k)
-    agree = np.zeros((capacity, n))
-    fresh = np.zeros(n)
-    first_of = np.zeros(n, np.int64)
-    for i in range(n - 1, -1, -1):
-        if partial[i] >= 0:
-            first_of[partial[i]] = i
-    cluster_of = np.full(n, np.int64(-1))
-    _fill_agreeing(rows, partial, alive)
+    capacity = agree.shape[0]
+    fresh, nearest_weight = sums[0], sums[1]
+    # ``nearest`` is the best cluster of each item. Only the newest is compared while no row is
+    # dropped.
+    first_of, cluster_of, cluster_of_target, choice, nearest = (
+        work[0], work[1], work[2], work[3], work[4],
+    )  # fmt: skip
     total = 0.0
     for r in range(m):
         if alive[r]:
@@ -200,12 +237,7 @@ def grow(
     patient = False
     for j in range(n):
         patient = patient or waiting[j]
-    choice = np.empty(n, np.int64)
-    # The best cluster of each item. Only the newest is compared while no row is dropped.
-    nearest = np.zeros(n, np.int64)
-    nearest_weight = np.empty(n)
     since = 0
-    cluster_of_target = np.full(n, np.int64(-1))
     for i in range(target.size):
         if partial[i] >= 0 and target[i] >= 0:
             cluster_of_target[target[i]] = partial[i]
@@ -307,19 +339,19 @@ def bits_weight(bits: UInt64s, weights: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def _meet(a: UInt64s, b: UInt64s, out: UInt64s) -> None:
     for word in range(out.size):
         out[word] = a[word] & b[word]
 
 
-@kernel
+@inner_kernel
 def _meet_without(a: UInt64s, b: UInt64s, c: UInt64s, out: UInt64s) -> None:
     for word in range(out.size):
         out[word] = a[word] & b[word] & ~c[word]
 
 
-@array_kernel
+@part_of_kernel
 def _compatible(
     bits: UInt64s,
     item: Ints,
@@ -330,9 +362,9 @@ def _compatible(
     weights: Floats,
     floor: float,
     joined: Bools,
+    work: UInt64s,
 ) -> None:
     """Whether two candidates can both come in, for every pair of the first n."""
-    work = np.empty(bits.shape[1], np.uint64)
     for i in range(n):
         joined[i, i] = False
         for j in range(i):
@@ -360,26 +392,32 @@ def colour_classes(joined: Bools, n: int, order: Ints, colour: Ints) -> int:
     A set of pairwise joined vertices has at most as many members as there are
     colours. Vertices with most neighbours are coloured first.
     """
-    degree = np.zeros(n, np.int64)
+    work = np.zeros((5, n + 1), np.int64)
+    degree, begins, turn, of_vertex, used = work[0], work[1], work[2], work[3], work[4]
     for i in range(n):
+        of_vertex[i] = -1
         for j in range(n):
             if joined[i, j]:
                 degree[i] += 1
-    turn = np.argsort(-degree, kind="mergesort")
-    of_vertex = np.full(n, np.int64(-1))
-    used = np.zeros(n + 1, np.bool_)
+        begins[n - 1 - degree[i]] += 1
+    before = np.int64(0)
+    for d in range(n):
+        before, begins[d] = before + begins[d], before
+    for i in range(n):
+        turn[begins[n - 1 - degree[i]]] = i
+        begins[n - 1 - degree[i]] += 1
     highest = 0
     for at in range(n):
         v = turn[at]
-        used[: highest + 1] = False
         for j in range(n):
             if joined[v, j] and of_vertex[j] >= 0:
-                used[of_vertex[j]] = True
+                used[of_vertex[j]] = v + 1
         c = 0
-        while used[c]:
+        while used[c] == v + 1:
             c += 1
         of_vertex[v] = c
-        highest = max(highest, c + 1)
+        if c + 1 > highest:
+            highest = c + 1
     at = 0
     for c in range(highest):
         for index in range(n):
@@ -391,7 +429,7 @@ def colour_classes(joined: Bools, n: int, order: Ints, colour: Ints) -> int:
     return highest
 
 
-@kernel
+@part_of_kernel
 def _extend(
     bits: UInt64s,
     item: Ints,
@@ -466,15 +504,34 @@ def branch_and_bound(
     at = np.zeros(depth_most, np.int64)
     chosen_item = np.empty(depth_most, np.int64)
     chosen_place = np.empty(depth_most, np.int64)
+    meet = np.empty(n_words, np.uint64)
     for i in range(n_items):
-        bits[0, i] = everyone
+        for word in range(n_words):
+            bits[0, i, word] = everyone[word]
         item[0, i] = i
         place[0, i] = 0
-    _compatible(bits[0], item[0], place[0], n_items, 0, together, weights, floor, joined[0])
-    bound = colour_classes(joined[0], n_items, order[0], colour[0])
-    at[0] = n_items - 1
     depth = 0
+    count = n_items
+    bound = n_items
     while depth >= 0:
+        if count > 0:  # the candidates at this depth are new
+            _compatible(
+                bits[depth],
+                item[depth],
+                place[depth],
+                count,
+                new[depth],
+                together,
+                weights,
+                floor,
+                joined[depth],
+                meet,
+            )
+            n_colours = colour_classes(joined[depth], count, order[depth], colour[depth])
+            if depth == 0:
+                bound = n_colours
+            at[depth] = count - 1
+            count = 0
         if at[depth] < 0 or depth + colour[depth, at[depth]] <= best_size:
             depth -= 1
             continue
@@ -487,18 +544,23 @@ def branch_and_bound(
         chosen_place[depth] = place[depth, v]
         if depth + 1 > best_size:
             best_size = depth + 1
-            best[:] = -1
+            for i in range(n_items):
+                best[i] = -1
             for d in range(depth + 1):
                 best[chosen_item[d]] = chosen_place[d]
         if depth + 1 == depth_most or here == 0:
             continue
         if depth + 1 == bits.shape[0]:
+            # Element by element: a slice would compile its error message, two seconds.
             deeper = np.empty((depth + 2, width, n_words), np.uint64)
-            deeper[: depth + 1] = bits
-            bits = deeper
             more = np.empty((depth + 2, width, width), np.bool_)
-            more[: depth + 1] = joined
-            joined = more
+            for d in range(depth + 1):
+                for i in range(width):
+                    for word in range(n_words):
+                        deeper[d, i, word] = bits[d, i, word]
+                    for j in range(width):
+                        more[d, i, j] = joined[d, i, j]
+            bits, joined = deeper, more
         count = _extend(
             bits[depth],
             item[depth],
@@ -517,77 +579,43 @@ def branch_and_bound(
         if count == 0:
             continue
         new[depth + 1] = new[depth] + (place[depth, v] == new[depth])
-        _compatible(
-            bits[depth + 1],
-            item[depth + 1],
-            place[depth + 1],
-            count,
-            new[depth + 1],
-            together,
-            weights,
-            floor,
-            joined[depth + 1],
-        )
         work -= 0.5 * count * count
-        colour_classes(joined[depth + 1], count, order[depth + 1], colour[depth + 1])
-        at[depth + 1] = count - 1
         depth += 1
     return best_size, best_size, work
 
 
-@array_kernel
-def best_places(rows: Int32s, weights: Floats, partial: Int32s, place: Int32s) -> None:
+def best_places(rows: Int32s, weights: Floats, partial: Int32s) -> Int32s:
     """Where the rows that agree with partial labels put each item outside, most of their weight.
 
     A cluster of the set, or the number of its clusters for a new one, which wins ties.
     """
-    m, n = rows.shape
-    k = count_labels(partial)
-    agree = np.zeros((max(1, k), n))
-    fresh = np.zeros(n)
-    first_of = np.zeros(n, np.int64)
-    for i in range(n - 1, -1, -1):
-        if partial[i] >= 0:
-            first_of[partial[i]] = i
-    cluster_of = np.full(n, np.int64(-1))
-    alive = np.empty(m, np.bool_)
-    _fill_agreeing(rows, partial, alive)
-    for r in range(m):
-        if alive[r]:
-            _add_row(rows[r], weights[r], first_of, k, cluster_of, agree, fresh)
-    for j in range(n):
-        place[j] = k
-        most = fresh[j]
-        for c in range(k):
-            if agree[c, j] > most:
-                most = agree[c, j]
-                place[j] = c
+    n, k = partial.size, int(partial.max(initial=-1)) + 1
+    kept = np.flatnonzero(agreeing(rows, partial))
+    work, sums = np.full((2, n), -1, np.int64), np.zeros((k + 1, n))
+    _place_first(partial, work[0])
+    _add_rows(rows, writable(weights), kept, k, work, sums)
+    best = sums[:k].argmax(axis=0) if k else np.zeros(n, np.int64)
+    return np.where(sums[best, np.arange(n)] > sums[k], best, k).astype(np.int32)
 
 
-@array_kernel
-def weight_with_item(
-    rows: Int32s, weights: Floats, partial: Int32s, place: Int32s, out: Floats
-) -> None:
+@kernel
+def _add_rows(rows: Int32s, weights: Floats, kept: Ints, k: int, work: Ints, sums: Floats) -> None:
+    """Add up where rows put each item: into the clusters of the core, or apart, in the last."""
+    fresh = sums[k]
+    for index in range(kept.size):
+        r = kept[index]
+        _add_row(rows[r], weights[r], work[0], k, work[1], sums, fresh)
+
+
+def weight_with_item(rows: Int32s, weights: Floats, partial: Int32s, place: Int32s) -> Floats:
     """Weight of the rows that agree with partial labels and have an item at its place, by item.
 
     Of the items with a label, the weight of the rows that agree.
     """
-    m, n = rows.shape
-    k = count_labels(partial)
-    cluster_of = np.full(n, np.int64(-1))
-    alive = np.empty(m, np.bool_)
-    _fill_agreeing(rows, partial, alive)
-    out[:] = 0.0
-    for r in range(m):
-        if not alive[r]:
-            continue
-        for i in range(n):
-            if partial[i] >= 0:
-                cluster_of[rows[r, i]] = partial[i]
-        for j in range(n):
-            c = cluster_of[rows[r, j]]
-            if partial[j] >= 0 or c == place[j] or (c < 0 and place[j] == k):
-                out[j] += weights[r]
-        for i in range(n):
-            if partial[i] >= 0:
-                cluster_of[rows[r, i]] = -1
+    n, k = partial.size, int(partial.max(initial=-1)) + 1
+    kept = np.flatnonzero(agreeing(rows, partial))
+    work, sums = np.full((2, n), -1, np.int64), np.zeros((k + 1, n))
+    _place_first(partial, work[0])
+    _add_rows(rows, writable(weights), kept, k, work, sums)
+    total = float(np.cumsum(weights[kept])[-1]) if kept.size else 0.0
+    return np.where(partial >= 0, total, sums[place, np.arange(n)])
