@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
-from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints, writable
 from partita.kernels.contingency import Form, distances_in_blocks
 
 
@@ -268,16 +268,6 @@ def sort_falling(values: Floats) -> None:
         gap //= 3
 
 
-@part_of_kernel
-def largest_count(clusters: Ints) -> int:
-    """The largest number of clusters of a draw."""
-    most = 0
-    for m in range(clusters.size):
-        most = max(most, clusters[m])
-    return most
-
-
-@array_kernel
 def side_masses(
     rows: Int32s, clusters: Ints, weights: Floats, estimate: Int32s, n_sides: int
 ) -> Floats:
@@ -286,11 +276,25 @@ def side_masses(
     An item stands with the cluster that its cluster in the draw shares most items with; with its
     own where that shares as many.
     """
+    k_most = int(clusters.max())
+    mass = np.zeros((rows.shape[1], n_sides))
+    table, nearest = np.empty((k_most, n_sides), np.int64), np.empty(k_most, np.int64)
+    clusters, weights, estimate = writable(clusters), writable(weights), writable(estimate)
+    _fill_masses(rows, clusters, weights, estimate, table, nearest, mass)
+    return mass
+
+
+@kernel
+def _fill_masses(
+    rows: Int32s,
+    clusters: Ints,
+    weights: Floats,
+    estimate: Int32s,
+    table: Ints,
+    nearest: Ints,
+    mass: Floats,
+) -> None:
     n = rows.shape[1]
-    k_most = largest_count(clusters)
-    table = np.zeros((k_most, n_sides), np.int64)
-    nearest = np.empty(k_most, np.int64)
-    mass = np.zeros((n, n_sides))
     for m in range(rows.shape[0]):
         overlaps(rows[m], clusters[m], estimate, table, nearest)
         for i in range(n):
@@ -299,10 +303,8 @@ def side_masses(
             if table[t, estimate[i]] == table[t, side]:
                 side = np.int64(estimate[i])
             mass[i, side] += weights[m]
-    return mass
 
 
-@array_kernel
 def side_overlaps(
     rows: Int32s, clusters: Ints, weights: Floats, estimate: Int32s, line_of: Ints, n_lines: int
 ) -> tuple[Floats, Floats]:
@@ -312,15 +314,29 @@ def side_overlaps(
     lines. r is the overlap of the item's cluster in the draw with the side (and the item), with
     the item's own cluster of the estimate, or 1.
     """
-    n = rows.shape[1]
-    n_sides = line_of.shape[1]
-    most = largest_count(clusters)
-    table = np.zeros((most, n_sides), np.int64)
-    nearest = np.empty(most, np.int64)
-    members = np.empty(n, np.int64)
-    first = np.empty(most + 1, np.int64)
-    logs = np.zeros((n_lines, REFERENCES))
-    shared = np.zeros((n_lines, REFERENCES, n))
+    n, n_sides = line_of.shape
+    k_most = int(clusters.max())
+    logs, shared = np.zeros((n_lines, REFERENCES)), np.zeros((n_lines, REFERENCES, n))
+    work, table = np.empty((3, max(n, k_most) + 1), np.int64), np.empty((k_most, n_sides), np.int64)
+    clusters, weights, estimate = writable(clusters), writable(weights), writable(estimate)
+    _add_overlaps(rows, clusters, weights, estimate, line_of, table, work, logs, shared)
+    return logs, shared
+
+
+@kernel
+def _add_overlaps(
+    rows: Int32s,
+    clusters: Ints,
+    weights: Floats,
+    estimate: Int32s,
+    line_of: Ints,
+    table: Ints,
+    work: Ints,
+    logs: Floats,
+    shared: Floats,
+) -> None:
+    n, n_sides = line_of.shape
+    nearest, members, first = work[0], work[1], work[2]
     for m in range(rows.shape[0]):
         k = clusters[m]
         overlaps(rows[m], k, estimate, table, nearest)
@@ -354,7 +370,6 @@ def side_overlaps(
                     shared[line, 1, j] += by_own
                     shared[line, 2, j] += weights[m]
             start = first[t]
-    return logs, shared
 
 
 @part_of_kernel
@@ -378,7 +393,6 @@ def most_shared(
     return min(total, math.log2(plain))
 
 
-@array_kernel
 def gaining_compositions(
     prices: Floats,
     size_price: float,
@@ -404,17 +418,40 @@ def gaining_compositions(
     boxes still to be searched, the number of items taken in all last: a search goes on where it
     ended. Where none is left and none was returned, Σ (prices − per_item) ≤ Σ costs for every set.
     """
+    n_sides, n = bounds.size - 1, order.size
+    found, cost = np.zeros((most_found, n_sides), np.int64), np.full((most_found, n), np.inf)
+    n_found, nodes = _search_boxes(
+        *(prices, size_price, per_item, order, bounds, start, mass, logs, tops),
+        *(low, high, n_boxes, most_nodes, bounds[:-1] + np.arange(n_sides), np.empty((3, n))),
+        *(found, cost),
+    )
+    return found[:n_found], cost[:n_found], nodes
+
+
+@kernel
+def _search_boxes(
+    prices: Floats,
+    size_price: float,
+    per_item: float,
+    order: Ints,
+    bounds: Ints,
+    start: Ints,
+    mass: Floats,
+    logs: Floats,
+    tops: Floats,
+    low: Ints,
+    high: Ints,
+    n_boxes: Ints,
+    most_nodes: int,
+    offset: Ints,
+    work: Floats,
+    found: Ints,
+    cost: Floats,
+) -> tuple[int, int]:
     n_sides = bounds.size - 1
-    n = order.size
-    offset = np.empty(n_sides, np.int64)
-    for k in range(n_sides):
-        offset[k] = bounds[k] + k
+    most_found = found.shape[0]
+    values, ranked, gain = work[0], work[1], work[2]
     depth = n_boxes[0]
-    values = np.empty(n)
-    ranked = np.empty(n)
-    gain = np.empty(n_sides)
-    found = np.zeros((most_found, n_sides), np.int64)
-    cost = np.full((most_found, n), np.inf)
     n_found = 0
     nodes = 0
     while depth > 0 and nodes < most_nodes and n_found < most_found:
@@ -476,7 +513,7 @@ def gaining_compositions(
         low[depth + 1, split] = middle + 1
         depth += 2
     n_boxes[0] = depth
-    return found[:n_found], cost[:n_found], nodes
+    return n_found, nodes
 
 
 def first_box(bounds: Ints) -> tuple[Ints, Ints, Ints]:

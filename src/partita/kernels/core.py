@@ -246,21 +246,22 @@ def _grow(
         for j in range(n):
             if partial[j] >= 0:
                 continue
+            near, near_weight = nearest[j], nearest_weight[j]
             if since == 0:
-                nearest_weight[j] = -1.0
+                near_weight = -1.0
             for c in range(since, k):
-                if agree[c, j] > nearest_weight[j]:
-                    nearest_weight[j] = agree[c, j]
-                    nearest[j] = c
+                if agree[c, j] > near_weight:
+                    near, near_weight = c, agree[c, j]
+            nearest[j], nearest_weight[j] = near, near_weight
             c_best = k
             w_best = fresh[j]
             if target.size > 0 and target[j] >= 0:
                 if cluster_of_target[target[j]] >= 0:
                     c_best = cluster_of_target[target[j]]
                     w_best = agree[c_best, j]
-            elif nearest_weight[j] > w_best:
-                w_best = nearest_weight[j]
-                c_best = nearest[j]
+            elif near_weight > w_best:
+                w_best = near_weight
+                c_best = near
             reach[j] = w_best
             choice[j] = c_best
             if patient and waiting[j]:

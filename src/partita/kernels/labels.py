@@ -93,16 +93,21 @@ _COLUMNS = 64
 """Items of one tile of columns."""
 
 
-@array_kernel
 def count_together(items: NDArray[np.uint16], rows: Ints, first: int) -> Floats:
     """Number of draws in which items rows[r] and j are together, at [r, j − first].
 
     ``items`` holds one row of labels per item, shape (n_items, n_draws); j
     runs from ``first`` to the last item.
     """
+    out = np.zeros((rows.size, len(items) - first))
+    _count_together(items, rows, first, out)
+    return out
+
+
+@kernel
+def _count_together(items: NDArray[np.uint16], rows: Ints, first: int, out: Floats) -> None:
     n_items, n_draws = items.shape
     n_rows = rows.size
-    out = np.zeros((n_rows, n_items - first))
     for start in range(0, n_draws, _DRAWS):
         stop = min(start + _DRAWS, n_draws)
         for left in range(first, n_items, _COLUMNS):
@@ -123,7 +128,6 @@ def count_together(items: NDArray[np.uint16], rows: Ints, first: int) -> Floats:
                     out[r, j - first] += with_a
                     if s > r:
                         out[s, j - first] += with_b
-    return out
 
 
 @kernel
