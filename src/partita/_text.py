@@ -68,6 +68,19 @@ def short(value: float) -> str:
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
 
 
+def clip(text: str, length: int) -> str:
+    """A name for a line of text: cut to a length, without line ends and terminal codes.
+
+    Examples
+    --------
+    >>> from partita._text import clip
+    >>> clip("ENSG00000000000000000001", 12), clip("red\\x1b[31m", 12)
+    ('ENSG0000000…', 'red?[31m')
+    """
+    printable = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return printable if len(printable) <= length else printable[: length - 1] + "…"
+
+
 def at_most(part: float) -> str:
     """A share as a percentage of two digits that is never below it: a limit stays one.
 

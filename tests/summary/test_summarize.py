@@ -323,3 +323,13 @@ def test_with_warnings_the_sentence_is_not_to_be_written_yet():
     warned = replace(calm, diagnostics=replace(calm.diagnostics, warnings=("do not report",)))
     assert "\nFor your paper: " not in str(warned)
     assert "\nFor your paper, once the warnings are resolved: " in str(warned)
+
+
+def test_names_of_items_are_shown_in_part_and_without_terminal_codes():
+    """A long name of one word is cut, not dropped; what a terminal would obey is not sent to it."""
+    names = ["\x1b[31mred\x07", "ENSG000000000000000000000000123", "c", "d", "e", "f"]
+    draws = [[0, 0, 0, 1, 1, 1]] * 5 + [[1, 0, 0, 1, 1, 1]] * 4 + [[0, 1, 0, 1, 1, 1]] * 4
+    summary = pt.summarize(pt.as_draws(draws, item_names=names), progress=False)
+    shown = [str(summary), summary.details(), repr(summary.items), summary._repr_html_()]
+    assert not any("\x1b" in text or "\x07" in text for text in shown)
+    assert "ENSG0000000000000000000…" in str(summary)

@@ -13,7 +13,7 @@ from partita._progress import Status
 from partita._resources import require_memory
 from partita._result import Result
 from partita._storage import store_rows
-from partita._text import Kind, counted, words
+from partita._text import Kind, clip, counted, words
 from partita._tolerance import SUM
 from partita._validate import probability, whole
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
@@ -133,7 +133,9 @@ class ItemUncertainty(Result):
 
     def __repr__(self) -> str:
         worst = self.order[:5]
-        named = ", ".join(f"{self.name(i)} ({self.probability[i]:.2f})" for i in worst.tolist())
+        named = ", ".join(
+            f"{clip(self.name(i), 40)} ({self.probability[i]:.2f})" for i in worst.tolist()
+        )
         return f"<ItemUncertainty: {counted(self.labels.size, 'item')}; least certain: {named}>"
 
 

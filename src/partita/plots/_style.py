@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._imports import require
+from partita._text import clip
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Bools, Ints
@@ -359,8 +360,7 @@ def key_beside(ax: Axes, handles: list[Any], title: str, **layout: Any) -> None:
 
 def shorten(text: str, length: int) -> str:
     """Text cut to a length, and one that matplotlib does not read as a formula."""
-    cut = text if len(text) <= length else text[: length - 1] + "…"
-    return cut.replace("$", r"\$")
+    return clip(text, length).replace("$", r"\$")
 
 
 def similarity_scale() -> Any:

@@ -12,6 +12,7 @@ from partita import _result as html
 from partita._result import Table
 from partita._text import (
     brief,
+    clip,
     counted,
     in_list,
     in_unit,
@@ -197,7 +198,7 @@ def _least_certain(summary: Summary, first: int) -> str:
     for i in table.order[:_UNCERTAIN].tolist():
         if table.probability[i] >= 1.0:
             break
-        name = textwrap.shorten(item_name(summary, i, first), 24, placeholder="…")
+        name = clip(item_name(summary, i, first), 24)
         called = f"item {name}" if summary.draws.item_names is None else name
         own, other = table.labels[i] + first, table.other[i]
         otherwise = f", otherwise mostly {other + first}" if other >= 0 else ""
@@ -313,8 +314,9 @@ def _duration(summary: Summary) -> str:
 
 def table_lines(table: Table, width: int) -> list[Line]:
     """A table as lines; headings break at spaces, columns that do not fit are left out."""
+    rows = [tuple(clip(cell, width) for cell in row) for row in table.rows]
     sizes = [
-        max(max(map(len, title.split(" "))), *(len(row[j]) for row in table.rows), 0)
+        max(max(map(len, title.split(" "))), *(len(row[j]) for row in rows), 0)
         for j, title in enumerate(table.columns)
     ]
     while sum(sizes) + 2 * (len(sizes) - 1) > width and len(sizes) > 1:
@@ -333,7 +335,7 @@ def table_lines(table: Table, width: int) -> list[Line]:
 
     lines = wrapped("", table.caption, width)
     lines += [Line(line([head[j] for head in heading]), "heading") for j in range(height)]
-    return lines + [Line(line(list(row))) for row in table.rows]
+    return lines + [Line(line(list(row))) for row in rows]
 
 
 def wrapped(lead: str, text: str, width: int) -> list[Line]:
