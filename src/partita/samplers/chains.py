@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import NotebookLine, in_notebook, is_shown
-from partita._resources import require_memory, run
+from partita._resources import count_jobs, require_memory, run
 from partita._storage import smallest_unsigned
 from partita._text import counted
 from partita._validate import shown
@@ -55,7 +55,8 @@ class Arrays:
             for b, functions in enumerate(self.functions):
                 if functions:
                     blocks[b, ADDRESS:] = _addresses(functions)
-        data = np.ascontiguousarray(values[:, self.order])
+        in_order = np.array_equal(self.order, np.arange(self.order.size))
+        data = np.ascontiguousarray(values if in_order else values[:, self.order])
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
         return Likelihood(data, blocks, hyper, self.tables)
 
@@ -186,6 +187,9 @@ _ROUND_SECONDS = 0.25
 
 Small = NDArray[np.unsignedinteger[Any]]
 
+SAMPLERS = ("collapsed", "parallel")
+"""Names of the ways to sweep."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -197,6 +201,8 @@ class Settings:
         As given to :func:`sample`; ``draws`` per chain.
     sweeps, split_merge : int
         Gibbs sweeps and split-merge moves of one iteration.
+    sampler : str
+        "collapsed" or "parallel".
     """
 
     draws: int
@@ -205,6 +211,7 @@ class Settings:
     chains: int
     sweeps: int
     split_merge: int
+    sampler: str = "collapsed"
 
     @property
     def iterations(self) -> int:
@@ -290,7 +297,14 @@ def runner(
 ) -> Advance:
     """Who advances the chains: threads here, or the workers of a cluster."""
     if engine is None:
-        return lambda steps: run(partial(_advance, model), steps, n_jobs)
+        threads = count_jobs(n_jobs)
+
+        def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
+            # What chains leave over of the threads sweeps rows, where the sampler can share them.
+            each = max(1, threads // len(steps))
+            return run(partial(_advance, model, threads=each), steps, n_jobs)
+
+        return advance
     return _on_workers(model, as_client(engine), files)
 
 
@@ -326,8 +340,12 @@ def _advance_and_write(
     return state, record, None if shard is None else shard.write(task.last, state, record)
 
 
-def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:
+def _advance(model: Model, task: Step, threads: int = 1) -> tuple[ChainState, Record]:
     """One step of one chain; the state given is left as it is."""
+    if task.settings.sampler == "parallel":
+        from partita.samplers import parallel
+
+        return parallel.advance(model, task, threads)
     from partita.kernels.gibbs.chain import run_chain
 
     settings, arrays = task.settings, model.arrays

@@ -30,7 +30,7 @@ from partita.errors import FileFormatError, InvalidInputError, PartitaError, abo
 from partita.kernels.arrays import Floats
 from partita.labels import canonical
 from partita.samplers.base import Kernel
-from partita.samplers.chains import ChainState, Progress, Record, Settings
+from partita.samplers.chains import SAMPLERS, ChainState, Progress, Record, Settings
 from partita.samplers.fit import Fit
 from partita.samplers.priors import PartitionPrior
 
@@ -52,7 +52,7 @@ class Run:
         parts = {
             "kernel": [self.kernel.kind, self.kernel.config()],
             "prior": [self.prior.kind, self.prior.config()],
-            "settings": asdict(self.settings) | {"draws": 0},
+            "settings": settings_dict(self.settings) | {"draws": 0},
             "shape": self.values.shape,
         }
         text = json.dumps(parts, sort_keys=True, default=str)
@@ -63,6 +63,14 @@ class Run:
     def n_rates(self) -> int:
         """Rates that are learned."""
         return len(self.kernel.learned(self.values.shape[1]))
+
+
+def settings_dict(settings: Settings) -> dict[str, Any]:
+    """The settings for a file; the sampler that versions 0.1 and 0.2 had is not named."""
+    found = asdict(settings)
+    if settings.sampler == "collapsed":
+        del found["sampler"]
+    return found
 
 
 class Checkpointer:
@@ -394,7 +402,7 @@ def save_fit(fit: Fit, path: PathLike, *, overwrite: bool) -> None:
     meta = {
         "kernel": described(fit.kernel),
         "prior": described(fit.prior),
-        "settings": asdict(fit.settings),
+        "settings": settings_dict(fit.settings),
         "columns": fit.columns,
         "item_names": fit.draws.item_names,
         "notes": fit.notes,
@@ -428,6 +436,8 @@ def _settings(found: dict[str, Any], chains: int) -> Settings:
     least = {"draws": 1, "burn_in": 0, "thin": 1, "chains": 1, "sweeps": 0, "split_merge": 0}
     for name, low in least.items():
         whole(getattr(settings, name), name, least=low, most=_MOST)
+    if settings.sampler not in SAMPLERS:
+        raise ValueError(f"the sampler {settings.sampler!r} is unknown")
     if settings.chains != chains:
         raise ValueError(f"{settings.chains} chains are noted and {chains} are there")
     return settings

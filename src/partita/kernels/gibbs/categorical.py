@@ -15,7 +15,17 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Block, Index, full_lanes, inlined, log, step
+from partita.kernels.gibbs.primitives import (
+    TILE,
+    Block,
+    Index,
+    Random,
+    full_lanes,
+    gamma,
+    inlined,
+    log,
+    step,
+)
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""
@@ -72,3 +82,36 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
             pseudo = block.hyper[first + level]
             total += math.lgamma(pseudo + count) - math.lgamma(pseudo)
     return total
+
+
+@step
+def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:  # noqa: ARG001
+    """Take the items whose counts stand in ``source`` into cluster j."""
+    for level in range(block.stats.shape[0]):
+        block.stats[level, j] += source[level, j]
+
+
+@step
+def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:  # noqa: ARG001
+    """Draw the probabilities of cluster j given its items. theta : their logarithms."""
+    levels = block.stats.shape[0]
+    first = block.hyper.size - levels  # d + 1
+    for c in range(first - 1):
+        low, high = int(block.hyper[c]), int(block.hyper[c + 1])
+        total = 0.0
+        for level in range(low, high):
+            weight = gamma(state, block.hyper[first + level] + block.stats[level, j])
+            theta[level, at] = weight
+            total += weight
+        log_total = math.log(total)
+        for level in range(low, high):
+            theta[level, at] = math.log(theta[level, at]) - log_total
+
+
+@step
+def log_density(x: Floats, hyper: Floats, theta: Floats, at: Index, out: Floats) -> None:
+    """Add the log probability of each column of x, an item, given drawn parameters to out."""
+    for c in range(x.shape[0]):
+        first = int(hyper[c])
+        for i in range(TILE):
+            out[i] += theta[first + int(x[c, i]), at]

@@ -345,7 +345,7 @@ def _capacity(k: Index) -> Index:
 
 
 @array_kernel
-def _with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
+def with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
     """Empty clusters, with room for more than k."""
     capacity = _capacity(k)
     return Clusters(
@@ -359,9 +359,9 @@ def _with_room(names: Ints, n_rows: Index, n_work: Index, k: Index) -> Clusters:
 
 
 @array_kernel
-def _widened(old: Clusters) -> Clusters:
+def widened(old: Clusters) -> Clusters:
     """The same clusters at the same positions, and room for more after them."""
-    wider = _with_room(old.names, old.store.shape[0], old.work.shape[0], old.store.shape[1])
+    wider = with_room(old.names, old.store.shape[0], old.work.shape[0], old.store.shape[1])
     for j in range(old.store.shape[1]):
         for r in range(old.store.shape[0]):
             wider.store[r, j] = old.store[r, j]
@@ -403,7 +403,7 @@ def _learn_rates(
 
 
 @kernel
-def _telescope(
+def telescope(
     prior: Prior,
     weight: float,
     store: Floats,
@@ -423,25 +423,26 @@ def _telescope(
 
 
 @kernel
-def _record(
+def record_draw(
     model: Likelihood,
     prior: Prior,
     rates: Rates,
     alpha: float,
     values: Floats,
     components: Index,
-    clusters: Clusters,
+    store: Floats,
+    work: Floats,
     k: Index,
+    n_items: Index,
     out: Floats,
 ) -> None:
     """Numbers of a kept draw, in the order that ``run_chain`` tells."""
-    store = clusters.store
     out[0] = alpha
     out[1] = k
     out[2] = 0.0
     for j in range(k):
-        out[2] += log_marginal(model, store, clusters.work, j)
-    out[3] = log_prior(prior, alpha, store[0], k, clusters.names.size)
+        out[2] += log_marginal(model, store, work, j)
+    out[3] = log_prior(prior, alpha, store[0], k, n_items)
     out[3] += log_hyperprior(prior, alpha)
     first = 4
     if prior.components.size > 0:
@@ -482,7 +483,7 @@ def run_chain(
         np.zeros((n_rows, LANES)), np.empty(n_items, np.int64), np.empty(n_items, np.int64)
     )
     saved = np.empty((n_rows, 1))
-    clusters = _with_room(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
+    clusters = with_room(np.empty(n_items, np.int64), n_rows, n_work, np.int64(0))
     empty, terms = np.zeros((n_rows, LANES)), np.empty(max(prior.n_terms, 1))
     telescoping, learning = telescopes(prior), rates.block.size > 0
     components: Index = np.int64(0)
@@ -495,7 +496,7 @@ def run_chain(
             clusters.names[i] = labels[i]
             k = max(k, clusters.names[i] + 1)
         if k >= clusters.store.shape[1]:
-            clusters = _with_room(clusters.names, n_rows, n_work, k)
+            clusters = with_room(clusters.names, n_rows, n_work, k)
         for j in range(clusters.store.shape[1]):
             clusters.name_at[j] = j
             clusters.position_of[j] = j
@@ -503,7 +504,7 @@ def run_chain(
         if learning:
             _learn_rates(model, prior, rates, values, clusters, k, empty, singleton, state)
         if telescoping:
-            components, alpha = _telescope(prior, alpha, clusters.store, k, n_items, terms, state)
+            components, alpha = telescope(prior, alpha, clusters.store, k, n_items, terms, state)
         done: Index = np.int64(0)
         moves = 0
         sweeps = 0
@@ -511,7 +512,7 @@ def run_chain(
             if k == clusters.store.shape[1]:
                 # The same clusters at the same positions: a chain must not depend on how much
                 # room earlier iterations happened to need.
-                clusters = _widened(clusters)
+                clusters = widened(clusters)
             if moves < plan.n_split_merge:
                 k = split_merge(model, prior, alpha, clusters, proposal, k, state)
                 moves += 1
@@ -528,7 +529,10 @@ def run_chain(
             if prior.components.size > 0 and not telescoping:
                 counts = clusters.store[0]
                 components = draw_components(prior, alpha, counts, k, n_items, terms, state)
-            _record(model, prior, rates, alpha, values, components, clusters, k, kept[row])
+            store, work = clusters.store, clusters.work
+            record_draw(
+                model, prior, rates, alpha, values, components, store, work, k, n_items, kept[row]
+            )
             if telescoping:
                 kept[row, 3] += log_constant(prior, alpha, components, n_items)
             row += 1

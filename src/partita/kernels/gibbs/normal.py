@@ -13,8 +13,21 @@ cache : 0 constant, 1 exponent, 2 Σ log b_n, then location and factor per colum
 
 from __future__ import annotations
 
+import math
+
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Block, Index, full_lanes, inlined, log
+from partita.kernels.gibbs.primitives import (
+    TILE,
+    Block,
+    Index,
+    Random,
+    full_lanes,
+    gamma,
+    inlined,
+    log,
+    normal,
+    step,
+)
 
 _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow. Even: columns go in pairs,
@@ -108,3 +121,54 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
     exponent = block.hyper[0] + 0.5 * n
     constant = block.tables[1, int(n)] + block.hyper[block.hyper.size - 1]
     return float(constant - exponent * block.cache[2, j])
+
+
+@step
+def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:
+    """Take ``more`` items, whose statistics stand in ``source``, into the n of cluster j."""
+    stats, share = block.stats, more / (n + more)
+    for c in range(stats.shape[0] // 2):
+        change = source[2 * c, j] - stats[2 * c, j]
+        stats[2 * c, j] += change * share
+        stats[2 * c + 1, j] += source[2 * c + 1, j] + change * change * (n * share)
+
+
+@step
+def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:
+    """Draw means and precisions of cluster j given its items, for :func:`log_density`.
+
+    theta : 0 constant, then mean and half the precision per column.
+    """
+    hyper, tables, stats, size = block.hyper, block.tables, block.stats, int(n)
+    ratio = 2.0 * tables[5, 0]
+    total = n / tables[3, size] if size > 0 else ratio / (1.0 - ratio)  # c + n
+    constant = 0.0
+    for c in range(stats.shape[0] // 2):
+        away = stats[2 * c, j] - hyper[1 + 2 * c]
+        rate = hyper[2 + 2 * c] + 0.5 * stats[2 * c + 1, j] + tables[4, size] * (away * away)
+        precision = gamma(state, hyper[0] + 0.5 * n) / rate
+        location = hyper[1 + 2 * c] + tables[3, size] * away
+        theta[1 + 2 * c, at] = location + normal(state) / math.sqrt(total * precision)
+        theta[2 + 2 * c, at] = 0.5 * precision
+        constant += 0.5 * math.log(precision / (2.0 * math.pi))
+    theta[0, at] = constant
+
+
+@step
+def log_density(x: Floats, theta: Floats, at: Index, out: Floats) -> None:
+    """Add the log density of each column of x, an item, given drawn parameters to out."""
+    d = x.shape[0]
+    constant = theta[0, at]
+    for i in range(TILE):
+        out[i] += constant
+    for c in range(0, d - 1, 2):
+        first, second = theta[1 + 2 * c, at], theta[3 + 2 * c, at]
+        half, other = theta[2 + 2 * c, at], theta[4 + 2 * c, at]
+        for i in range(TILE):
+            a, b = x[c, i] - first, x[c + 1, i] - second
+            out[i] -= half * (a * a) + other * (b * b)
+    if d % 2 == 1:
+        first, half = theta[2 * d - 1, at], theta[2 * d, at]
+        for i in range(TILE):
+            a = x[d - 1, i] - first
+            out[i] -= half * (a * a)

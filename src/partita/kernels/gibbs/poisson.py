@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import Block, Index, inlined, step
+from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, gamma, inlined, step
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""
@@ -81,3 +81,34 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
         total += math.lgamma(shape + count) - math.lgamma(shape)
         total += shape * math.log(rate) - (shape + count) * math.log(rate + n)
     return total
+
+
+@step
+def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:  # noqa: ARG001
+    """Take the items whose statistics stand in ``source`` into cluster j."""
+    for c in range(block.stats.shape[0]):
+        block.stats[c, j] += source[c, j]
+
+
+@step
+def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:
+    """Draw the rates of cluster j given its items. theta : 0 constant, then log λ per column."""
+    constant = 0.0
+    for c in range(block.stats.shape[0]):
+        shape = block.hyper[2 * c] + block.stats[c, j]
+        rate = gamma(state, shape) / (block.hyper[2 * c + 1] + n)
+        constant -= rate
+        theta[1 + c, at] = math.log(rate)
+    theta[0, at] = constant
+
+
+@step
+def log_density(x: Floats, theta: Floats, at: Index, out: Floats) -> None:
+    """Add the log probability, without 1/x!, of each column of x, an item, to out."""
+    constant = theta[0, at]
+    for i in range(TILE):
+        out[i] += constant
+    for c in range(x.shape[0]):
+        log_rate = theta[1 + c, at]
+        for i in range(TILE):
+            out[i] += x[c, i] * log_rate

@@ -176,7 +176,7 @@ def _view(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) ->
 
 
 @intrinsic
-def _rows(typing: Any, table: Any, first: Any, n: Any) -> Any:  # noqa: ARG001
+def table_rows(typing: Any, table: Any, first: Any, n: Any) -> Any:  # noqa: ARG001
     """Rows first … first + n − 1 of a table."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
@@ -189,7 +189,7 @@ def _rows(typing: Any, table: Any, first: Any, n: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def _part(typing: Any, row: Any, first: Any, n: Any) -> Any:  # noqa: ARG001
+def row_part(typing: Any, row: Any, first: Any, n: Any) -> Any:  # noqa: ARG001
     """Entries first … first + n − 1 of a row."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
@@ -218,10 +218,10 @@ def block_of(model: Likelihood, b: Index, store: Floats, work: Floats) -> Block:
     """Block b of a model, its statistics in that store."""
     blocks = model.blocks
     return Block(
-        _part(model.hyper, blocks[b, HYPER], blocks[b, N_HYPER]),
-        _rows(model.tables, blocks[b, TABLES], blocks[b, N_TABLES]),
-        _rows(store, blocks[b, STATS], blocks[b, N_STATS]),
-        _rows(store, blocks[b, CACHE], blocks[b, N_CACHE]),
+        row_part(model.hyper, blocks[b, HYPER], blocks[b, N_HYPER]),
+        table_rows(model.tables, blocks[b, TABLES], blocks[b, N_TABLES]),
+        table_rows(store, blocks[b, STATS], blocks[b, N_STATS]),
+        table_rows(store, blocks[b, CACHE], blocks[b, N_CACHE]),
         work,
     )
 
@@ -239,6 +239,10 @@ LANES = 8
 """Loops over clusters run to a multiple of this, because a scalar rest would take as long as the
 vector part. A store has room for it; what stands in columns without a cluster is computed and
 ignored."""
+
+
+TILE = 64
+"""Items whose densities are computed side by side, in the sweep given parameters."""
 
 
 @intrinsic

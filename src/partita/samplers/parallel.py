@@ -1,0 +1,609 @@
+"""Chains that sweep given the clusters' parameters, so that rows can be shared out.
+
+**The sweep.** Let c be a partition with prior p(c) = V(N, k) Π W(n_j) and density Π m(x_j) of the
+data, and let s be a number drawn before c is looked at. B are the clusters of at least s items, R
+the items in them. Given R, the other clusters, and that R has |B| clusters of at least s items
+each, N and k are fixed, and the posterior of their allocation z is
+
+    π(z) ∝ Π_{j∈B} W(n_j) m(x_j) 1(n_j ≥ s).
+
+Where W(n + 1)/W(n) ∝ n − σ (every prior of Gibbs type: Dirichlet and Pitman–Yor processes, finite
+mixtures with σ = −γ), W(n_j) ∝ r^{n_j} Γ(n_j − σ), and Σ n_j is fixed. So π is the margin of
+
+    π(z, w, θ) ∝ Π_j w_j^{n_j − σ − 1} p(θ_j) Π_{i∈j} f(x_i | θ_j) · 1(n_j ≥ s)
+
+with w on the simplex; σ < 1 ≤ n_j makes it proper. Given z, w ~ Dirichlet(n_j − σ) and θ_j has its
+conjugate posterior. Given w and θ, the density of z is proportional to Π_i w_{z_i} f(x_i | θ_{z_i})
+on the allocations with n_j ≥ s. Draw z' from that product, rows independently and without the
+constraint, as a Metropolis–Hastings proposal: the ratio of target to proposal is constant where the
+constraint holds and 0 elsewhere, so z' is accepted if every cluster of B still has s items, and
+otherwise *the old allocation is kept*. Afterwards the clusters of at least s items are those of B,
+so the same s and R would have been conditioned on: the step leaves the posterior in place. (To
+delete a cluster that was emptied would be wrong: no step of this kind could fill it again.)
+Where W(n + 1)/W(n) is constant the weights are equal instead of drawn. s is log-uniform on 1 … 40:
+a large s keeps small clusters, which would often refuse the step, out of it.
+
+**Births and deaths** are left to a collapsed sweep over a random window of rows.
+
+**Split–merge** is that of Jain and Neal (2004) with parameters. Two items i and j are drawn; S are
+the items of their clusters. A launch allocation of S into two halves around i and j is made from S,
+i, j and random numbers alone: by likelihood under each, then sweeps as above. Weights and
+parameters φ given it are auxiliary variables, drawn in the same way whether i and j share a cluster
+or not, so they cancel in the ratio. A split allocates all other items independently with
+probabilities q(z | φ); a merge has the q of the allocation at hand. The acceptance ratio is
+π(split)/π(merged)/q, or its inverse.
+
+All of it is done where rows are: in a pass each chunk of rows gets weights and parameters and
+returns statistics. Chunks are the rows of a machine in equal parts, or those of a Dask collection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from partita._resources import run
+from partita._storage import smallest_unsigned
+from partita.kernels.arrays import Floats, Int32s, Ints
+from partita.kernels.gibbs.primitives import Likelihood, Prior, Random
+from partita.samplers.chains import Arrays, ChainState, Model, Record, Step
+from partita.samplers.priors import PriorTables
+
+T = TypeVar("T")
+
+_CHUNK = 32_768
+"""Most rows in a chunk; the draws depend on it in their last bits."""
+
+_LARGEST_THRESHOLD = 40
+
+_LEAST_WINDOW, _WINDOW_SHARE = 1_000, 100
+"""A collapsed sweep takes a hundredth of the rows, and at least this many."""
+
+_SCANS = 3
+"""Sweeps of a launch allocation."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of the data, and the number of the first."""
+
+    likelihood: Likelihood
+    first: int
+    n_rows: int
+    n_work: int
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return int(self.likelihood.data.shape[0])
+
+
+class Rows(Protocol):
+    """Chunks of rows wherever they are; a state per chunk stays there, too."""
+
+    bounds: Sequence[int]
+
+    def each(
+        self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
+    ) -> tuple[list[Any], list[T]]:
+        """``function(chunk, state, *common)`` of every chunk: new states, and results in order."""
+
+    def one(
+        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
+    ) -> tuple[Any, T]:
+        """The same of one chunk."""
+
+
+class RowsHere:
+    """Rows of this process, shared among threads."""
+
+    def __init__(self, likelihood: Likelihood, arrays: Arrays, threads: int) -> None:
+        n_items = likelihood.data.shape[0]
+        parts = -(-n_items // _CHUNK)
+        self.bounds = np.linspace(0, n_items, parts + 1).astype(np.int64).tolist()
+        self.chunks = [
+            Chunk(
+                likelihood._replace(data=likelihood.data[first:last]),
+                first,
+                arrays.n_rows,
+                arrays.n_work,
+            )
+            for first, last in zip(self.bounds, self.bounds[1:], strict=False)
+        ]
+        self._threads = threads
+
+    def each(
+        self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
+    ) -> tuple[list[Any], list[T]]:
+        """See :class:`Rows`."""
+        work = list(zip(self.chunks, states, strict=True))
+        if len(work) == 1 or self._threads == 1:
+            found = [function(*task, *common) for task in work]
+        else:
+            found = run(lambda task: function(*task, *common), work, self._threads)
+        return [state for state, _ in found], [result for _, result in found]
+
+    def one(
+        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
+    ) -> tuple[Any, T]:
+        """See :class:`Rows`."""
+        return function(self.chunks[number], state, *common)
+
+
+# ------------------------------------------------------------------ what a chunk does
+
+
+def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Int32s, tuple[Floats, Ints]]:
+    """Statistics of the clusters by name, and the names in order of first appearance."""
+    from partita.kernels.gibbs.parallel import first_seen, statistics
+
+    rows = np.arange(labels.size)
+    store = statistics(chunk.likelihood, rows, labels, np.int64(n_names), chunk.n_rows)
+    return labels, (store, first_seen(labels, np.int64(n_names)))
+
+
+def _canonical(chunk: Chunk, labels: Int32s, number: Int32s) -> tuple[Int32s, Int32s]:
+    """The labels as canonical numbers."""
+    del chunk
+    return labels, number[labels]
+
+
+def _reassign(
+    chunk: Chunk, labels: Int32s, slot_of: Int32s, names: Int32s, drawn: Drawn, key: np.uint64
+) -> tuple[Int32s, Ints]:
+    """Rows of chosen clusters reallocated among these, and the sizes that they then have."""
+    from partita.kernels.gibbs.parallel import allocate
+
+    rows = np.flatnonzero(slot_of[labels] >= 0)
+    slots = np.empty(rows.size, np.int32)
+    allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, False, False)
+    moved = labels.copy()
+    moved[rows] = names[slots]
+    return moved, np.bincount(slots, minlength=names.size)
+
+
+def _sweep_window(
+    chunk: Chunk,
+    labels: Int32s,
+    window: slice,
+    position_of: Ints,
+    store: Floats,
+    k: int,
+    names: tuple[Ints, Ints],
+    given: Given,
+    random: Random,
+) -> tuple[Int32s, tuple[Floats, Ints, Random]]:
+    """A collapsed sweep of some rows, given the statistics of all; see ``collapsed_sweep``."""
+    from partita.kernels.gibbs.parallel import collapsed_sweep
+
+    random = random.copy()
+    model = chunk.likelihood._replace(data=chunk.likelihood.data[window], hyper=given.hyper)
+    there = position_of[labels[window]]
+    known, free = names
+    store, living = collapsed_sweep(
+        model, given.prior, given.alpha, there, store, np.int64(k), chunk.n_work, random
+    )
+    there_were = known.size + free.size
+    new = np.arange(there_were, max(there_were, int(there.max(initial=0)) + 1))
+    every = np.concatenate([known, free, new])
+    moved = labels.copy()
+    moved[window] = every[there]
+    return moved, (store, every[living], random)
+
+
+def _seed(chunk: Chunk, labels: Int32s, row: int) -> tuple[Int32s, tuple[int, Floats]]:
+    """The name of an item's cluster, and the item's statistics."""
+    from partita.kernels.gibbs.parallel import statistics
+
+    alone = statistics(
+        chunk.likelihood, np.array([row]), np.zeros(1, np.int32), np.int64(1), chunk.n_rows
+    )
+    return labels, (int(labels[row]), alone)
+
+
+Halves = tuple[Ints, Int32s, Int32s]
+"""Rows of two clusters, the halves that they are in, and those of an allocation under way."""
+
+
+def _launch(
+    chunk: Chunk,
+    labels: Int32s,
+    names: tuple[int, int],
+    items: tuple[int, int],
+    seeds: Floats,
+    given: Given,
+) -> tuple[Halves, Floats]:
+    """Rows of two clusters other than two items, put to the item under which each is likelier."""
+    from partita.kernels.gibbs.parallel import launch, statistics
+
+    member = (labels == names[0]) | (labels == names[1])
+    for item in items:
+        if 0 <= item - chunk.first < labels.size:
+            member[item - chunk.first] = False
+    rows = np.flatnonzero(member)
+    there = (labels[rows] == names[1]).astype(np.int32)
+    slots = np.empty(rows.size, np.int32)
+    model = chunk.likelihood._replace(hyper=given.hyper)
+    launch(model, rows, seeds, chunk.n_work, slots)
+    found = statistics(chunk.likelihood, rows, slots, np.int64(2), chunk.n_rows)
+    return (rows, there, slots), found
+
+
+def _scan(
+    chunk: Chunk, halves: Halves, drawn: Drawn, key: np.uint64, last: bool, forced: bool
+) -> tuple[Halves, tuple[Floats, float]]:
+    """Rows reallocated between two halves; of the last allocation its log probability, too."""
+    from partita.kernels.gibbs.parallel import allocate, statistics
+
+    rows, there, slots = halves
+    slots = there if forced else slots.copy()
+    log_q = allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, forced, last)
+    found = statistics(chunk.likelihood, rows, slots, np.int64(2), chunk.n_rows)
+    return (rows, there, slots), (found, log_q)
+
+
+def _rename(
+    chunk: Chunk, state: tuple[Int32s, Halves | None], old: int, new: int, item: int
+) -> tuple[Int32s, None]:
+    """The rows of the second half, and its item, renamed; all rows of a name without halves."""
+    labels, halves = state[0].copy(), state[1]
+    if halves is None:
+        labels[labels == old] = new
+        return labels, None
+    rows, _, slots = halves
+    labels[rows[slots == 1]] = new
+    if 0 <= item - chunk.first < labels.size:
+        labels[item - chunk.first] = new
+    return labels, None
+
+
+# ------------------------------------------------------------------ the chain
+
+
+Drawn = tuple[Floats, Floats]
+"""Log weights and parameters of clusters."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What densities and prior weights depend on besides the data."""
+
+    hyper: Floats
+    prior: Prior
+    alpha: float
+
+
+class Chain:
+    """One chain: labels in chunks, and all that is small here.
+
+    ``store`` has the statistics of the k clusters at positions 0 … k − 1, ``names`` what the
+    labels call them; names change in no other way than a cluster's birth and death.
+    """
+
+    def __init__(self, rows: Rows, model: Model, state: ChainState, labels: list[Any]) -> None:
+        self.rows, self.labels = rows, labels
+        self._arrays = model.arrays
+        empty = np.empty((0, model.values.shape[1]))
+        self._likelihood = model.arrays.likelihood(empty)
+        self._prior = model.prior.own()
+        self._n_items = int(rows.bounds[-1])
+        self.alpha, self.rates = state.concentration, state.rates.copy()
+        self.random = state.random.copy()
+        self._n_names = 0
+        self._components = 0
+        self.names: Ints = np.empty(0, np.int64)
+        self._store: Floats | None = None
+        self.measure(int(state.labels.max()) + 1)
+
+    # -------------------------------------------------------------- statistics
+
+    def measure(self, n_names: int | None = None) -> None:
+        """Statistics anew from the labels, so that rounding never accumulates."""
+        from partita.kernels.gibbs.parallel import merge_stores
+
+        n_names = int(self.names.max()) + 1 if n_names is None else n_names
+        self.labels, found = self.rows.each(_measure, self.labels, n_names)
+        total = found[0][0]
+        for store, _ in found[1:]:
+            merge_stores(self._likelihood, store, total, np.int64(n_names))
+        order = dict.fromkeys(name for _, names in found for name in names.tolist())
+        self.names = np.array(list(order), np.int64)
+        self._store = _padded(total[:, self.names])
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return self.names.size
+
+    def _refresh(self, store: Floats, k: int) -> None:
+        from partita.kernels.gibbs.parallel import refreshed
+
+        refreshed(self._likelihood, self._prior, store, np.int64(k), self._arrays.n_work)
+
+    def _given(self) -> Given:
+        return Given(self._likelihood.hyper, self._prior, self.alpha)
+
+    def _key(self) -> np.uint64:
+        from partita.kernels.gibbs.primitives import next_bits
+
+        return np.uint64(next_bits(self.random))
+
+    def _below(self, n: int) -> int:
+        from partita.kernels.gibbs.primitives import below
+
+        return int(below(self.random, np.int64(n)))
+
+    def _uniform(self) -> float:
+        from partita.kernels.gibbs.primitives import uniform
+
+        return float(uniform(self.random))
+
+    def _draw(self, store: Floats, chosen: Ints) -> Drawn:
+        from partita.kernels.gibbs.parallel import draw_parameters
+
+        drawn: Drawn = draw_parameters(self._likelihood, self._prior, store, chosen, self.random)
+        return drawn
+
+    # -------------------------------------------------------------- an iteration
+
+    def iterate(self, sweeps: int, split_merge: int) -> None:
+        """Draw what is learned, move clusters, then rows."""
+        from partita.kernels.gibbs.prior import update_concentration
+
+        if self._store is None:
+            self.measure()
+        self._learn()
+        for _ in range(split_merge):
+            self._split_merge()
+        for number in range(sweeps):
+            if number > 0:
+                self.measure()
+                self._refresh(self._store, self.n_clusters)
+            self._collapsed()
+            self.sweep()
+        n = np.int64(self._n_items)
+        k = np.int64(self.n_clusters)
+        self.alpha = float(update_concentration(self._prior, self.alpha, k, n, self.random))
+        self._store = None
+
+    def _learn(self) -> None:
+        from partita.kernels.gibbs.parallel import learn
+
+        self._components, self.alpha = learn(
+            self._likelihood,
+            self._prior,
+            self._arrays.rates,
+            self.rates,
+            self.alpha,
+            self._store,
+            np.int64(self.n_clusters),
+            np.int64(self._n_items),
+            self._arrays.n_work,
+            self.random,
+        )
+
+    def sweep(self) -> bool:
+        """Reassign the rows of all clusters of some size; whether this was not refused."""
+        store = self._store
+        least = int(math.exp(self._uniform() * math.log(_LARGEST_THRESHOLD + 1)))
+        chosen = np.flatnonzero(store[0, : self.n_clusters] >= least)
+        if chosen.size < 2:
+            return True
+        drawn = self._draw(store, chosen)
+        names = self.names[chosen].astype(np.int32)
+        slot_of = np.full(int(self.names.max()) + 1, -1, np.int32)
+        slot_of[names] = np.arange(names.size, dtype=np.int32)
+        labels, sizes = self.rows.each(_reassign, self.labels, slot_of, names, drawn, self._key())
+        if not _same_clusters(np.sum(sizes, axis=0), least):
+            return False
+        self.labels, self._store = labels, None
+        return True
+
+    def _collapsed(self) -> None:
+        """A collapsed sweep over a random window of one chunk: births and deaths."""
+        bounds = self.rows.bounds
+        number = int(np.searchsorted(bounds, self._below(self._n_items), side="right")) - 1
+        size = bounds[number + 1] - bounds[number]
+        width = min(size, max(_LEAST_WINDOW, self._n_items // _WINDOW_SHARE))
+        start = self._below(size + width - 1) - (width - 1)  # every row is as likely to be in it
+        window = slice(max(start, 0), min(start + width, size))
+        position_of = np.zeros(int(self.names.max()) + 1, np.int64)
+        position_of[self.names] = np.arange(self.n_clusters)
+        is_free = np.ones(position_of.size, bool)
+        is_free[self.names] = False
+        free = np.flatnonzero(is_free)
+        self.labels[number], (self._store, self.names, self.random) = self.rows.one(
+            number,
+            _sweep_window,
+            self.labels[number],
+            window,
+            position_of,
+            self._store,
+            self.n_clusters,
+            (self.names, free),
+            self._given(),
+            self.random,
+        )
+
+    # -------------------------------------------------------------- split and merge
+
+    def _split_merge(self) -> None:
+        """Propose one split or merge."""
+        from partita.kernels.gibbs.parallel import log_opening
+
+        i, j = self._below(self._n_items), self._below(self._n_items - 1)
+        items = (i, j + (j >= i))
+        log_accept = math.log(1.0 - self._uniform())
+        (a, first), (b, second) = (self._seed(item) for item in items)
+        seeds = _padded(np.concatenate([first[:, :1], second[:, :1]], axis=1))
+        self._refresh(seeds, 2)
+        k = self.n_clusters
+        at_a, at_b = (int(np.flatnonzero(self.names == name)[0]) for name in (a, b))
+        if a == b:
+            opening = log_opening(self._prior, self.alpha, np.int64(k))
+            if opening == -np.inf:
+                return
+            gain = opening - self._shares(self._store[:, [at_a]])[0]
+            halves, log_q, states = self._halves((a, b), items, seeds, split=True)
+            if log_accept >= gain + self._shares(halves[:, :2]).sum() - log_q:
+                return
+            used = set(self.names.tolist())
+            new = next(name for name in range(k + 1) if name not in used)
+            both = list(zip(self.labels, states, strict=True))
+            self.labels, _ = self.rows.each(_rename, both, a, new, items[1])
+            store = np.concatenate([self._store[:, :k], halves[:, [1]]], axis=1)
+            store[:, at_a] = halves[:, 0]
+            self._store, self.names = _padded(store), np.append(self.names, new)
+            return
+        opening = log_opening(self._prior, self.alpha, np.int64(k - 1))
+        merged = self._merged(self._store[:, [at_a]], self._store[:, [at_b]])
+        gain = self._shares(merged)[0] - opening - self._shares(self._store[:, [at_a, at_b]]).sum()
+        if log_accept >= gain:  # log q can only lower it
+            return
+        _, log_q, _ = self._halves((a, b), items, seeds, split=False)
+        if log_accept >= gain + log_q:
+            return
+        self.labels, _ = self.rows.each(
+            _rename, [(labels, None) for labels in self.labels], b, a, -1
+        )
+        self._store[:, at_a] = merged[:, 0]
+        kept = np.delete(np.arange(k), at_b)
+        self._store, self.names = _padded(self._store[:, kept]), self.names[kept]
+
+    def _seed(self, item: int) -> tuple[int, Floats]:
+        number = int(np.searchsorted(self.rows.bounds, item, side="right")) - 1
+        row = item - self.rows.bounds[number]
+        return self.rows.one(number, _seed, self.labels[number], row)[1]
+
+    def _halves(
+        self, names: tuple[int, int], items: tuple[int, int], seeds: Floats, *, split: bool
+    ) -> tuple[Floats, float, list[Any]]:
+        """Two halves around two items: their store, the log probability, and the allocation."""
+        given = self._given()
+        states, found = self.rows.each(_launch, self.labels, names, items, seeds, given)
+        both = np.arange(2)
+        for scan in range(_SCANS + 1):
+            halves = seeds
+            for store in found:
+                halves = self._merged(halves, store)
+            self._refresh(halves, 2)
+            last = scan == _SCANS
+            key = self._key()
+            forced = last and not split
+            drawn = self._draw(halves, both)
+            states, results = self.rows.each(_scan, states, drawn, key, last, forced)
+            found = [store for store, _ in results]
+        halves = seeds
+        for store in found:
+            halves = self._merged(halves, store)
+        return halves, math.fsum(log_q for _, log_q in results), states
+
+    def _merged(self, store: Floats, more: Floats) -> Floats:
+        """Two stores as one, cluster by cluster."""
+        from partita.kernels.gibbs.parallel import merge_stores
+
+        total = _padded(store)
+        merge_stores(self._likelihood, _padded(more), total, np.int64(store.shape[1]))
+        return total
+
+    def _shares(self, store: Floats) -> Floats:
+        """What clusters contribute to the log posterior."""
+        from partita.kernels.gibbs.parallel import log_shares
+
+        found: Floats = log_shares(
+            self._likelihood,
+            self._prior,
+            _padded(store),
+            np.int64(store.shape[1]),
+            self._arrays.n_work,
+        )
+        return found
+
+    # -------------------------------------------------------------- what is kept
+
+    def canonical(self) -> list[Any]:
+        """The chunks' labels by order of first appearance; measures the chain."""
+        if self._store is None:
+            self.measure()
+        number = np.zeros(int(self.names.max()) + 1, np.int32)
+        number[self.names] = np.arange(self.n_clusters, dtype=np.int32)
+        return self.rows.each(_canonical, self.labels, number)[1]
+
+    def record(self, out: Floats) -> None:
+        """Write the numbers of a kept draw, which was measured."""
+        from partita.kernels.gibbs.parallel import record
+
+        record(
+            self._likelihood,
+            self._prior,
+            self._arrays.rates,
+            self.alpha,
+            self.rates,
+            self._components,
+            self._store,
+            np.int64(self.n_clusters),
+            np.int64(self._n_items),
+            self._arrays.n_work,
+            self.random,
+            out,
+        )
+
+
+def _same_clusters(sizes: Ints, least: int) -> bool:
+    """Whether the clusters that a sweep chose would be chosen again."""
+    return bool(sizes.min() >= least)
+
+
+def _padded(store: Floats) -> Floats:
+    """Its columns, and empty ones up to what loops over clusters need."""
+    from partita.kernels.gibbs.primitives import LANES
+
+    k = store.shape[1]
+    wide = np.zeros((store.shape[0], -(-k // LANES) * LANES))
+    wide[:, :k] = store
+    return wide
+
+
+def advance(model: Model, task: Step, threads: int) -> tuple[ChainState, Record]:
+    """One step of one chain on rows of this process; the state given is left as it is."""
+    settings = task.settings
+    likelihood = model.arrays.likelihood(model.values)
+    rows = RowsHere(likelihood, model.arrays, threads)
+    labels = [
+        task.state.labels[first:last]
+        for first, last in zip(rows.bounds, rows.bounds[1:], strict=False)
+    ]
+    chain = Chain(rows, model, task.state, labels)
+    n_kept = settings.kept(task.last) - settings.kept(task.first)
+    kept, scalars = [], np.empty((n_kept, 4 + model.n_extras))
+    for iteration in range(task.first + 1, task.last + 1):
+        chain.iterate(settings.sweeps, settings.split_merge)
+        if settings.kept(iteration) > settings.kept(iteration - 1):
+            drawn = np.concatenate(chain.canonical())
+            chain.record(scalars[len(kept)])
+            kept.append(drawn.astype(smallest_unsigned(chain.n_clusters - 1)))
+    labels = np.concatenate(chain.canonical())
+    state = ChainState(labels, chain.alpha, chain.random, chain.rates)
+    most = np.result_type(np.uint8, *[row.dtype for row in kept])
+    matrix = np.array(kept, most) if kept else np.empty((0, labels.size), np.uint8)
+    return state, Record(matrix, scalars)
+
+
+def obstacle(arrays: Arrays, prior: PriorTables) -> str | None:
+    """Why rows cannot be swept given parameters, or None where they can."""
+    if any(arrays.functions):
+        return "its kernel has no parameters to draw"
+    log_size = prior.arrays.log_size[1:-1]
+    if prior.is_learned or log_size.size < 2:
+        return None
+    weights = np.exp(log_size - log_size.max())
+    n = np.arange(log_size.size)
+    slope = weights[1] - weights[0]
+    straight = weights[0] + slope * n
+    if slope < -1e-9 * weights[0] or not np.allclose(weights, straight, rtol=1e-6, atol=0):
+        return "under its prior the weight of joining a cluster is not linear in its size"
+    return None

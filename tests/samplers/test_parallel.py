@@ -1,0 +1,246 @@
+"""Sweeps given parameters: their arithmetic against SciPy, their law against all partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+import partita as pt
+from partita.io.data_table import as_table
+from partita.kernels.gibbs import parallel as kernels
+from partita.samplers import parallel
+from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
+from partita.testing import assert_exact, frequencies
+from reference import parallel_sweep as twin
+from reference import samplers_models as twins
+from samplers.cases import PRIORS, cases
+
+N = 6
+PARTITIONS = np.array(list(pt.all_partitions(N)))
+CASES = {case.name: case for case in cases(n=N)}
+MORE_PRIORS = PRIORS | {
+    "uniform": pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0),
+    "dynamic": pt.FiniteMixture(pt.F(6, 3), dynamic=True),
+}
+
+
+def model_of(case, prior=None):
+    table = as_table(case.rows)
+    kernel = case.kernel.bind(table)
+    return build_model(kernel, prior or PRIORS["dirichlet"], kernel.encode(table))
+
+
+def random_state(seed=3):
+    return np.random.SeedSequence(seed).generate_state(4, np.uint64)
+
+
+def store_of(model, slots, k):
+    rows = np.arange(slots.size)
+    likelihood = model.arrays.likelihood(model.values)
+    store = kernels.statistics(likelihood, rows, slots, np.int64(k), model.arrays.n_rows)
+    kernels.refreshed(likelihood, model.prior.arrays, store, np.int64(k), model.arrays.n_work)
+    return likelihood, store
+
+
+# ------------------------------------------------------------------ arithmetic
+
+
+@pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson"])
+def test_rows_are_allocated_as_one_by_one(name):
+    case = {case.name: case for case in cases(n=150, seed=3)}[name]
+    model = model_of(case)
+    slots = (np.arange(150) % 3).astype(np.int32)
+    likelihood, store = store_of(model, slots, 3)
+    weights, theta = kernels.draw_parameters(
+        likelihood, model.prior.arrays, store, np.arange(3), random_state()
+    )
+    values, levels = model.values, (3, 4)
+    densities = np.array(
+        [[twin.log_density(name, x, theta[2:, j], levels) for j in range(3)] for x in values]
+    )
+    expected, log_q = twin.allocate(weights, densities, 12345)
+    rows, found = np.arange(150), np.empty(150, np.int32)
+    key = np.uint64(12345)
+    got = kernels.allocate(likelihood, rows, 0, weights, theta, key, found, False, True)
+    np.testing.assert_array_equal(found, expected)
+    assert got == pytest.approx(log_q, rel=1e-10)
+    again = kernels.allocate(likelihood, rows, 0, weights, theta, key, found, True, True)
+    assert again == got
+    # In pieces, from any row on: the number of a row is its own.
+    part = np.empty(40, np.int32)
+    later = likelihood._replace(data=likelihood.data[70:])
+    kernels.allocate(later, np.arange(40), 70, weights, theta, key, part, False, False)
+    np.testing.assert_array_equal(part, expected[70:110])
+
+
+@pytest.mark.parametrize("name", ["normal", "wishart", "categorical", "poisson"])
+def test_densities_given_drawn_parameters_average_to_the_predictive_one(name):
+    """E f(x | θ) over θ given a cluster's items is the density that the collapsed sweep takes."""
+    case, n_draws = CASES[name], 3_000
+    model = model_of(case)
+    likelihood, store = store_of(model, np.zeros(N, np.int32), 1)
+    copies = np.repeat(store[:, :1], n_draws, axis=1)
+    _, theta = kernels.draw_parameters(
+        likelihood, model.prior.arrays, copies, np.arange(n_draws), random_state()
+    )
+    x = case.values[4]
+    f = np.exp([twin.log_density(name, x, column, (3, 4)) for column in theta[2:].T])
+    ratio = f / np.exp(case.twin(x, case.values))
+    assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(n_draws)
+
+
+def test_statistics_in_pieces_are_those_of_all():
+    rng = np.random.default_rng(2)
+    case = {case.name: case for case in cases(n=90, seed=5)}["product"]
+    rows = np.asarray(case.rows, float).copy()
+    rows[rng.random(90) < 0.2, 0] = np.nan
+    wide = rng.normal(size=(90, 5)) @ rng.normal(size=(5, 5)) + 1e4
+    wishart = pt.NormalInverseWishart.empirical(wide)
+    slots = rng.integers(0, 3, 90).astype(np.int32)
+    for kernel, data in ((case.kernel, rows), (wishart, wide)):
+        table = as_table(data)
+        bound = kernel.bind(table)
+        model = build_model(bound, PRIORS["dirichlet"], bound.encode(table))
+        likelihood = model.arrays.likelihood(model.values)
+
+        def measured(first, last, model=model, likelihood=likelihood):
+            part = likelihood._replace(data=likelihood.data[first:last])
+            return kernels.statistics(
+                part, np.arange(last - first), slots[first:last], np.int64(3), model.arrays.n_rows
+            )
+
+        whole, pieces = measured(0, 90), measured(0, 1)
+        for first, last in ((1, 2), (2, 40), (40, 90)):
+            kernels.merge_stores(likelihood, measured(first, last), pieces, np.int64(3))
+        np.testing.assert_allclose(pieces[:, :3], whole[:, :3], rtol=1e-9, atol=1e-9)
+    for j in range(3):
+        mine = wide[slots == j]
+        np.testing.assert_allclose(whole[2:7, j], mine.mean(axis=0))
+        scatter = (mine - mine.mean(axis=0)).T @ (mine - mine.mean(axis=0))
+        np.testing.assert_allclose(whole[7:22, j], scatter[np.tril_indices(5)], rtol=1e-8)
+
+
+# ------------------------------------------------------------------ law
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Collapsed windows of one row and small thresholds: the sweep has to do the work."""
+    monkeypatch.setattr(parallel, "_LEAST_WINDOW", 1)
+    monkeypatch.setattr(parallel, "_WINDOW_SHARE", 10**9)
+    monkeypatch.setattr(parallel, "_LARGEST_THRESHOLD", 3)
+
+
+def run(case, prior, *, draws=150, chains=24, **options):
+    fit = pt.sample(
+        case.rows,
+        kernel=case.kernel,
+        prior=prior,
+        draws=draws,
+        burn_in=20,
+        chains=chains,
+        rng=7,
+        sampler="parallel",
+        n_jobs=1,
+        **options,
+    )
+    assert fit.settings.sampler == "parallel", fit.notes
+    return fit
+
+
+def exact(case, prior):
+    log_prior = np.array([prior.log_probability(labels) for labels in PARTITIONS])
+    return twins.exact_posterior(case.values, PARTITIONS, case.twin, log_prior)
+
+
+@pytest.mark.parametrize(
+    ("case", "prior", "options"),
+    [
+        ("wishart", "pitman–yor, negative", {"split_merge": 0}),
+        ("product", "dynamic", {"split_merge": 0}),
+        ("normal", "uniform", {"split_merge": 0}),
+        ("normal", "dirichlet, random", {"sweeps": 0, "split_merge": 1}),
+        ("poisson", "finite, exactly 3", {"split_merge": 1}),
+    ],
+)
+def test_all_partitions(case, prior, options, few):
+    case, prior = CASES[case], MORE_PRIORS[prior]
+    fit = run(case, prior, **options)
+    assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior))
+
+
+def test_deleting_emptied_clusters_is_wrong(few, monkeypatch):
+    """As published elsewhere; the same test as above tells."""
+    monkeypatch.setattr(parallel, "_same_clusters", lambda sizes, least: True)
+    case, prior = CASES["normal"], PRIORS["dirichlet"]
+    fit = run(case, prior, split_merge=0)
+    with pytest.raises(AssertionError):
+        assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior))
+
+
+def test_joint_distribution(few):
+    """Geweke: data given the partition, then an iteration given the data, keep the prior."""
+    rng, n, rounds = np.random.default_rng(11), 7, 2_000
+    prior, kernel = pt.PitmanYor(pt.Gamma(2, 1.5), 0.3), pt.NormalInverseGamma(0.5, 0.4, 2.5, 1.2)
+    settings = Settings(1, 0, 1, 1, 1, 1, "parallel")
+    state = ChainState(np.zeros(n, np.int32), prior.concentration.mean, random_state())
+    found = np.empty((rounds, 3))
+    for r in range(rounds):
+        k = state.labels.max() + 1
+        variance = kernel.rate / rng.gamma(kernel.shape, size=k)
+        mean = kernel.mean + np.sqrt(variance / kernel.precision) * rng.standard_normal(k)
+        noise = np.sqrt(variance[state.labels]) * rng.standard_normal(n)
+        values = (mean[state.labels] + noise)[:, None]
+        state, _ = _advance(build_model(kernel, prior, values), Step(settings, state, 0, 1))
+        sizes = np.bincount(state.labels)
+        found[r] = [sizes.size, state.concentration, (sizes**2).sum()]
+    partitions = list(pt.all_partitions(n))
+    p = np.exp([prior.log_probability(c) for c in partitions])
+    squares = p @ [(pt.cluster_sizes(c) ** 2).sum() for c in partitions]
+    for j, target in enumerate([prior.expected_clusters(n), prior.concentration.mean, squares]):
+        error = array_stats.mcse(found[None, :, j], method="mean")
+        assert abs(found[:, j].mean() - target) < 4.4 * error, (j, found[:, j].mean(), target)
+
+
+# ------------------------------------------------------------------ runs
+
+
+def test_threads_and_rounds_change_no_bit(monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "_CHUNK", 100)
+    data = pt.datasets.four_normals(n=450, rng=0).data
+    kernel = pt.NormalInverseGamma.hierarchical(data)
+    how = {"kernel": kernel, "chains": 1, "rng": 2, "sampler": "parallel", "burn_in": 3}
+    whole = pt.sample(data, draws=9, n_jobs=1, **how)
+    assert whole.settings.sampler == "parallel"
+    assert pt.sample(data, draws=9, n_jobs=4, **how).draws == whole.draws
+    longer = pt.sample(data, draws=4, **how).extend(draws=5)
+    assert longer.draws == whole.draws
+    np.testing.assert_array_equal(longer.trace["log_posterior"], whole.trace["log_posterior"])
+    whole.save(tmp_path / "fit.npz")
+    assert pt.Fit.load(tmp_path / "fit.npz").settings.sampler == "parallel"
+    path = tmp_path / "run.npz"
+    pt.sample(data, draws=5, checkpoint=path, **how)
+    assert pt.sample(data, draws=9, resume=path, **how).draws == whole.draws
+    with pytest.raises(pt.PartitaError, match="another run"):
+        pt.sample(data, draws=9, resume=path, **(how | {"sampler": "collapsed"}))
+
+
+def test_log_posterior_is_that_of_the_draw():
+    case, prior = CASES["product"], PRIORS["pitman–yor"]
+    fit = run(case, prior, draws=20, chains=1)
+    for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
+        expected = prior.log_probability(labels)
+        for j in range(labels.max() + 1):
+            expected += twins.log_marginal(case.twin, case.values[labels == j])
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_models_without_such_a_sweep_fall_back_and_say_so():
+    data = pt.datasets.galaxies()
+    prior = pt.ProductPartition(lambda n, k: 0.0, lambda n: float(n) ** 0.5)
+    fit = pt.sample(data, prior=prior, sampler="parallel", draws=3, burn_in=1, chains=1, rng=0)
+    assert fit.settings.sampler == "collapsed"
+    assert "not linear in its size" in fit.notes[-1]
+    with pytest.raises(pt.errors.UnknownNameError, match="collapsed, parallel"):
+        pt.sample(data, sampler="gibbs")
