@@ -58,6 +58,12 @@ def current_client() -> Any | None:
         return None
 
 
+def is_collection(data: Any) -> bool:
+    """Whether data are a dask array or data frame."""
+    kinds = {cls.__module__.partition(".")[0] for cls in type(data).__mro__}
+    return bool(kinds & {"dask", "dask_expr"})
+
+
 def as_client(engine: Any) -> Any:
     """The client named by ``engine``: one itself, or "dask" for the one in force."""
     distributed = require("distributed", extra="dask", purpose="running on a Dask cluster")

@@ -17,7 +17,7 @@ from reference import samplers_models as twins
 from samplers.cases import PRIORS, cases
 
 N = 6
-PARTITIONS = np.array(list(pt.all_partitions(N)))
+PARTITIONS = np.array(list(pt.lattice.all_partitions(N)))
 CASES = {case.name: case for case in cases(n=N)}
 MORE_PRIORS = PRIORS | {
     "uniform": pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0),
@@ -195,7 +195,7 @@ def test_joint_distribution(few):
         state, _ = _advance(build_model(kernel, prior, values), Step(settings, state, 0, 1))
         sizes = np.bincount(state.labels)
         found[r] = [sizes.size, state.concentration, (sizes**2).sum()]
-    partitions = list(pt.all_partitions(n))
+    partitions = list(pt.lattice.all_partitions(n))
     p = np.exp([prior.log_probability(c) for c in partitions])
     squares = p @ [(pt.cluster_sizes(c) ** 2).sum() for c in partitions]
     for j, target in enumerate([prior.expected_clusters(n), prior.concentration.mean, squares]):

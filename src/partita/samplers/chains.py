@@ -280,12 +280,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Step:
-    """What a chain is to do: iterations first + 1 … last, from a state."""
+    """What a chain is to do: iterations first + 1 … last, from a state, with some threads."""
 
     settings: Settings
     state: ChainState
     first: int
     last: int
+    threads: int = 1
 
 
 Advance = Callable[[list[Step]], list[tuple[ChainState, Record]]]
@@ -301,8 +302,8 @@ def runner(
 
         def advance(steps: list[Step]) -> list[tuple[ChainState, Record]]:
             # What chains leave over of the threads sweeps rows, where the sampler can share them.
-            each = max(1, threads // len(steps))
-            return run(partial(_advance, model, threads=each), steps, n_jobs)
+            shared = [replace(one, threads=max(1, threads // len(steps))) for one in steps]
+            return run(partial(_advance, model), shared, n_jobs)
 
         return advance
     return _on_workers(model, as_client(engine), files)
@@ -340,12 +341,12 @@ def _advance_and_write(
     return state, record, None if shard is None else shard.write(task.last, state, record)
 
 
-def _advance(model: Model, task: Step, threads: int = 1) -> tuple[ChainState, Record]:
+def _advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     """One step of one chain; the state given is left as it is."""
     if task.settings.sampler == "parallel":
         from partita.samplers import parallel
 
-        return parallel.advance(model, task, threads)
+        return parallel.advance(model, task)
     from partita.kernels.gibbs.chain import run_chain
 
     settings, arrays = task.settings, model.arrays

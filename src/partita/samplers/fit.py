@@ -352,8 +352,16 @@ def collected(
     item_names: tuple[str, ...] | None,
 ) -> tuple[Draws, Trace]:
     """Draws and traces of a run, finished or not."""
+    trace = traces(reached, model, kernel, columns)
     records = reached.joined()
-    scalars = np.stack([record.scalars for record in records])
+    dtype = np.result_type(*[record.labels.dtype for record in records])
+    labels = np.stack([record.labels for record in records]).astype(dtype, copy=False)
+    return _draws(labels, trace, item_names), trace
+
+
+def traces(reached: Progress, model: Model, kernel: Kernel, columns: tuple[str, ...]) -> Trace:
+    """Traces of a run, finished or not."""
+    scalars = np.stack([record.scalars for record in reached.joined()])
     trace: dict[str, NDArray[Any]] = {}
     if model.prior.parameter is not None:
         trace[model.prior.parameter] = scalars[:, :, 0].copy()
@@ -366,9 +374,7 @@ def collected(
     trace["n_clusters"] = scalars[:, :, 1].astype(np.int64)
     constant = model.log_base + model.prior.constant
     trace["log_posterior"] = scalars[:, :, 2] + scalars[:, :, 3] + constant
-    dtype = np.result_type(*[record.labels.dtype for record in records])
-    labels = np.stack([record.labels for record in records]).astype(dtype, copy=False)
-    return _draws(labels, trace, item_names), MappingProxyType(trace)
+    return MappingProxyType(trace)
 
 
 def _draws(labels: NDArray[Any], trace: Trace, item_names: tuple[str, ...] | None) -> Draws:

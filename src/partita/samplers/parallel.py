@@ -45,12 +45,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partita._resources import run
 from partita._storage import smallest_unsigned
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.gibbs.primitives import Likelihood, Prior, Random
-from partita.samplers.chains import Arrays, ChainState, Model, Record, Step
+from partita.kernels.gibbs.primitives import Index, Likelihood, Prior, Random
+from partita.samplers.chains import Arrays, ChainState, Model, Record, Small, Step
 from partita.samplers.priors import PriorTables
 
 T = TypeVar("T")
@@ -87,15 +88,21 @@ class Rows(Protocol):
 
     bounds: Sequence[int]
 
+    def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
+        """``function(chunk, state, *common)`` of every chunk, in order."""
+
     def each(
         self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
     ) -> tuple[list[Any], list[T]]:
-        """``function(chunk, state, *common)`` of every chunk: new states, and results in order."""
+        """The same of a function that returns a new state, which stays there, and a result."""
+
+    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
+        """``function(chunk, state, *common)`` of one chunk."""
 
     def one(
         self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
     ) -> tuple[Any, T]:
-        """The same of one chunk."""
+        """The new state and the result of one chunk."""
 
 
 class RowsHere:
@@ -116,40 +123,43 @@ class RowsHere:
         ]
         self._threads = threads
 
+    def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
+        """See :class:`Rows`."""
+        work = list(zip(self.chunks, states, strict=True))
+        if len(work) == 1 or self._threads == 1:
+            return [function(*task, *common) for task in work]
+        return run(lambda task: function(*task, *common), work, self._threads)
+
     def each(
         self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
     ) -> tuple[list[Any], list[T]]:
         """See :class:`Rows`."""
-        work = list(zip(self.chunks, states, strict=True))
-        if len(work) == 1 or self._threads == 1:
-            found = [function(*task, *common) for task in work]
-        else:
-            found = run(lambda task: function(*task, *common), work, self._threads)
+        found = self.ask(function, states, *common)
         return [state for state, _ in found], [result for _, result in found]
 
-    def one(
-        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
-    ) -> tuple[Any, T]:
+    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
         """See :class:`Rows`."""
         return function(self.chunks[number], state, *common)
+
+    one = ask_one
 
 
 # ------------------------------------------------------------------ what a chunk does
 
 
-def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Int32s, tuple[Floats, Ints]]:
+def _measure(chunk: Chunk, labels: Int32s, n_names: int) -> tuple[Floats, Ints]:
     """Statistics of the clusters by name, and the names in order of first appearance."""
     from partita.kernels.gibbs.parallel import first_seen, statistics
 
     rows = np.arange(labels.size)
     store = statistics(chunk.likelihood, rows, labels, np.int64(n_names), chunk.n_rows)
-    return labels, (store, first_seen(labels, np.int64(n_names)))
+    return store, first_seen(labels, np.int64(n_names))
 
 
-def _canonical(chunk: Chunk, labels: Int32s, number: Int32s) -> tuple[Int32s, Int32s]:
+def _canonical(chunk: Chunk, labels: Int32s, number: NDArray[Any]) -> NDArray[Any]:
     """The labels as canonical numbers."""
     del chunk
-    return labels, number[labels]
+    return number[labels]
 
 
 def _reassign(
@@ -185,7 +195,7 @@ def _sweep_window(
     there = position_of[labels[window]]
     known, free = names
     store, living = collapsed_sweep(
-        model, given.prior, given.alpha, there, store, np.int64(k), chunk.n_work, random
+        model, given.prior(), given.alpha, there, store, np.int64(k), chunk.n_work, random
     )
     there_were = known.size + free.size
     new = np.arange(there_were, max(there_were, int(there.max(initial=0)) + 1))
@@ -195,14 +205,14 @@ def _sweep_window(
     return moved, (store, every[living], random)
 
 
-def _seed(chunk: Chunk, labels: Int32s, row: int) -> tuple[Int32s, tuple[int, Floats]]:
+def _seed(chunk: Chunk, labels: Int32s, row: int) -> tuple[int, Floats]:
     """The name of an item's cluster, and the item's statistics."""
     from partita.kernels.gibbs.parallel import statistics
 
     alone = statistics(
         chunk.likelihood, np.array([row]), np.zeros(1, np.int32), np.int64(1), chunk.n_rows
     )
-    return labels, (int(labels[row]), alone)
+    return int(labels[row]), alone
 
 
 Halves = tuple[Ints, Int32s, Int32s]
@@ -215,7 +225,7 @@ def _launch(
     names: tuple[int, int],
     items: tuple[int, int],
     seeds: Floats,
-    given: Given,
+    hyper: Floats,
 ) -> tuple[Halves, Floats]:
     """Rows of two clusters other than two items, put to the item under which each is likelier."""
     from partita.kernels.gibbs.parallel import launch, statistics
@@ -227,7 +237,7 @@ def _launch(
     rows = np.flatnonzero(member)
     there = (labels[rows] == names[1]).astype(np.int32)
     slots = np.empty(rows.size, np.int32)
-    model = chunk.likelihood._replace(hyper=given.hyper)
+    model = chunk.likelihood._replace(hyper=hyper)
     launch(model, rows, seeds, chunk.n_work, slots)
     found = statistics(chunk.likelihood, rows, slots, np.int64(2), chunk.n_rows)
     return (rows, there, slots), found
@@ -273,7 +283,7 @@ class Given:
     """What densities and prior weights depend on besides the data."""
 
     hyper: Floats
-    prior: Prior
+    prior: Callable[[], Prior]
     alpha: float
 
 
@@ -284,7 +294,9 @@ class Chain:
     labels call them; names change in no other way than a cluster's birth and death.
     """
 
-    def __init__(self, rows: Rows, model: Model, state: ChainState, labels: list[Any]) -> None:
+    def __init__(
+        self, rows: Rows, model: Model, state: ChainState, labels: list[Any], n_names: int
+    ) -> None:
         self.rows, self.labels = rows, labels
         self._arrays = model.arrays
         empty = np.empty((0, model.values.shape[1]))
@@ -294,10 +306,11 @@ class Chain:
         self.alpha, self.rates = state.concentration, state.rates.copy()
         self.random = state.random.copy()
         self._n_names = 0
-        self._components = 0
+        self._components: Index = 0
         self.names: Ints = np.empty(0, np.int64)
-        self._store: Floats | None = None
-        self.measure(int(state.labels.max()) + 1)
+        self._store: Floats = np.empty((0, 0))
+        self._is_measured = False
+        self.measure(n_names)
 
     # -------------------------------------------------------------- statistics
 
@@ -306,13 +319,14 @@ class Chain:
         from partita.kernels.gibbs.parallel import merge_stores
 
         n_names = int(self.names.max()) + 1 if n_names is None else n_names
-        self.labels, found = self.rows.each(_measure, self.labels, n_names)
+        found = self.rows.ask(_measure, self.labels, n_names)
         total = found[0][0]
         for store, _ in found[1:]:
             merge_stores(self._likelihood, store, total, np.int64(n_names))
         order = dict.fromkeys(name for _, names in found for name in names.tolist())
         self.names = np.array(list(order), np.int64)
         self._store = _padded(total[:, self.names])
+        self._is_measured = True
 
     @property
     def n_clusters(self) -> int:
@@ -325,7 +339,11 @@ class Chain:
         refreshed(self._likelihood, self._prior, store, np.int64(k), self._arrays.n_work)
 
     def _given(self) -> Given:
-        return Given(self._likelihood.hyper, self._prior, self.alpha)
+        return Given(self._likelihood.hyper, self._prior_there(), self.alpha)
+
+    def _prior_there(self) -> Callable[[], Prior]:
+        """How a chunk comes by the prior's tables."""
+        return lambda: self._prior
 
     def _key(self) -> np.uint64:
         from partita.kernels.gibbs.primitives import next_bits
@@ -354,7 +372,7 @@ class Chain:
         """Draw what is learned, move clusters, then rows."""
         from partita.kernels.gibbs.prior import update_concentration
 
-        if self._store is None:
+        if not self._is_measured:
             self.measure()
         self._learn()
         for _ in range(split_merge):
@@ -368,7 +386,7 @@ class Chain:
         n = np.int64(self._n_items)
         k = np.int64(self.n_clusters)
         self.alpha = float(update_concentration(self._prior, self.alpha, k, n, self.random))
-        self._store = None
+        self._is_measured = False
 
     def _learn(self) -> None:
         from partita.kernels.gibbs.parallel import learn
@@ -400,7 +418,7 @@ class Chain:
         labels, sizes = self.rows.each(_reassign, self.labels, slot_of, names, drawn, self._key())
         if not _same_clusters(np.sum(sizes, axis=0), least):
             return False
-        self.labels, self._store = labels, None
+        self.labels = labels
         return True
 
     def _collapsed(self) -> None:
@@ -477,14 +495,14 @@ class Chain:
     def _seed(self, item: int) -> tuple[int, Floats]:
         number = int(np.searchsorted(self.rows.bounds, item, side="right")) - 1
         row = item - self.rows.bounds[number]
-        return self.rows.one(number, _seed, self.labels[number], row)[1]
+        return self.rows.ask_one(number, _seed, self.labels[number], row)
 
     def _halves(
         self, names: tuple[int, int], items: tuple[int, int], seeds: Floats, *, split: bool
     ) -> tuple[Floats, float, list[Any]]:
         """Two halves around two items: their store, the log probability, and the allocation."""
-        given = self._given()
-        states, found = self.rows.each(_launch, self.labels, names, items, seeds, given)
+        hyper = self._likelihood.hyper
+        states, found = self.rows.each(_launch, self.labels, names, items, seeds, hyper)
         both = np.arange(2)
         for scan in range(_SCANS + 1):
             halves = seeds
@@ -527,11 +545,15 @@ class Chain:
 
     def canonical(self) -> list[Any]:
         """The chunks' labels by order of first appearance; measures the chain."""
-        if self._store is None:
+        if not self._is_measured:
             self.measure()
+        return self.rows.ask(_canonical, self.labels, self.numbers())
+
+    def numbers(self) -> Int32s:
+        """The canonical number of each name, of a chain that was measured."""
         number = np.zeros(int(self.names.max()) + 1, np.int32)
         number[self.names] = np.arange(self.n_clusters, dtype=np.int32)
-        return self.rows.each(_canonical, self.labels, number)[1]
+        return number
 
     def record(self, out: Floats) -> None:
         """Write the numbers of a kept draw, which was measured."""
@@ -568,28 +590,29 @@ def _padded(store: Floats) -> Floats:
     return wide
 
 
-def advance(model: Model, task: Step, threads: int) -> tuple[ChainState, Record]:
+def advance(model: Model, task: Step) -> tuple[ChainState, Record]:
     """One step of one chain on rows of this process; the state given is left as it is."""
     settings = task.settings
     likelihood = model.arrays.likelihood(model.values)
-    rows = RowsHere(likelihood, model.arrays, threads)
+    rows = RowsHere(likelihood, model.arrays, task.threads)
     labels = [
         task.state.labels[first:last]
         for first, last in zip(rows.bounds, rows.bounds[1:], strict=False)
     ]
-    chain = Chain(rows, model, task.state, labels)
+    chain = Chain(rows, model, task.state, labels, int(task.state.labels.max()) + 1)
     n_kept = settings.kept(task.last) - settings.kept(task.first)
-    kept, scalars = [], np.empty((n_kept, 4 + model.n_extras))
+    kept: list[Small] = []
+    scalars = np.empty((n_kept, 4 + model.n_extras))
     for iteration in range(task.first + 1, task.last + 1):
         chain.iterate(settings.sweeps, settings.split_merge)
         if settings.kept(iteration) > settings.kept(iteration - 1):
             drawn = np.concatenate(chain.canonical())
             chain.record(scalars[len(kept)])
             kept.append(drawn.astype(smallest_unsigned(chain.n_clusters - 1)))
-    labels = np.concatenate(chain.canonical())
-    state = ChainState(labels, chain.alpha, chain.random, chain.rates)
+    final = np.concatenate(chain.canonical())
+    state = ChainState(final, chain.alpha, chain.random, chain.rates)
     most = np.result_type(np.uint8, *[row.dtype for row in kept])
-    matrix = np.array(kept, most) if kept else np.empty((0, labels.size), np.uint8)
+    matrix = np.array(kept, most) if kept else np.empty((0, final.size), np.uint8)
     return state, Record(matrix, scalars)
 
 

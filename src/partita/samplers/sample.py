@@ -19,7 +19,14 @@ from partita._resources import count_jobs, require_memory
 from partita._text import listed
 from partita._validate import Rng, generator, number, unexpected, whole
 from partita._validate import path as clean_path
-from partita.errors import Interrupted, InvalidDataError, InvalidInputError, UnknownNameError
+from partita.dask import as_client, is_collection
+from partita.errors import (
+    Interrupted,
+    InvalidDataError,
+    InvalidInputError,
+    NotSupportedError,
+    UnknownNameError,
+)
 from partita.io.data_table import Table, as_table, refuse_doubtful
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataSource, Engine, Labels, LabelsLike, as_label_rows, as_labels
@@ -337,6 +344,27 @@ def sample(
             clean_path(place, name)
     prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
+    if is_collection(data):
+        from partita.samplers.on_workers import sample_on_workers
+
+        if resume is not None:
+            raise NotSupportedError(
+                "a run on rows that live on workers cannot be resumed; its checkpoint spares it "
+                "from workers that die.",
+                argument="resume",
+            )
+        return sample_on_workers(
+            data,
+            kernel,
+            prior,
+            replace(settings, sampler="parallel"),
+            as_client("dask" if engine is None else engine),
+            initial=initial,
+            rng=generator(rng, default=None),
+            progress=progress,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        )
     kernel, table, notes = _prepare(data, kernel)
     values = kernel.encode(table)
     prior = prior.bind(len(values))

@@ -104,17 +104,17 @@ def _tally(
             wishart.settle(sums, squares, block, j)
         return
     for m in range(rows.size):
-        i, j = rows[m], np.int64(slots[m])
+        i, slot = rows[m], np.int64(slots[m])
         if count > 0 and math.isnan(model.data[i, first]):
             continue
-        seen[j] += 1.0
+        seen[slot] += 1.0
         x = cells(model.data, i, first, d)
         if family == NORMAL:
-            normal.add(x, seen[j], block, j)
+            normal.add(x, seen[slot], block, slot)
         elif family == CATEGORICAL:
-            categorical.add(x, seen[j], block, j)
+            categorical.add(x, seen[slot], block, slot)
         elif family == POISSON:
-            poisson.add(x, seen[j], block, j)
+            poisson.add(x, seen[slot], block, slot)
     if count > 0:
         for j in range(seen.size):
             store[count, j] = seen[j]

@@ -297,8 +297,8 @@ def tally(
         sums[slot, d] += 1.0
         if number % FOUR == FOUR - 1:
             _add_products(waiting, squares, slot, d)
-    for slot in range(sums.shape[0]):
-        _add_products(waiting, squares, slot, d)
+    for rest in range(sums.shape[0]):
+        _add_products(waiting, squares, rest, d)
 
 
 @step

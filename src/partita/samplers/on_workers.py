@@ -1,0 +1,566 @@
+"""Sample a table whose rows live on the workers of a Dask cluster.
+
+Rows are encoded where they are and stay there, with their labels: what travels is, per chunk and
+pass, the weights and parameters of the clusters, and their statistics. To the driver come only the
+rows of the starts, some thousand for each chain.
+
+Everything on a worker is the result of a task, so that Dask makes it again where a worker dies. At
+a checkpoint the labels and draws so far are written to files by the workers, and from then on are
+the results of reading these: a worker that dies costs the iterations since.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partita._files import PathLike
+from partita._imports import require
+from partita._resources import run
+from partita._storage import smallest_unsigned, stores
+from partita.dask import RemoteLabels, explained, held, in_order
+from partita.draws import Draws
+from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
+from partita.io.data_table import Table, as_table
+from partita.kernels.arrays import Floats, Int32s
+from partita.kernels.gibbs.primitives import Likelihood, Prior
+from partita.samplers.base import Kernel
+from partita.samplers.chains import (
+    Arrays,
+    ChainState,
+    Display,
+    Model,
+    Progress,
+    Record,
+    Settings,
+    Step,
+    _advance,
+    advance_all,
+    build_model,
+    flatten,
+)
+from partita.samplers.fit import Fit, traces
+from partita.samplers.parallel import Chain, Drawn, Given, _canonical, obstacle
+from partita.samplers.priors import PartitionPrior, PriorTables
+
+T = TypeVar("T")
+
+START_ROWS = 5_000
+"""Rows of a start; see ``initial="sample"``."""
+
+_START_ITERATIONS, _START_CLUSTERS = 300, 60
+
+
+# ------------------------------------------------------------------ what a worker has
+
+
+@lru_cache(maxsize=4)
+def _constants(model: bytes) -> tuple[Arrays, PriorTables]:
+    """Blocks and tables, which depend on N and need not travel; made once in each process."""
+    kernel, prior, n_items, has_missing = pickle.loads(model)
+    return flatten(kernel, n_items, np.array(has_missing)), prior.tables(n_items)
+
+
+@dataclass(frozen=True)
+class ChunkThere:
+    """Consecutive rows of the data, and the number of the first; see :class:`parallel.Chunk`."""
+
+    data: Floats
+    first: int
+    model: bytes
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The rows with the model's constants."""
+        arrays = _constants(self.model)[0]
+        return Likelihood(self.data, arrays.blocks, arrays.hyper, arrays.tables)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of a store."""
+        return _constants(self.model)[0].n_rows
+
+    @property
+    def n_work(self) -> int:
+        """Rows of scratch."""
+        return _constants(self.model)[0].n_work
+
+
+def _writable(value: Any) -> Any:
+    """The value with arrays that kernels take: those that came over the wire are read-only."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, None, "W")
+    if isinstance(value, tuple):
+        return tuple(_writable(one) for one in value)
+    if isinstance(value, ChunkThere):
+        return replace(value, data=_writable(value.data))
+    return replace(value, hyper=_writable(value.hyper)) if isinstance(value, Given) else value
+
+
+def _run(function: Callable[..., T], *arguments: Any) -> T:
+    """A function of a chunk, where it is."""
+    return function(*map(_writable, arguments))
+
+
+def _encoded(raw: Any, kernel: Kernel) -> Floats:
+    """Rows as numbers, as the kernel sees them."""
+    return kernel.encode(as_table(raw))
+
+
+def _facts(values: Floats, kernel: Kernel) -> tuple[int, NDArray[np.bool_], float]:
+    """Number of rows, columns with missing cells, and the part of the density left out."""
+    base = float(kernel.log_base(values).sum())
+    return len(values), np.asarray(np.isnan(values).any(axis=0)), base
+
+
+def _chunk(values: Floats, first: int, model: bytes) -> ChunkThere:
+    order = _constants(model)[0].order
+    return ChunkThere(np.ascontiguousarray(values[:, order]), first, model)
+
+
+def _some(raw: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of a piece of a collection."""
+    return raw.iloc[rows] if hasattr(raw, "iloc") else raw[rows]
+
+
+def _length(raw: Any) -> int:
+    return len(raw)
+
+
+def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
+    """The prior's tables, those of a learned weight filled anew."""
+    from partita.kernels.gibbs.prior import fill_tables
+
+    tables = _constants(model)[1]
+    if not tables.is_learned:
+        return tables.arrays
+    prior = tables.own()
+    fill_tables(prior, weight, np.int64(components))
+    return prior
+
+
+def _place(chunk: ChunkThere, state: None, drawn: Drawn, key: np.uint64) -> Int32s:
+    """The labels of all rows, given clusters of a start."""
+    from partita.kernels.gibbs.parallel import allocate
+
+    del state
+    rows = np.arange(len(chunk.data))
+    slots = np.empty(rows.size, np.int32)
+    allocate(chunk.likelihood, rows, chunk.first, *drawn, key, slots, False, False)
+    return slots
+
+
+def _write(place: Path, labels: Int32s, kept: list[NDArray[Any]]) -> Path:
+    """Write what a chunk has of a chain; whole or not at all."""
+    partial_file = place.with_suffix(".part")
+    with partial_file.open("wb") as file:
+        np.savez(file, labels, *kept)
+    return partial_file.replace(place)
+
+
+def _read(place: Path, number: int) -> NDArray[Any]:
+    with np.load(place) as stored:
+        return np.asarray(stored[f"arr_{number}"])
+
+
+# ------------------------------------------------------------------ the driver
+
+
+class RowsThere:
+    """Chunks of rows on workers; see :class:`parallel.Rows`."""
+
+    def __init__(self, client: Any, chunks: Sequence[Any], bounds: Sequence[int]) -> None:
+        self.client, self.chunks, self.bounds = client, list(chunks), list(bounds)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A task; Dask runs it where the largest of its arguments is, which are the rows."""
+        return self.client.submit(function, *arguments, pure=False)
+
+    def futures(self, function: Callable[..., Any], states: Sequence[Any], *common: Any) -> Any:
+        """Futures of ``function(chunk, state, *common)``."""
+        with explained(self.client):
+            return [
+                self.submit(_run, function, chunk, state, *common)
+                for chunk, state in zip(self.chunks, states, strict=True)
+            ]
+
+    def ask(self, function: Callable[..., T], states: Sequence[Any], *common: Any) -> list[T]:
+        """See :class:`parallel.Rows`."""
+        return list(self._results(self.futures(function, states, *common)))
+
+    def _results(self, futures: Sequence[Any]) -> list[Any]:
+        return [_writable(one) for one in in_order(self.client, lambda one: one, futures)]
+
+    def each(
+        self, function: Callable[..., tuple[Any, T]], states: Sequence[Any], *common: Any
+    ) -> tuple[list[Any], list[T]]:
+        """See :class:`parallel.Rows`."""
+        both = self.futures(function, states, *common)
+        with explained(self.client):
+            new = [self.submit(itemgetter(0), pair) for pair in both]
+            results = [self.submit(itemgetter(1), pair) for pair in both]
+        return new, self._results(results)
+
+    def ask_one(self, number: int, function: Callable[..., T], state: Any, *common: Any) -> T:
+        """See :class:`parallel.Rows`."""
+        with explained(self.client):
+            future = self.submit(_run, function, self.chunks[number], state, *common)
+        found: T = self._results([future])[0]
+        return found
+
+    def one(
+        self, number: int, function: Callable[..., tuple[Any, T]], state: Any, *common: Any
+    ) -> tuple[Any, T]:
+        """See :class:`parallel.Rows`."""
+        with explained(self.client):
+            both = self.submit(_run, function, self.chunks[number], state, *common)
+            new, result = self.submit(itemgetter(0), both), self.submit(itemgetter(1), both)
+        return new, self._results([result])[0]
+
+
+class ChainThere(Chain):
+    """A chain whose labels and draws stay on workers."""
+
+    def __init__(self, *arguments: Any, model: bytes) -> None:
+        self._model = model
+        self.kept: list[list[Any]] = []
+        super().__init__(*arguments)
+
+    def _prior_there(self) -> Callable[[], Prior]:
+        return partial(_prior_on_worker, self._model, self.alpha, int(self._components))
+
+    def keep(self) -> None:
+        """Keep the labels at this iteration, chunk by chunk."""
+        rows: Any = self.rows
+        number = self.numbers().astype(smallest_unsigned(self.n_clusters - 1))
+        self.kept.append(rows.futures(_canonical, self.labels, number))
+
+    def cut(self, directory: Path | None, name: str, written: int) -> None:
+        """Make labels, and draws since ``written``, depend on nothing that happened before.
+
+        Written to files by the workers, or, without a directory, the labels fetched and sent.
+        """
+        rows: Any = self.rows
+        if directory is None:
+            numbers = np.arange(int(self.names.max()) + 1).astype(
+                smallest_unsigned(int(self.names.max()))
+            )
+            fetched = rows.ask(_canonical, self.labels, numbers)
+            with explained(rows.client):
+                self.labels = [
+                    rows.submit(np.ndarray.astype, held(rows.client, one), np.int32)
+                    for one in fetched
+                ]
+            return
+        since = self.kept[written:]
+        with explained(rows.client):
+            places = [
+                rows.submit(
+                    _write,
+                    directory / f"{name}-{c}-{written}.npz",
+                    self.labels[c],
+                    [draw[c] for draw in since],
+                )
+                for c in range(len(rows.chunks))
+            ]
+        paths = rows._results(places)
+        with explained(rows.client):
+            self.labels = [rows.submit(_read, path, 0) for path in paths]
+            for m, draw in enumerate(since):
+                draw[:] = [rows.submit(_read, path, 1 + m) for path in paths]
+
+
+def sample_on_workers(
+    data: Any,
+    kernel: Kernel | None,
+    prior: PartitionPrior,
+    settings: Settings,
+    client: Any,
+    *,
+    initial: Any,
+    rng: np.random.Generator,
+    progress: bool | None,
+    checkpoint: PathLike | None,
+    checkpoint_every: float,
+) -> Fit:
+    """See :func:`partita.sample`, of a dask collection."""
+    start = time.perf_counter()
+    seeds = np.random.SeedSequence(rng.integers(0, 2**63, size=4).tolist())
+    first_rows, *children = seeds.spawn(settings.chains + 1)
+    raw, sizes = _pieces(data, client)
+    n_items = int(sum(sizes))
+    if n_items < 2:
+        raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
+    table, chosen = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
+    kernel, notes = _bound(kernel, table)
+    unbound, prior = prior, prior.bind(n_items)
+    with explained(client):
+        values = [client.submit(_encoded, piece, kernel, pure=False) for piece in raw]
+    facts = list(
+        in_order(client, lambda one: client.submit(_facts, one, kernel, pure=False), values)
+    )
+    has_missing = np.logical_or.reduce([missing for _, missing, _ in facts])
+    constants = pickle.dumps((kernel, prior, n_items, tuple(has_missing.tolist())))
+    arrays, tables = _constants(constants)
+    reason = obstacle(arrays, tables)
+    if reason is not None:
+        raise NotSupportedError(
+            f"rows on workers can be sampled in parallel only, which is not possible: {reason}. "
+            "Bring the data to memory with .compute()."
+        )
+    base = sum(each for _, _, each in facts)
+    empty = np.empty((0, table.n_columns))
+    model = Model(empty, arrays, tables, np.empty(0), base)
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    with explained(client):
+        chunks = [
+            client.submit(_chunk, rows, first, constants, pure=False)
+            for rows, first in zip(values, bounds, strict=False)
+        ]
+    del values
+    rows = RowsThere(client, chunks, bounds)
+
+    def begin(child: np.random.SeedSequence) -> ChainThere:
+        return _begin(rows, model, constants, kernel, unbound, raw, initial, child)
+
+    chains = run(begin, children, settings.chains)
+    del chosen
+    directory = None if checkpoint is None else _directory(checkpoint)
+    keeper = _Keeper(chains, directory, checkpoint_every)
+    notes = (*notes, f"rows stayed on {len(client.nthreads())} workers, in {len(raw)} chunks.")
+    states = tuple(_shadow(chain) for chain in chains)
+    with Display(settings, 0, progress, notes) as display:
+        advance = partial(_advance_there, chains=chains, model=model, keeper=keeper)
+        begun = Progress(0, states, ((),) * len(chains))
+        reached, interrupted = advance_all(settings, begun, advance, display.update)
+    if not reached.n_draws:
+        from partita.errors import Interrupted
+
+        raise Interrupted(
+            f"interrupted after {reached.done} of {settings.iterations} iterations, within "
+            "burn-in: there are no draws to return."
+        )
+    trace = traces(reached, model, kernel, table.names)
+    draws = _collected(rows, chains, reached.n_draws, trace["n_clusters"])
+    seconds = time.perf_counter() - start
+    how = (settings, notes, seconds, interrupted, None)
+    return Fit(draws, trace, kernel, prior, empty, table.names, *how)
+
+
+def _pieces(data: Any, client: Any) -> tuple[list[Any], list[int]]:
+    """Futures of the collection's rows, piece by piece, and their numbers of rows."""
+    require("dask", extra="dask", purpose="sampling a dask collection")
+    if hasattr(data, "chunks"):
+        if data.ndim == 1:
+            data = data[:, None]
+        if data.ndim != 2:
+            raise InvalidDataError(
+                f"the data have shape {data.shape}; expected (n_items, n_columns)."
+            )
+        delayed = data.rechunk({1: -1}).to_delayed()[:, 0].tolist()
+    else:
+        delayed = list(data.to_delayed())
+    with explained(client):
+        raw = client.compute(delayed)
+    sizes = list(in_order(client, lambda one: client.submit(_length, one, pure=False), raw))
+    filled = [(piece, size) for piece, size in zip(raw, sizes, strict=True) if size]
+    return [piece for piece, _ in filled], [size for _, size in filled]
+
+
+def _fetch(raw: Sequence[Any], sizes: Sequence[int], rows: Any, client: Any) -> list[Any]:
+    """Some rows of all, in pieces."""
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(rows, np.concatenate([[0], ends]))
+    wanted = [
+        (piece, rows[low:high] - first)
+        for piece, first, (low, high) in zip(
+            raw, np.concatenate([[0], ends[:-1]]), pairwise(cuts), strict=True
+        )
+        if high > low
+    ]
+    return list(in_order(client, lambda one: client.submit(_some, *one, pure=False), wanted))
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    if hasattr(parts[0], "iloc"):
+        return require("pandas", extra="dask", purpose="a dask data frame").concat(parts)
+    return np.concatenate(parts)
+
+
+def _some_rows(
+    raw: Sequence[Any], sizes: Sequence[int], rng: np.random.Generator, client: Any
+) -> tuple[Table, Any]:
+    """Random rows as a table, for a start or to choose a kernel by."""
+    n_items = int(sum(sizes))
+    chosen = np.sort(rng.choice(n_items, min(n_items, START_ROWS), replace=False, shuffle=False))
+    return as_table(_joined(_fetch(raw, sizes, chosen, client))), chosen
+
+
+def _bound(kernel: Kernel | None, table: Table) -> tuple[Kernel, tuple[str, ...]]:
+    from partita.samplers.sample import default_kernel
+
+    if kernel is not None:
+        return kernel.bind(table), ()
+    kernel, note = default_kernel(table)
+    said = f"{note[:-1]}, from {table.n_rows:,} random rows."
+    return kernel.bind(table), (said,)
+
+
+def _begin(
+    rows: RowsThere,
+    model: Model,
+    constants: bytes,
+    kernel: Kernel,
+    prior: PartitionPrior,
+    raw: Sequence[Any],
+    initial: Any,
+    child: np.random.SeedSequence,
+) -> ChainThere:
+    """A chain at its start."""
+    from partita.samplers.sample import _kmeans
+
+    start, stream = child.spawn(2)
+    rng = np.random.default_rng(start)
+    random = stream.generate_state(4, np.uint64).astype(np.uint64)
+    rates, alpha = model.arrays.starting_rates(), model.prior.concentration
+    sizes = np.diff(rows.bounds)
+    if isinstance(initial, str) and initial == "one":
+        with explained(rows.client):
+            labels = [rows.submit(np.zeros, int(size), np.int32) for size in sizes]
+        state = ChainState(np.zeros(1, np.int32), alpha, random, rates)
+        return ChainThere(rows, model, state, labels, 1, model=constants)
+    if initial is not None and not (isinstance(initial, str) and initial == "sample"):
+        given = np.asarray(initial)
+        if given.shape != (rows.bounds[-1],):
+            raise InvalidInputError(
+                "initial must be 'sample', 'one' or a label for each row where rows live on "
+                "workers.",
+                argument="initial",
+            )
+        from partita.labels import canonical
+
+        whole = canonical(given).astype(np.int32)
+        labels = [held(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
+        state = ChainState(np.zeros(1, np.int32), alpha, random, rates)
+        return ChainThere(rows, model, state, labels, int(whole.max()) + 1, model=constants)
+    table, _ = _some_rows(raw, sizes.tolist(), rng, rows.client)
+    values = kernel.encode(table)
+    small = build_model(kernel, prior.bind(len(values)), values)
+    most = prior.most_clusters() or len(values)
+    grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
+    state = ChainState(_numbered(grouped), alpha, random, rates)
+    moves = Settings(1, _START_ITERATIONS, 1, 1, 1, min(8, 1 + len(values) // 200))
+    state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
+    k = int(state.labels.max()) + 1
+    drawn, key = _drawn(model, values, state, k)
+    labels = rows.futures(_place, [None] * len(rows.chunks), drawn, key)
+    return ChainThere(rows, model, state, labels, k, model=constants)
+
+
+def _numbered(labels: NDArray[Any]) -> Int32s:
+    from partita.labels import canonical
+
+    return canonical(labels).astype(np.int32)
+
+
+def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Drawn, np.uint64]:
+    """Weights and parameters given the rows of a start, which then stand for all rows."""
+    from partita.kernels.gibbs import parallel
+    from partita.kernels.gibbs.primitives import next_bits
+    from partita.kernels.gibbs.prior import fill_tables, set_rates, telescopes
+
+    arrays, prior = model.arrays, model.prior.own()
+    likelihood = arrays.likelihood(values)
+    if state.rates.size:
+        set_rates(likelihood, arrays.rates, state.rates)
+    if telescopes(prior):
+        fill_tables(prior, state.concentration, np.int64(k + 1))
+    store = parallel.statistics(
+        likelihood, np.arange(len(values)), state.labels, np.int64(k), arrays.n_rows
+    )
+    parallel.refreshed(likelihood, prior, store, np.int64(k), arrays.n_work)
+    drawn = parallel.draw_parameters(likelihood, prior, store, np.arange(k), state.random)
+    return drawn, np.uint64(next_bits(state.random))
+
+
+class _Keeper:
+    """Cuts what labels depend on, at intervals."""
+
+    def __init__(self, chains: list[ChainThere], directory: Path | None, every: float) -> None:
+        self._chains, self._directory, self._every = chains, directory, every
+        self._written = 0
+        self._last = time.monotonic()
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+
+    def after_round(self) -> None:
+        """Write when the last writing is long enough ago."""
+        if time.monotonic() - self._last < self._every:
+            return
+        for number, chain in enumerate(self._chains):
+            chain.cut(self._directory, str(number), self._written)
+        self._written = len(self._chains[0].kept)
+        self._last = time.monotonic()
+
+
+def _directory(path: PathLike) -> Path:
+    place = Path(str(path)).resolve()
+    return place.with_name(f"{place.name}.chunks")
+
+
+def _shadow(chain: ChainThere) -> ChainState:
+    """What a display sees of a chain: its number of clusters."""
+    return ChainState(np.array([chain.n_clusters - 1], np.int32), chain.alpha, chain.random)
+
+
+def _advance_there(
+    steps: list[Step], *, chains: list[ChainThere], model: Model, keeper: _Keeper
+) -> list[tuple[ChainState, Record]]:
+    """A round of all chains, whose passes wait for each other's workers and not for each other."""
+
+    def one(number: int) -> tuple[ChainState, Record]:
+        chain, step = chains[number], steps[number]
+        settings, scalars = step.settings, []
+        for iteration in range(step.first + 1, step.last + 1):
+            chain.iterate(settings.sweeps, settings.split_merge)
+            if settings.kept(iteration) > settings.kept(iteration - 1):
+                chain.measure()
+                out = np.empty(4 + model.n_extras)
+                chain.record(out)
+                chain.keep()
+                scalars.append(out)
+        kept = np.array(scalars).reshape(-1, 4 + model.n_extras)
+        return _shadow(chain), Record(np.zeros((len(scalars), 1), np.uint8), kept)
+
+    found = run(one, range(len(chains)), len(chains))
+    keeper.after_round()
+    return found
+
+
+def _stacked(pieces: list[list[NDArray[Any]]]) -> NDArray[Any]:
+    """Draws of all items from the chunks of each."""
+    return np.stack([np.concatenate(draw) for draw in pieces])
+
+
+def _collected(
+    rows: RowsThere, chains: list[ChainThere], n_draws: int, n_clusters: NDArray[np.int64]
+) -> Draws:
+    """The draws of all chains, on workers."""
+    kept = [draw for chain in chains for draw in chain.kept[:n_draws]]
+    shape = (len(kept), int(rows.bounds[-1]))
+    dtype = smallest_unsigned(int(n_clusters.max()) - 1)
+    with explained(rows.client):
+        futures = [rows.submit(_stacked, kept[store]) for store in stores(*shape)]
+    labels = RemoteLabels(rows.client, futures, shape, dtype)
+    ids = np.repeat(np.arange(len(chains)), n_draws)
+    return Draws._from_canonical(labels, n_clusters.reshape(-1), chain=ids)
