@@ -419,7 +419,7 @@ def observations_of(
         return as_observations(data, n_items)
     if isinstance(source, Summary) and source.data is not None:
         return Observations(source.data, source.data_names or None, source.data_categories)
-    if fit is not None:
+    if fit is not None and isinstance(fit.values, np.ndarray):  # and not rows on workers
         _same_items(fit, n_items)
         unnamed = fit.columns == tuple(str(j) for j in range(len(fit.columns)))
         categories = fit.kernel.categories(len(fit.columns))

@@ -393,8 +393,8 @@ def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) 
     more = whole(draws, "draws", least=1)
     if fit.state is None:
         raise NotSupportedError(
-            "this fit was saved by a version that did not keep where its chains stood, so they "
-            "cannot go on. Sample anew, with a checkpoint."
+            "this fit does not know where its chains stood (rows on workers, or a file of version "
+            "0.1), so they cannot go on. Sample anew."
         )
     chains, there = fit.trace["n_clusters"].shape
     settings = replace(fit.settings, draws=there + more)

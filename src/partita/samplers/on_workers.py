@@ -33,7 +33,7 @@ from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats, Int32s
-from partita.kernels.gibbs.primitives import Likelihood, Prior
+from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates
 from partita.samplers.base import Kernel
 from partita.samplers.chains import (
     Arrays,
@@ -54,6 +54,8 @@ from partita.samplers.parallel import Chain, Drawn, Given, _canonical, obstacle
 from partita.samplers.priors import PartitionPrior, PriorTables
 
 T = TypeVar("T")
+
+_NO_RATES = Rates(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 START_ROWS = 5_000
 """Rows of a start; see ``initial="sample"``."""
@@ -139,13 +141,14 @@ def _length(raw: Any) -> int:
 
 def _prior_on_worker(model: bytes, weight: float, components: int) -> Prior:
     """The prior's tables, those of a learned weight filled anew."""
-    from partita.kernels.gibbs.prior import fill_tables
+    from partita.kernels.gibbs.parallel import set_parameters
 
-    tables = _constants(model)[1]
+    arrays, tables = _constants(model)
     if not tables.is_learned:
         return tables.arrays
-    prior = tables.own()
-    fill_tables(prior, weight, np.int64(components))
+    prior, nothing = tables.own(), np.empty((0, arrays.order.size))
+    number = np.int64(components)
+    set_parameters(arrays.likelihood(nothing), prior, _NO_RATES, np.empty(0), weight, number)
     return prior
 
 
@@ -174,6 +177,35 @@ def _read(place: Path, number: int) -> NDArray[Any]:
 
 
 # ------------------------------------------------------------------ the driver
+
+
+class RowsElsewhere:
+    """Stands for the values of a fit whose rows are on workers; to ask for them is an error."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _elsewhere()
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise _elsewhere()
+
+    def __len__(self) -> int:
+        raise _elsewhere()
+
+    def __getitem__(self, _: Any) -> Any:
+        raise _elsewhere()
+
+    def __repr__(self) -> str:
+        return "<rows on workers>"
+
+
+def _elsewhere() -> NotSupportedError:
+    return NotSupportedError(
+        "this needs the rows of the data, which stayed on the workers. What the draws alone tell "
+        "(pt.estimate, pt.summarize, … of fit.draws) is at hand; for the rest sample data in "
+        "memory."
+    )
 
 
 class RowsThere:
@@ -296,7 +328,8 @@ def sample_on_workers(
     """See :func:`partita.sample`, of a dask collection."""
     start = time.perf_counter()
     seeds = np.random.SeedSequence(rng.integers(0, 2**63, size=4).tolist())
-    first_rows, *children = seeds.spawn(settings.chains + 1)
+    children = seeds.spawn(settings.chains)  # as chain_states has them
+    (first_rows,) = seeds.spawn(1)
     raw, sizes = _pieces(data, client)
     n_items = int(sum(sizes))
     if n_items < 2:
@@ -354,7 +387,8 @@ def sample_on_workers(
     draws = _collected(rows, chains, reached.n_draws, trace["n_clusters"])
     seconds = time.perf_counter() - start
     how = (settings, notes, seconds, interrupted, None)
-    return Fit(draws, trace, kernel, prior, empty, table.names, *how)
+    rows_there: Any = RowsElsewhere()
+    return Fit(draws, trace, kernel, prior, rows_there, table.names, *how)
 
 
 def _pieces(data: Any, client: Any) -> tuple[list[Any], list[int]]:
@@ -476,21 +510,17 @@ def _numbered(labels: NDArray[Any]) -> Int32s:
 def _drawn(model: Model, values: Floats, state: ChainState, k: int) -> tuple[Drawn, np.uint64]:
     """Weights and parameters given the rows of a start, which then stand for all rows."""
     from partita.kernels.gibbs import parallel
-    from partita.kernels.gibbs.primitives import next_bits
-    from partita.kernels.gibbs.prior import fill_tables, set_rates, telescopes
 
     arrays, prior = model.arrays, model.prior.own()
     likelihood = arrays.likelihood(values)
-    if state.rates.size:
-        set_rates(likelihood, arrays.rates, state.rates)
-    if telescopes(prior):
-        fill_tables(prior, state.concentration, np.int64(k + 1))
+    weight, components = state.concentration, np.int64(k + 1)
+    parallel.set_parameters(likelihood, prior, arrays.rates, state.rates, weight, components)
     store = parallel.statistics(
         likelihood, np.arange(len(values)), state.labels, np.int64(k), arrays.n_rows
     )
     parallel.refreshed(likelihood, prior, store, np.int64(k), arrays.n_work)
     drawn = parallel.draw_parameters(likelihood, prior, store, np.arange(k), state.random)
-    return drawn, np.uint64(next_bits(state.random))
+    return drawn, np.uint64(parallel.random_key(state.random))
 
 
 class _Keeper:

@@ -346,19 +346,19 @@ class Chain:
         return lambda: self._prior
 
     def _key(self) -> np.uint64:
-        from partita.kernels.gibbs.primitives import next_bits
+        from partita.kernels.gibbs.parallel import random_key
 
-        return np.uint64(next_bits(self.random))
+        return np.uint64(random_key(self.random))
 
     def _below(self, n: int) -> int:
-        from partita.kernels.gibbs.primitives import below
+        from partita.kernels.gibbs.parallel import random_below
 
-        return int(below(self.random, np.int64(n)))
+        return int(random_below(self.random, np.int64(n)))
 
     def _uniform(self) -> float:
-        from partita.kernels.gibbs.primitives import uniform
+        from partita.kernels.gibbs.parallel import random_uniform
 
-        return float(uniform(self.random))
+        return float(random_uniform(self.random))
 
     def _draw(self, store: Floats, chosen: Ints) -> Drawn:
         from partita.kernels.gibbs.parallel import draw_parameters
@@ -370,7 +370,7 @@ class Chain:
 
     def iterate(self, sweeps: int, split_merge: int) -> None:
         """Draw what is learned, move clusters, then rows."""
-        from partita.kernels.gibbs.prior import update_concentration
+        from partita.kernels.gibbs.parallel import learn_concentration
 
         if not self._is_measured:
             self.measure()
@@ -385,7 +385,7 @@ class Chain:
             self.sweep()
         n = np.int64(self._n_items)
         k = np.int64(self.n_clusters)
-        self.alpha = float(update_concentration(self._prior, self.alpha, k, n, self.random))
+        self.alpha = float(learn_concentration(self._prior, self.alpha, k, n, self.random))
         self._is_measured = False
 
     def _learn(self) -> None:

@@ -481,7 +481,7 @@ def _observed(draws: object, data: DataLike | None, n_items: int) -> Observation
     """The data given, else those that sampler output or a summary brings."""
     if data is not None:
         return as_observations(data, n_items)
-    if _is_fit(draws):
+    if _is_fit(draws) and isinstance(draws.values, np.ndarray):  # and not rows on workers
         return Observations(
             draws.values, draws.columns, draws.kernel.categories(len(draws.columns))
         )

@@ -43,6 +43,7 @@ from partita.kernels.gibbs.primitives import (
     Prior,
     Random,
     Rates,
+    below,
     block_of,
     cells,
     exp,
@@ -50,16 +51,20 @@ from partita.kernels.gibbs.primitives import (
     gamma,
     inlined,
     log,
+    next_bits,
     row_part,
     step,
     table_rows,
+    uniform,
 )
 from partita.kernels.gibbs.prior import (
     draw_components,
+    fill_tables,
     log_constant,
     log_open,
     set_rates,
     telescopes,
+    update_concentration,
     update_rates,
 )
 
@@ -77,6 +82,24 @@ def _uniform_of(key: np.uint64, item: Index) -> float:
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
     z = z ^ (z >> np.uint64(31))
     return np.float64(z >> np.uint64(11)) * _UNIT
+
+
+@array_kernel
+def random_below(state: Random, n: Index) -> Index:
+    """A whole number 0 … n − 1."""
+    return below(state, n)
+
+
+@array_kernel
+def random_uniform(state: Random) -> float:
+    """Uniform on [0, 1)."""
+    return uniform(state)
+
+
+@array_kernel
+def random_key(state: Random) -> np.uint64:
+    """64 random bits."""
+    return next_bits(state)
 
 
 # ------------------------------------------------------------------ statistics
@@ -401,6 +424,30 @@ def learn(
         components, weight = telescope(prior, weight, store, k, n_items, terms, state)
     refresh_store(model, prior, k, store, work)
     return components, weight
+
+
+@array_kernel
+def set_parameters(
+    model: Likelihood,
+    prior: Prior,
+    rates: Rates,
+    values: Floats,
+    weight: float,
+    components: Index,
+) -> None:
+    """Write learned rates, and the tables of a learned weight, in place."""
+    if rates.block.size > 0:
+        set_rates(model, rates, values)
+    if telescopes(prior):
+        fill_tables(prior, weight, components)
+
+
+@array_kernel
+def learn_concentration(
+    prior: Prior, alpha: float, k: Index, n_items: Index, state: Random
+) -> float:
+    """Draw a random concentration given k clusters."""
+    return update_concentration(prior, alpha, k, n_items, state)
 
 
 @array_kernel
