@@ -479,7 +479,7 @@ def _facts(summary: Summary, said: Words) -> dict[str, str]:
     facts = {
         "Estimate": wording.clusters(found.labels),
         f"{said.expected.capitalize()} loss": wording.loss_reached(found),
-        "Proven": found.proof,
+        "How good": found.proof,
     }
     if summary.diagnostics.names:
         facts["Convergence"] = wording.convergence(summary)
