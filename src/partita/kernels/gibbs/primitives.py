@@ -153,12 +153,12 @@ def step(function: Callable[P, R]) -> Callable[P, R]:
 
     For functions that neither make nor return arrays.
     """
-    return _compile(function, _nrt=False, no_cpython_wrapper=True)
+    return _compile(function, _nrt=False)
 
 
 def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Compile like a step, into its caller: for what runs once per item or more often."""
-    return _compile(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+    return _compile(function, _nrt=False, forceinline=True)
 
 
 _ROW = types.Array(types.float64, 1, "C")
