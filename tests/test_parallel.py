@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
+import partita as pt
 from partita._resources import run
 
 
@@ -52,3 +55,23 @@ def test_a_forked_process_has_threads_of_its_own():
     child.start()
     assert answers.get(timeout=60) == [1, 2, 3]
     child.join()
+
+
+def test_four_threads_at_once_find_what_one_does():
+    rng = np.random.default_rng(0)
+    draws = np.where(rng.random((60, 20)) < 0.3, rng.integers(0, 3, (60, 20)), np.arange(20) % 3)
+    alone = pt.estimate(draws).labels
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: pt.estimate(draws).labels, range(8)))
+    assert all(np.array_equal(found, alone) for found in together)
+
+
+@pytest.mark.parametrize("chunks", [(7, 3), ((20, 1, 39), (20,))], ids=["items", "uneven"])
+def test_any_chunks_of_a_dask_array_are_the_same_draws(chunks):
+    array = pytest.importorskip("dask.array")
+    labels = np.random.default_rng(1).integers(0, 3, (60, 20))
+    draws = pt.as_draws(array.from_array(labels, chunks=chunks))
+    assert np.array_equal(draws.labels, pt.as_draws(labels).labels)
+    unknown = array.from_array(labels)[array.from_array(np.arange(60) > 9)]
+    with pytest.raises(pt.errors.InvalidLabelsError, match="compute_chunk_sizes"):
+        pt.as_draws(unknown)
