@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any, ClassVar
 
-from partita._validate import flag
+from partita._validate import boolean
 from partita.kernels import listeners
 
 _DELAY = 2.0
@@ -17,7 +17,7 @@ def is_shown(progress: bool | None) -> bool:
     """Whether progress is shown: as asked; by default on a terminal and in a notebook."""
     if progress is None:
         return sys.stderr.isatty() or in_notebook()
-    return flag(progress, "progress")
+    return boolean(progress, "progress")
 
 
 def in_notebook() -> bool:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from partita._resources import readable_size
 from partita._text import KINDS, Kind
 from partita._tolerance import SUM
-from partita._validate import choice, plain_array, texts
+from partita._validate import choice, plain_array, strings
 from partita.errors import (
     InvalidInputError,
     InvalidLabelsError,
@@ -28,44 +28,46 @@ from partita.kernels.arrays import Ints
 from partita.labels import first_appearance, rule_in_force, whole_labels
 
 _MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22
-"""Draws and labels of a usual piece: enough to be worth a task, small enough to convert."""
+"""Draws and labels of a block: enough to be worth a task, small enough to convert."""
 
-_PIECES = 4
-"""Usual pieces of one store."""
+_CHUNK_BLOCKS = 4
+"""Blocks of one chunk."""
 
 _GROUPS = 32
 """Groups at the most: each sum that travels may be as large as the answer."""
 
 
-def usual_rows(n_items: int) -> int:
-    """Draws of a usual piece."""
+def block_rows(n_items: int) -> int:
+    """Draws of a block."""
     return max(1, min(_MOST_DRAWS, _MOST_LABELS // n_items))
 
 
-def store_rows(n_items: int) -> int:
-    """Draws of a store."""
-    return _PIECES * usual_rows(n_items)
+def chunk_rows(n_items: int) -> int:
+    """Draws of a chunk: those that lie together, in one buffer or on one worker."""
+    return _CHUNK_BLOCKS * block_rows(n_items)
 
 
-def stores(n_draws: int, n_items: int) -> list[slice]:
-    """Draws that lie together."""
-    return _cut(0, n_draws, store_rows(n_items))
+def chunk_slices(n_draws: int, n_items: int) -> list[slice]:
+    """The chunks of all draws."""
+    return _cut(0, n_draws, chunk_rows(n_items))
 
 
-def pieces(n_draws: int, n_items: int, rows: int | None = None) -> list[slice]:
-    """Draws that a pass sees at a time: ``rows`` of them, or the usual number, within a store."""
-    step = usual_rows(n_items) if rows is None else rows
+def block_slices(n_draws: int, n_items: int, rows: int | None = None) -> list[slice]:
+    """Blocks of a pass: of ``rows`` draws, or of the usual number, within chunks."""
+    step = block_rows(n_items) if rows is None else rows
     return [
-        piece for store in stores(n_draws, n_items) for piece in _cut(store.start, store.stop, step)
+        block
+        for chunk in chunk_slices(n_draws, n_items)
+        for block in _cut(chunk.start, chunk.stop, step)
     ]
 
 
-def groups(n_draws: int, n_items: int, rows: int | None = None) -> list[list[slice]]:
-    """Pieces in the groups whose sums are made first; every group is one piece where few are."""
-    work = pieces(n_draws, n_items, rows)
+def block_groups(n_draws: int, n_items: int, rows: int | None = None) -> list[list[slice]]:
+    """Blocks in the groups whose sums are made first; every group is one block where few are."""
+    work = block_slices(n_draws, n_items, rows)
     if len(work) <= _GROUPS:
         return [[piece] for piece in work]
-    where = stores(n_draws, n_items)
+    where = chunk_slices(n_draws, n_items)
     if len(where) >= _GROUPS:
         together = -(-len(where) // _GROUPS)
         ends = [s.stop for s in where[together - 1 : -1 : together]]
@@ -128,7 +130,7 @@ class LabelBuffer:
         self._n_rows = needed
 
     def finish(self) -> Small:
-        """The labels; the room must not be used afterwards."""
+        """The labels; the buffer must not be used afterwards."""
         self._resize(self._n_rows)
         return self._labels
 
@@ -155,7 +157,7 @@ class MemmapBuffer:
         self._n_rows += len(rows)
 
     def finish(self) -> Small:
-        """The labels, mapped; the room must not be used afterwards."""
+        """The labels, mapped; the buffer must not be used afterwards."""
         self._file.flush()
         found = self._mapped()
         self._file.close()  # the map keeps it
@@ -181,7 +183,7 @@ class MemmapBuffer:
         self._file.flush()
         narrow, old = self._mapped(), self._file
         self._file, self._dtype = _new_file(), dtype
-        for where in stores(self._n_rows, self._n_items):
+        for where in chunk_slices(self._n_rows, self._n_items):
             self._write(narrow[where])
         old.close()
 
@@ -255,7 +257,7 @@ def canonicalise(
     Of all items, or of some ``columns``, which are picked block by block.
     """
     n_draws, n_items = values.shape[0], values.shape[1] if columns is None else columns.size
-    room = label_buffer(n_items, n_draws)
+    buffer = label_buffer(n_items, n_draws)
     counts = np.empty(n_draws, np.int64)
     step = max(1, BLOCK_LABELS // n_items)
     for start in range(0, n_draws, step):
@@ -264,8 +266,8 @@ def canonicalise(
         counts[start:stop] = first_appearance(  # no name for the whole labels: one block at a time
             whole_labels(_picked(values[start:stop], columns), "draws", first_draw=start), block
         )
-        room.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
-    return room.finish(), counts
+        buffer.add(block, smallest_unsigned(int(counts[start:stop].max()) - 1))
+    return buffer.finish(), counts
 
 
 def canonical_counts(values: NDArray[Any]) -> NDArray[np.int64] | None:
@@ -366,7 +368,7 @@ def clean_kind(kind: Kind, chain: object) -> Kind:
 
 def clean_names(names: Sequence[str], n_items: int) -> tuple[str, ...]:
     """One unique name per item."""
-    cleaned = texts(names, "item_names")
+    cleaned = strings(names, "item_names")
     if len(cleaned) != n_items:
         raise InvalidInputError(
             f"{len(cleaned)} item names were given for {n_items} items; expected one per item.",

@@ -33,15 +33,15 @@ Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 Name = TypeVar("Name", bound=str)
 
 
-def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
+def integer(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
     """A whole number between ``least`` and ``most``.
 
     Examples
     --------
-    >>> from partita._validate import whole
-    >>> whole(3, "n")
+    >>> from partita._validate import integer
+    >>> integer(3, "n")
     3
-    >>> whole(2.5, "thin", least=1)
+    >>> integer(2.5, "thin", least=1)
     Traceback (most recent call last):
     ...
     partita.errors.InvalidInputError: thin=2.5; expected a whole number of at least 1.
@@ -114,7 +114,7 @@ def seconds(value: object) -> float | None:
     return positive(value, "time_limit", "a positive number of seconds")
 
 
-def texts(value: object, name: str) -> tuple[str, ...]:
+def strings(value: object, name: str) -> tuple[str, ...]:
     """Several names, each as text."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         if isinstance(value, str) and value:  # the letters of a word are names too
@@ -126,7 +126,7 @@ def texts(value: object, name: str) -> tuple[str, ...]:
         raise unexpected(value, name, "a sequence of names") from None
 
 
-def positions(value: object, name: str) -> NDArray[Any]:
+def indexer(value: object, name: str) -> NDArray[Any]:
     """A flat array of whatever picks: numbers, a mask or names."""
     try:
         found = np.atleast_1d(np.asarray(value))
@@ -162,7 +162,7 @@ def text_or_none(value: object, name: str) -> str | None:
     return None if value is None else text(value, name, "text or None")
 
 
-def flag(value: object, name: str) -> bool:
+def boolean(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise unexpected(value, name, "True or False")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from partita._imports import __version__, require
 from partita._resources import require_memory
-from partita._storage import smallest_unsigned, store_rows, stores
+from partita._storage import chunk_rows, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
 from partita.errors import ClusterError, InvalidInputError, PartitaError
 from partita.kernels.arrays import Ints
@@ -315,7 +315,7 @@ def on_group(
     dtype: np.dtype[Any],
     more: Sequence[tuple[Any, ...]],
 ) -> tuple[NDArray[Any], ...]:
-    """Sums of a pass over pieces of some stores."""
+    """Sums of a pass over blocks of some chunks."""
     from partita.scan import summed
 
     return summed(
@@ -343,7 +343,7 @@ def on_set(
     dtype: np.dtype[Any],
     more: tuple[Any, ...],
 ) -> Any:
-    """A function of draws that came from several stores, or these draws themselves."""
+    """A function of draws that came from several chunks, or these draws themselves."""
     rows = np.empty((order.size, parts[0].shape[1]), dtype)
     start = 0
     for part in parts:
@@ -355,7 +355,7 @@ def on_set(
 def columns_of(
     items: NDArray[np.int64], parts: Sequence[Small], order: NDArray[np.int64]
 ) -> tuple[Small, NDArray[np.int64]]:
-    """Some items of draws that came from several stores, as a store."""
+    """Some items of draws that came from several chunks, as a chunk."""
     chosen = [part[:, items] for part in parts]
     rows = on_set(None, chosen, order, np.result_type(*chosen), ())
     return canonical_store(rows.astype(np.int64))
@@ -368,7 +368,7 @@ class RemoteLabels:
     ----------
     client : distributed.Client
     futures : tuple of Future
-        One for each store of :func:`partita._storage.stores`.
+        One for each chunk of :func:`partita._storage.chunk_slices`.
     shape : (int, int)
         Draws and items.
     dtype : dtype
@@ -397,7 +397,7 @@ class RemoteLabels:
 
     def inside(self, piece: slice) -> tuple[Any, slice]:
         """The future of the store that holds a piece, and where the piece is in it."""
-        store, first = divmod(piece.start, store_rows(self.shape[1]))
+        store, first = divmod(piece.start, chunk_rows(self.shape[1]))
         return self.futures[store], slice(first, first + piece.stop - piece.start)
 
     # ------------------------------------------------------------------ passes
@@ -420,7 +420,7 @@ class RemoteLabels:
         work: Sequence[Sequence[tuple[slice, tuple[Any, ...]]]],
         say: Callable[[int], None],
     ) -> tuple[NDArray[Any], ...]:
-        """Sums over groups of pieces, added up in order on the workers; one set of them comes."""
+        """Sums over groups of blocks, added up in order on the workers; one set of them comes."""
         shipped = held(self.client, function)
         chain: list[Any] = []
         # No wish where a task should run: one for a worker that dies has been seen to wait forever.
@@ -471,7 +471,7 @@ class RemoteLabels:
             "Take fewer draws, as in draws[::10].",
         )
         out = np.empty((draws.size, self.shape[1]), self.dtype)
-        work = list(_by_store(draws, store_rows(self.shape[1])))
+        work = list(_by_store(draws, chunk_rows(self.shape[1])))
 
         def submit(task: tuple[int, Ints, Ints]) -> Any:
             return self._submit(rows_of, self.futures[task[0]], task[1])
@@ -499,7 +499,7 @@ class RemoteLabels:
         shape = (draws.size, self.shape[1])
         futures = [
             self._submit(on_set, None, *self._parts(draws[store]), self.dtype, ())
-            for store in stores(*shape)
+            for store in chunk_slices(*shape)
         ]
         return RemoteLabels(self.client, futures, shape, self.dtype)
 
@@ -510,7 +510,7 @@ class RemoteLabels:
         shape = (int(ends[-1]), self.shape[1])
         dtype = np.result_type(*[one.dtype for one in every])
         futures = []
-        for store in stores(*shape):
+        for store in chunk_slices(*shape):
             parts: list[Any] = []
             for one, end in zip(every, ends.tolist(), strict=True):
                 first = end - one.shape[0]
@@ -526,14 +526,14 @@ class RemoteLabels:
         shape = (rows.size, items.size)
         shipped = held(self.client, items)
         made = []
-        for store in stores(*shape):
+        for store in chunk_slices(*shape):
             parts, order = self._parts(rows[store])
             made.append(self._submit(columns_of, shipped, parts, order))
         return finish(self.client, made, shape)
 
     def _parts(self, draws: Ints) -> tuple[list[Any], Ints]:
         """Futures whose rows together are these draws, and where each of the rows belongs."""
-        work = list(_by_store(draws, store_rows(self.shape[1])))
+        work = list(_by_store(draws, chunk_rows(self.shape[1])))
         parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
         return parts, np.concatenate([to for _, _, to in work])
 
@@ -558,7 +558,7 @@ def finish(
 def sent(client: Any, labels: Small) -> RemoteLabels:
     """Labels from here, on workers; the scheduler keeps what they are made from."""
     shape = (int(labels.shape[0]), int(labels.shape[1]))
-    futures = [held(client, np.ascontiguousarray(labels[store])) for store in stores(*shape)]
+    futures = [held(client, np.ascontiguousarray(labels[store])) for store in chunk_slices(*shape)]
     return RemoteLabels(client, futures, shape, labels.dtype)
 
 

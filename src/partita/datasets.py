@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, unexpected, whole
+from partita._validate import Rng, integer, unexpected
 from partita._validate import generator as generator_from
 
 __all__ = ["FourNormals", "four_normals", "galaxies"]
@@ -63,7 +63,7 @@ def four_normals(*, example: int = 1, n: int = 200, rng: Rng | None = None) -> F
     """
     if example not in _DEVIATIONS:
         raise unexpected(example, "example", "1 or 2")
-    n, generator = whole(n, "n", least=1), generator_from(rng, default=None)
+    n, generator = integer(n, "n", least=1), generator_from(rng, default=None)
     labels = generator.integers(0, 4, size=n).astype(np.int32)
     deviation = np.array(_DEVIATIONS[example])[labels, None]
     data = 2.0 * _SIGNS[labels] + deviation * generator.standard_normal((n, 2))

@@ -13,17 +13,17 @@ from partita._result import Page, frozen
 from partita._storage import (
     BLOCK_LABELS,
     canonicalise,
+    chunk_slices,
     clean_chain,
     clean_kind,
     clean_names,
     clean_weights,
     label_buffer,
     refuse_what_holds_draws,
-    stores,
     table_of_draws,
 )
 from partita._text import Kind, counted, span, words
-from partita._validate import flag, plain_array, positions, text_or_none, unexpected, whole
+from partita._validate import boolean, indexer, integer, plain_array, text_or_none, unexpected
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Bools, Ints
@@ -62,7 +62,7 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
             "these draws carry no chain ids; give chain=... when making Draws to select chains.",
             argument="chain",
         )
-    wanted = positions(chains, "chains")
+    wanted = indexer(chains, "chains")
     known = np.unique(chain)
     if wanted.size == 0:
         raise InvalidInputError(
@@ -90,7 +90,7 @@ def item_positions(
     items: ArrayLike, n_items: int, names: tuple[str, ...] | None
 ) -> NDArray[np.int64]:
     """Positions of items given by position, mask or name; each may appear once."""
-    wanted = positions(items, "items")
+    wanted = indexer(items, "items")
     if wanted.dtype.kind in "UO":
         if names is None:
             raise InvalidInputError(
@@ -330,7 +330,7 @@ class DrawsFacts:
 
     def drop(self, n: int) -> Self:
         """Without the first n draws of each chain (burn-in)."""
-        n = whole(n, "n", least=0)
+        n = integer(n, "n", least=0)
         keep = positions_in_chain(self._chain, self.n_draws) >= n
         if not keep.any():
             there = f"{self.n_draws} draws in {self.n_chains} chain(s)"
@@ -340,7 +340,7 @@ class DrawsFacts:
 
     def thin(self, step: int) -> Self:
         """Every step-th draw of each chain, from its first."""
-        step = min(whole(step, "step", least=1), self.n_draws)
+        step = min(integer(step, "step", least=1), self.n_draws)
         return self._take(positions_in_chain(self._chain, self.n_draws) % step == 0)
 
     def select_chains(self, chains: ArrayLike) -> Self:
@@ -473,11 +473,11 @@ def _labels(parts: Sequence[Draws]) -> Stored:
     if len(remote) == len(parts):
         return remote[0].followed_by(remote[1:])
     dtype = np.result_type(*[part.stored.dtype for part in parts])
-    room = label_buffer(parts[0].n_items, sum(part.n_draws for part in parts))
+    buffer = label_buffer(parts[0].n_items, sum(part.n_draws for part in parts))
     for part in parts:
-        for where in stores(part.n_draws, part.n_items):
-            room.add(part.rows(where.start, where.stop), dtype)
-    return room.finish()
+        for where in chunk_slices(part.n_draws, part.n_items):
+            buffer.add(part.rows(where.start, where.stop), dtype)
+    return buffer.finish()
 
 
 def _chains(parts: Sequence[DrawsFacts]) -> NDArray[Any] | None:
@@ -629,7 +629,7 @@ class Draws(DrawsFacts):
             return True
         if self._labels.shape != other._labels.shape:
             return False
-        where = stores(self.n_draws, self.n_items)
+        where = chunk_slices(self.n_draws, self.n_items)
         return all(np.array_equal(self.labels_at(s), other.labels_at(s)) for s in where)
 
     __hash__ = None
@@ -726,7 +726,7 @@ class Draws(DrawsFacts):
     def blocks(self, rows: int | None = None) -> Iterator[slice]:
         """Slices of draws that are small enough to convert for a kernel."""
         usual = max(1, BLOCK_LABELS // self.n_items)
-        step = usual if rows is None else whole(rows, "rows", least=1)
+        step = usual if rows is None else integer(rows, "rows", least=1)
         for start in range(0, self.n_draws, step):
             yield slice(start, min(start + step, self.n_draws))
 
@@ -983,7 +983,7 @@ def as_draws(
     """
     fields: dict[str, Any] = {"weights": weights, "chain": chain, "item_names": item_names}
     fields["kind"] = kind
-    flag(transpose, "transpose")
+    boolean(transpose, "transpose")
     text_or_none(var_name, "var_name")
     if noise is not None:
         if hasattr(type(obj), "__draws__"):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._validate import flag, integers, plain_array, unexpected
+from partita._validate import boolean, integers, plain_array, unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints
 
@@ -535,12 +535,12 @@ def from_one(labels: NDArray[Any], one_based: bool) -> NDArray[Any]:
     >>> from_one(np.array([0, 1, -1]), True)
     array([ 1,  2, -1])
     """
-    return np.where(labels >= 0, labels + 1, labels) if flag(one_based, "one_based") else labels
+    return np.where(labels >= 0, labels + 1, labels) if boolean(one_based, "one_based") else labels
 
 
 def items_from_one(names: tuple[str, ...] | None, n_items: int, one_based: bool) -> list[Any]:
     """Items as a table calls them: by name, else counted from 0 or from 1."""
-    first = int(flag(one_based, "one_based"))
+    first = int(boolean(one_based, "one_based"))
     return list(names) if names is not None else list(range(first, n_items + first))
 
 

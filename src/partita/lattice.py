@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita._resources import require_memory
 from partita._result import as_html
 from partita._text import counted
-from partita._validate import Rng, integers, positive, whole
+from partita._validate import Rng, integer, integers, positive
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError, InvalidLabelsError, about
 from partita.kernels.arrays import Ints
@@ -422,7 +422,7 @@ def bell_number(n: int) -> int:
     [1, 1, 2, 5, 15, 52, 203]
     """
     row = [1]
-    for _ in range(whole(n, "n", most=_LARGEST)):
+    for _ in range(integer(n, "n", most=_LARGEST)):
         row = list(accumulate([row[-1], *row]))
     return row[0]
 
@@ -456,7 +456,7 @@ def stirling_number(n: int, k: int) -> int:
     >>> [pt.lattice.stirling_number(4, k) for k in range(1, 5)]
     [1, 7, 6, 1]
     """
-    n, k = whole(n, "n", most=_LARGEST), whole(k, "k", most=_LARGEST)
+    n, k = integer(n, "n", most=_LARGEST), integer(k, "k", most=_LARGEST)
     if k > n:
         return 0
     terms = (math.comb(k, j) * j**n * (1 if (k - j) % 2 == 0 else -1) for j in range(k + 1))
@@ -496,7 +496,7 @@ def all_partitions(n: int) -> Iterator[Labels]:
 
 def partition_blocks(n: int, rows: int) -> Iterator[Labels]:
     """Every partition of n items in matrices of up to ``rows`` rows, for searches in bulk."""
-    items = whole(n, "n")
+    items = integer(n, "n")
     if not 1 <= items <= MAX_ENUMERATED:
         # Counted only where that is quick: the numbers grow faster than exponentially.
         many = f"{bell_number(items):.3g}" if items <= 200 else "more than 1e+275"
@@ -563,7 +563,7 @@ def random_partition(
     >>> pt.lattice.random_partition(8, concentration=1.0, rng=1).shape
     (8,)
     """
-    n, concentration = whole(n, "n", least=1), positive(concentration, "concentration")
+    n, concentration = integer(n, "n", least=1), positive(concentration, "concentration")
     require_memory(40 * n, f"a random partition of {n:,} items", "Ask for fewer items.")
     generator = generator_from(rng, default=None)
     item = np.arange(n)

@@ -86,9 +86,9 @@ def _facts(draws: Draws, where: slice) -> tuple[Any, ...]:
 def block_slices(draws: Draws, rows: int | None = None) -> list[slice]:
     """Where the blocks are; a pass that needs other blocks than usual says how many ``rows``.
 
-    Blocks of other sizes end where the draws that lie together end; see ``pieces``.
+    Blocks of other sizes end where the draws that lie together end; see ``block_slices``.
     """
-    return _storage.pieces(draws.n_draws, draws.n_items, rows)
+    return _storage.block_slices(draws.n_draws, draws.n_items, rows)
 
 
 def map_blocks(
@@ -137,7 +137,7 @@ def sum_blocks(
     of arrays comes back. The parameters are those of :func:`map_blocks`; ``say`` is told how many
     draws are done.
     """
-    work = _storage.groups(draws.n_draws, draws.n_items, rows)
+    work = _storage.block_groups(draws.n_draws, draws.n_items, rows)
 
     def done(number: int) -> None:
         if say is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._validate import Rng, called_rightly, positive, unexpected, whole
+from partita._validate import Rng, called_rightly, integer, positive, unexpected
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
@@ -133,7 +133,7 @@ def check_loss(loss: str | Loss, *, n_items: int = CHECKED_ITEMS, rng: Rng | Non
     """
     rng = 0 if rng is None else rng
     measure = as_loss(loss)
-    n_items = whole(n_items, "n_items", least=2, most=CHECKED_ITEMS)
+    n_items = integer(n_items, "n_items", least=2, most=CHECKED_ITEMS)
     if measure.averages_distances:
         for n in range(1, n_items + 1):
             found = flaw(measure, n_items=n)
@@ -241,7 +241,7 @@ def check_prior(prior: PartitionPrior, *, n_items: int = 6, rng: Rng | None = No
     rng = 0 if rng is None else rng
     if not isinstance(prior, PartitionPrior):
         raise unexpected(prior, "prior", "a PartitionPrior")
-    n_items = whole(n_items, "n_items", least=2, most=_LARGEST)
+    n_items = integer(n_items, "n_items", least=2, most=_LARGEST)
     for n in range(1, n_items + 1):
         partitions = np.array(list(all_partitions(n)))
         log_p = np.array([prior.log_probability(labels) for labels in partitions])

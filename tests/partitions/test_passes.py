@@ -83,8 +83,8 @@ def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
 def test_groups_of_blocks_cover_them_in_order(n_draws, rows, monkeypatch):
     """Blocks lie within stores, groups are unions of blocks, and there are never many groups."""
     monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
-    blocks = _storage.pieces(n_draws, 10, rows)
-    groups = _storage.groups(n_draws, 10, rows)
+    blocks = _storage.block_slices(n_draws, 10, rows)
+    groups = _storage.block_groups(n_draws, 10, rows)
     assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
     assert blocks[-1].stop == n_draws
     assert all(b.start // 16 == (b.stop - 1) // 16 and b.stop - b.start <= 16 for b in blocks)

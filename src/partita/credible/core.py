@@ -20,7 +20,7 @@ from partita._resources import run_interruptible
 from partita._result import Result
 from partita._text import counted, words
 from partita._tolerance import MASS, SUM
-from partita._validate import Rng, choice_or_none, flag, generator, seconds, whole
+from partita._validate import Rng, boolean, choice_or_none, generator, integer, seconds
 from partita.credible.ball import clean_prob
 from partita.credible.core_search import (
     Growth,
@@ -184,7 +184,7 @@ def credible_core(
     posterior = as_posterior(draws, n_jobs)
     level = clean_prob(prob)
     sampled = posterior.draws.kind == "posterior"
-    held_out = sampled if held_out is None else flag(held_out, "held_out")
+    held_out = sampled if held_out is None else boolean(held_out, "held_out")
     if held_out and not sampled:
         rows = words(posterior.draws.kind).source
         raise InvalidInputError(
@@ -198,8 +198,8 @@ def credible_core(
         numbers = as_numbered(estimate, n_items=posterior.draws.n_items, argument="estimate")
     settings = _Settings(
         choice_or_none(bound, "bound", ("fast", "tight")),
-        whole(patience, "patience"),
-        None if n_starts is None else whole(n_starts, "n_starts", least=1),
+        integer(patience, "patience"),
+        None if n_starts is None else integer(n_starts, "n_starts", least=1),
         seconds(time_limit),
         _seed(rng),
         n_jobs,
@@ -483,7 +483,7 @@ class CredibleCore(Result):
 
     def screen(self, *, one_based: bool = False) -> str:
         """The core on one screen, its clusters numbered from 0 or from 1."""
-        first = int(flag(one_based, "one_based"))
+        first = int(boolean(one_based, "one_based"))
         said = words(self.draws.kind)
         clusters = self.clusters
         sizes = np.array([int((self.labels == c).sum()) for c in clusters])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._text import Kind, counted, words
 from partita._tolerance import SUM
-from partita._validate import texts, whole
+from partita._validate import integer, strings
 from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError
@@ -92,7 +92,7 @@ def profiles(
     level = clean_prob(prob)
     table, named, is_share = _table(data, names, clean.n_items)
     kept = clean
-    if clean.n_draws > whole(n_draws, "n_draws", least=1):
+    if clean.n_draws > integer(n_draws, "n_draws", least=1):
         kept = clean._take(evenly_spaced(clean.n_draws, n_draws))
     return data_profiles(kept, vector, table, named, is_share, level)
 
@@ -104,7 +104,7 @@ def _table(
     table = as_table(data)
     titles = table.names
     if given_names is not None and getattr(data, "columns", None) is None:
-        titles = texts(given_names, "names")
+        titles = strings(given_names, "names")
         if len(titles) != table.n_columns:
             raise InvalidDataError(
                 f"{len(titles)} names were given for {table.n_columns} columns of data."

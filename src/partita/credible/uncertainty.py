@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._resources import require_memory
 from partita._result import Result
-from partita._storage import store_rows
+from partita._storage import chunk_rows
 from partita._text import Kind, clip, counted, words
 from partita._tolerance import SUM
-from partita._validate import probability, whole
+from partita._validate import integer, probability
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import Draws, any_draws, as_draws
 from partita.kernels.arrays import Floats, Int32s, Ints
@@ -483,7 +483,7 @@ def compare(
     )
     n, chunks = draws.n_items, _chunks(draws.n_items, sizes.size)
     # Where sums are larger than labels, more draws are seen at a time.
-    rows = None if len(chunks) == 1 else store_rows(n)
+    rows = None if len(chunks) == 1 else chunk_rows(n)
     whole = [np.empty((n, sizes.size + 1)), np.empty((n, sizes.size)), *np.empty((3, n))]
     mass = float(draws.n_draws) if draws.weights is None else 1.0
     with Status(f"comparing {words(draws.kind).draws} with the estimate") as status:
@@ -685,7 +685,7 @@ def cluster_sizes_posterior(
     posterior = as_posterior(draws)
     clean, level = posterior.draws, clean_prob(prob)
     most = int(clean.n_clusters.max())
-    kept = most if n_ranks is None else min(whole(n_ranks, "n_ranks", least=1), most)
+    kept = most if n_ranks is None else min(integer(n_ranks, "n_ranks", least=1), most)
     ranked = posterior.shapes(kept)[1]
     probabilities = clean.probabilities
     tails = [(1.0 - level) / 2.0, 0.5, (1.0 + level) / 2.0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._resources import count_jobs, run
 from partita._result import Result
-from partita._validate import Rng, generator, whole
+from partita._validate import Rng, generator, integer
 from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
@@ -145,7 +145,7 @@ def chain_agreement(
             "(chain, draw, item) array to as_draws.",
             argument="draws",
         )
-    max_pairs = whole(max_pairs, "max_pairs", least=1)
+    max_pairs = integer(max_pairs, "max_pairs", least=1)
     columns = functionals(Posterior(clean, n_jobs)).values()
     pairs = count_pairs(clean, max_pairs, rng, n_jobs)
     rows = chain_rows(clean)

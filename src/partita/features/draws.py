@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._result import Page, frozen
 from partita._text import Kind, counted, span, words
-from partita._validate import plain_array, unexpected, whole
+from partita._validate import integer, plain_array, unexpected
 from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
@@ -165,7 +165,7 @@ class FeatureDraws(DrawsFacts):
                 argument="n_items",
             )
         names = None if item_names is None else [str(name) for name in item_names]
-        n = len(names or ()) if n_items is None else whole(n_items, "n_items", least=1)
+        n = len(names or ()) if n_items is None else integer(n_items, "n_items", least=1)
         position = {} if names is None else {name: i for i, name in enumerate(names)}
         matrices = []
         for m, draw in enumerate(sets):

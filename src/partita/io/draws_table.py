@@ -428,7 +428,7 @@ class Builder:
     """
 
     def __init__(self, n_items: int, expected: int = 0) -> None:
-        self._room = label_buffer(n_items, expected)
+        self._buffer = label_buffer(n_items, expected)
         self._n_items = n_items
         self._counts: list[NDArray[np.int64]] = []
         self._counting: NDArray[np.int64] | None = None
@@ -443,7 +443,7 @@ class Builder:
         canonical = np.empty(block.shape, np.int32)
         counts = first_appearance(block, canonical)
         self._counts.append(counts)
-        self._room.add(canonical, smallest_unsigned(int(counts.max()) - 1))
+        self._buffer.add(canonical, smallest_unsigned(int(counts.max()) - 1))
         self.n_rows += block.shape[0]
 
     def finish(self, *, item_names: Sequence[str] | None = None, **fields: Any) -> Draws:
@@ -456,7 +456,7 @@ class Builder:
             shape = (self.n_rows, self._n_items)
             refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
         counts = np.concatenate(self._counts)
-        return Draws._from_canonical(self._room.finish(), counts, item_names=item_names, **fields)
+        return Draws._from_canonical(self._buffer.finish(), counts, item_names=item_names, **fields)
 
     def _watch_counting(self, block: Ints) -> None:
         """Keep track of the columns that count by the same step, up or down, with restarts."""

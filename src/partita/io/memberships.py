@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._resources import require_memory
-from partita._validate import Rng, flag, plain_array, text_or_none, unexpected, whole
+from partita._validate import Rng, boolean, integer, plain_array, text_or_none, unexpected
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
@@ -76,7 +76,7 @@ def draws_from_memberships(
     200
     """
     p, chain, names = _cleaned(memberships, log, var_name)
-    per_draw = whole(per_draw, "per_draw", least=1)
+    per_draw = integer(per_draw, "per_draw", least=1)
     generator = generator_from(rng)
     n_draws, n_items, _ = p.shape
     require_memory(
@@ -155,7 +155,7 @@ def _cleaned(
     memberships: ArrayLike | Foreign | Mapping[str, ArrayLike], log: bool, var_name: str | None
 ) -> tuple[Floats, NDArray[Any] | None, list[str] | None]:
     """Probabilities (draw, item, component) that sum to 1, chain of each draw, item names."""
-    log, var_name = flag(log, "log"), text_or_none(var_name, "var_name")
+    log, var_name = boolean(log, "log"), text_or_none(var_name, "var_name")
     variable = _variable(memberships, var_name)
     chain_ids, names = None, None
     if _has_dims(variable):

@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._imports import require
-from partita._storage import labels_in_file, stores
+from partita._storage import chunk_slices, labels_in_file
 from partita._text import KINDS, Kind
-from partita._validate import choice_or_none, flag, plain_array, stacked, text_or_none, unexpected
+from partita._validate import (
+    boolean,
+    choice_or_none,
+    plain_array,
+    stacked,
+    text_or_none,
+    unexpected,
+)
 from partita._validate import path as clean_path
 from partita.dask import as_client, canonical_store, explained, finish, in_order, met, sent
 from partita.draws import Draws, draws_from_array, with_fields
@@ -133,14 +140,14 @@ def read_draws(
     write_draws : the way back.
     """
     options = ReadOptions(
-        flag(transpose, "transpose"),
+        boolean(transpose, "transpose"),
         text_or_none(var_name, "var_name"),
-        None if header is None else flag(header, "header"),
+        None if header is None else boolean(header, "header"),
         text_or_none(sep, "sep"),
-        flag(strings, "strings"),
+        boolean(strings, "strings"),
     )
     choice_or_none(kind, "kind", KINDS)
-    mapped = flag(memory_map, "memory_map")
+    mapped = boolean(memory_map, "memory_map")
     if mapped and engine is not None:
         raise InvalidInputError("give memory_map=True or engine=..., not both.", argument="engine")
     places = several(path)
@@ -383,7 +390,7 @@ def draws_on_workers(
         )
     rule = rule_in_force()
     made = []
-    for store in stores(*shape):
+    for store in chunk_slices(*shape):
         rows = array[store].rechunk((store.stop - store.start, shape[1]))
         (values,) = rows.to_delayed().ravel()
         made.append(dask.delayed(_canonical)(values, store.start, rule))
@@ -460,7 +467,7 @@ def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[A
     import dask
     from dask import array
 
-    where = stores(*shape)
+    where = chunk_slices(*shape)
     if not where or not shape[1]:
         raise InvalidLabelsError(f"the draws have shape {shape}; at least one of each is needed.")
     read = dask.delayed(function)

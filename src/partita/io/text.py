@@ -309,9 +309,9 @@ def _number_rows(blocks: Iterable[bytes], layout: Layout, sep: str, name: str) -
     for block in blocks:
         text = np.frombuffer(block, np.uint8)
         # A cell takes at least one byte, its separator.
-        room = (text.size - start) // layout.target.size + 1
-        out = np.empty((room, layout.n_items), np.int64)
-        spans = np.empty((room, len(layout.kept), 2), np.int64)
+        most = (text.size - start) // layout.target.size + 1
+        out = np.empty((most, layout.n_items), np.int64)
+        spans = np.empty((most, len(layout.kept), 2), np.int64)
         rows, position, status, column = parse_rows(
             text, start, separator, layout.target, out, spans, layout.stan
         )

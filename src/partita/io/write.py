@@ -21,7 +21,7 @@ from partita._files import PathLike, atomic_path
 from partita._imports import require
 from partita._progress import Status
 from partita._storage import smallest_unsigned
-from partita._validate import flag
+from partita._validate import boolean
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums
@@ -83,12 +83,12 @@ def write_draws(
     True
     """
     value = as_draws(draws)
-    flag(overwrite, "overwrite")
+    boolean(overwrite, "overwrite")
     stream = is_standard(path) or hasattr(path, "write")
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
     check_holds(value, chosen)
-    if flag(one_based, "one_based") and not chosen.one_based:
+    if boolean(one_based, "one_based") and not chosen.one_based:
         value = OneBased(value)  # type: ignore[assignment]
     if stream:
         if not chosen.text:
@@ -211,12 +211,12 @@ def _lines(draws: Draws, sep: str, status: Status) -> Iterator[bytes]:
         names = [_cell(name) for name in draws.item_names]
     yield (sep.join([*beside, *names]) + "\n").encode()
     rows = rows_per_block(draws.n_items)
-    room = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
+    buffer = np.empty(11 * min(rows, draws.n_draws) * draws.n_items, np.uint8)
     for block in draws.blocks(rows):
         status.say(f"{block.start:,} of {draws.n_draws:,}")
         ends = np.empty(block.stop - block.start, np.int64)
-        used = format_rows(draws.rows(block.start, block.stop), ord(sep), room, ends)
-        text = room[:used].tobytes()
+        used = format_rows(draws.rows(block.start, block.stop), ord(sep), buffer, ends)
+        text = buffer[:used].tobytes()
         if not beside:
             yield text
             continue
@@ -279,7 +279,7 @@ def write_parquet(draws: Draws, path: Path) -> None:
 # ------------------------------------------------------------------ netCDF, zarr
 
 _OVERHEAD = 1 << 18
-"""Bytes that a netCDF file takes besides its arrays, with room to spare."""
+"""Bytes that a netCDF file takes besides its arrays, with some to spare."""
 
 
 def write_netcdf(draws: Draws, path: Path) -> None:

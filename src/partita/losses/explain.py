@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._result import Page, Result
 from partita._text import counted, in_list, share
-from partita._validate import texts, whole
+from partita._validate import integer, strings
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels, by_size, data_frame, relabel, shared_items
 from partita.lattice import components
@@ -86,7 +86,7 @@ class Explanation(Result):
 
     def in_words(self, most: int = 3) -> str:
         """The largest changes in one sentence."""
-        most = whole(most, "most")
+        most = integer(most, "most")
         if not self.changes:
             return "they are the same partition"
         unit = f" {self.loss.unit}" if self.loss.unit else ""
@@ -193,7 +193,7 @@ def explain(
     measure = as_loss(loss)
     first = by_size(as_labels(a, argument="a"))
     second = by_size(as_labels(b, n_items=first.size, argument="b"))
-    names = None if item_names is None else texts(item_names, "item_names")
+    names = None if item_names is None else strings(item_names, "item_names")
     return explained(first, second, measure, names)
 
 

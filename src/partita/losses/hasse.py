@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._result import Result
-from partita._validate import whole
+from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Int32s, Ints
@@ -102,7 +102,7 @@ def hasse_diagram(n: int, *, loss: str | Loss = "vi") -> HasseDiagram:
     '{1,2,3}{4}'
     """
     measure = as_loss(loss)
-    n = whole(n, "n", least=1, most=_MAX_DRAWN)
+    n = integer(n, "n", least=1, most=_MAX_DRAWN)
     _refuse_unaligned(measure, n)
     nodes = _partitions(n)
     heights = measure.distances(np.zeros(n, np.int32), Draws(nodes), n_jobs=1)

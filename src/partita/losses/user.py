@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from partita._tolerance import CLAIM, SUM
-from partita._validate import called_rightly, choice, flag, positive, text, unexpected
+from partita._validate import boolean, called_rightly, choice, positive, text, unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints
@@ -361,7 +361,7 @@ class Additive(PricedLoss):
         divisor = scale if callable(scale) else positive(scale, "scale", expected)
         object.__setattr__(self, "divisor", divisor)
         object.__setattr__(self, "a", clean_price(a))
-        object.__setattr__(self, "metric", flag(metric, "metric"))
+        object.__setattr__(self, "metric", boolean(metric, "metric"))
         _check(self.f, divisor, self.metric)
 
     @classmethod
@@ -575,7 +575,7 @@ def loss(
     0.6666666666666666
     """
     name, term = text(name, "name"), choice(term, "term", ("entropy", "pairs"))
-    metric, symmetric = flag(metric, "metric"), flag(symmetric, "symmetric")
+    metric, symmetric = boolean(metric, "metric"), boolean(symmetric, "symmetric")
 
     def make(function: Callable[[float, float, float, int], float]) -> FunctionLoss:
         if not callable(function):
@@ -638,8 +638,8 @@ class CallableLoss(Loss):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise unexpected(self.function, "function", "a function of two label vectors")
-        flag(self.metric, "metric")
-        flag(self.symmetric, "symmetric")
+        boolean(self.metric, "metric")
+        boolean(self.symmetric, "symmetric")
         with about("function"), called_rightly(self.function, "function", TWO_PARTITIONS):
             verified(self)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted
-from partita._validate import Rng, texts, whole
+from partita._validate import Rng, integer, strings
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
@@ -85,7 +85,7 @@ def prepare_functionals(
         if names is None
         else [names]
         if isinstance(names, str)
-        else list(texts(names, "names"))
+        else list(strings(names, "names"))
     )
     unknown = [name for name in chosen if name not in values]
     if unknown:
@@ -225,7 +225,7 @@ def ranks(
     20
     """
     library("figure")
-    bins = whole(bins, "bins", least=2)
+    bins = integer(bins, "bins", least=2)
     found = prepare_functionals(source, estimate, names, n_jobs)
     pieces = [_pieces(functional.chains) for functional in found]
     quarters = len(pieces[0]) > len(found[0].chains)

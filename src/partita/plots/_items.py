@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import percent, words
-from partita._validate import whole
+from partita._validate import integer
 from partita.credible.core import CredibleCore, holding
 from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ItemUncertainty
@@ -115,7 +115,7 @@ def items(source: Summary | ItemUncertainty, *, n: int = 25, ax: Axes | None = N
     expected = "a Summary or the result of partita.item_uncertainty(draws, estimate)."
     table = source.items if isinstance(source, Summary) else source
     of_kind(table, ItemUncertainty, expected)
-    found = prepare_items(table, whole(n, "n", least=1))
+    found = prepare_items(table, integer(n, "n", least=1))
     count, total = found.items.size, table.labels.size
     axes = one_axes(ax, width=6.4, height=max(2.2, 0.9 + 0.17 * count))
     indices = colour_indices([table.labels])[0]

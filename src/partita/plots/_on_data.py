@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._text import brief, counted, in_unit, percent
-from partita._validate import flag, unexpected
+from partita._validate import boolean, unexpected
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.kernels.arrays import Floats, Ints
@@ -207,7 +207,7 @@ def prepare_shapes(
     data's own, on which an ellipse would show the projection and no cluster.
     """
     if wanted is not None:
-        flag(wanted, "ellipses")
+        boolean(wanted, "ellipses")
     if not (view.is_own if wanted is None else wanted):
         return None
     found = None

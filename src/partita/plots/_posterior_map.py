@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import percent, with_unit, words
-from partita._validate import whole
+from partita._validate import integer
 from partita.credible.ball import Ball, CredibleBall, tie_tolerance
 from partita.draws import AnyDraws, Point
 from partita.errors import InvalidInputError
@@ -242,7 +242,7 @@ def posterior_map(
     'one cluster'
     """
     library("figure")
-    most_draws = whole(most_draws, "most_draws", least=1)
+    most_draws = integer(most_draws, "most_draws", least=1)
     ball = any_ball_of(source)
     named = _named(source, ball, _by_name(marks))
     found = prepare_map(ball, named, most_draws, n_jobs)

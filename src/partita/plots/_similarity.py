@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, words
-from partita._validate import whole
+from partita._validate import integer
 from partita.draws import Draws
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike
@@ -296,7 +296,7 @@ def similarity(
     >>> ax.figure.savefig("similarity.svg")
     """
     library("figure")
-    most_cells = whole(most_cells, "most_cells", least=1)
+    most_cells = integer(most_cells, "most_cells", least=1)
     posterior = posterior_of(source, n_jobs)
     draws = posterior.draws
     labels = estimate_for(source, estimate, draws.n_items)

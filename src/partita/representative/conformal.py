@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._result import Result, as_html, frozen
 from partita._text import Kind, words
 from partita._tolerance import MASS
-from partita._validate import choice, positive, whole
+from partita._validate import choice, integer, positive
 from partita.diagnostics.agreement import functionals
 from partita.draws import AnyDraws, any_draws, systematic
 from partita.errors import InvalidInputError
@@ -416,7 +416,7 @@ def conformal_set(
     posterior: AnyDraws = any_draws(draws)
     measure = metric_for(loss, posterior, "closeness needs one")
     method = choice(method, "method", ("kernel", "ball"))
-    ready = thinned(posterior, whole(max_draws, "max_draws", least=2))
+    ready = thinned(posterior, integer(max_draws, "max_draws", least=2))
     if method == "ball":
         return _around(ready.draws, measure, rate, estimate, ready.said, n_jobs)
     if estimate is not None:

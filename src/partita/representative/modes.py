@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._result import Result
 from partita._text import counted
-from partita._validate import whole
+from partita._validate import integer
 from partita.draws import AnyDraws, any_draws
 from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike
@@ -340,14 +340,14 @@ def modes(
     """
     posterior: AnyDraws = any_draws(draws)
     measure = metric_for(loss, posterior, "closeness needs one")
-    most = whole(max_draws, "max_draws", least=2)
+    most = integer(max_draws, "max_draws", least=2)
     ready = thinned(posterior, most, min_draws=MIN_DRAWS, each_chain=True)
     index, mass = ready.draws.unique_index()
     distinct = ready.draws.merged(index, mass)
     apart = pairwise_distances(distinct, loss=measure, n_jobs=n_jobs)
     k = 2 + int(np.ceil(np.log2(max(2, len(apart)))))
     if neighbours is not None:
-        k = whole(neighbours, "neighbours", least=1)
+        k = integer(neighbours, "neighbours", least=1)
     graph = neighbour_graph(apart, k)
     counts = mass * ready.draws.n_draws
     rates = RATES / _median(apart, counts)

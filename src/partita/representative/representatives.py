@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._result import Page, Result, Table
 from partita._text import Kind, above_minimum, counted, in_list, roughly, words
-from partita._validate import Rng, choice_or_none, seconds, whole
+from partita._validate import Rng, choice_or_none, integer, seconds
 from partita._validate import generator as generator_from
 from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, functionals, inflation_of
@@ -203,7 +203,7 @@ class PointSet(Result):
         return ", ".join(map(str, sizes[:8])) + (", …" if sizes.size > 8 else "")
 
     def _known(self, number: int, name: str = "number") -> int:
-        return whole(number, name, least=-self.n, most=self.n - 1) % self.n
+        return integer(number, name, least=-self.n, most=self.n - 1) % self.n
 
 
 class PartitionSet(PointSet):
@@ -741,7 +741,7 @@ def representatives(
         search = _Search(measure, generator, clock, n_jobs, status, bound)
         curve = None
         if n is None:
-            curve = search.curve(posterior, whole(n_max, "n_max", least=1))
+            curve = search.curve(posterior, integer(n_max, "n_max", least=1))
             number = curve.chosen
         else:
             number = _number(n, distinct.n_draws)
@@ -850,7 +850,7 @@ def _curve(
 
 
 def _number(n: int, distinct: int) -> int:
-    number = whole(n, "n", least=1)
+    number = integer(n, "n", least=1)
     if number > distinct:
         raise InvalidInputError(
             f"n={n}, but there are only {distinct} different draws; give at most {distinct}.",

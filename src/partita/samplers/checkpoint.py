@@ -24,7 +24,7 @@ from partita._archive import (
     write_archive,
 )
 from partita._files import FileOverwriteError, PathLike
-from partita._validate import whole
+from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
 from partita.kernels.arrays import Floats
@@ -424,7 +424,7 @@ def _state_of(
     done = meta.get("done")
     if done is None:
         return None
-    if run.settings.kept(whole(done, "done")) != kept:
+    if run.settings.kept(integer(done, "done")) != kept:
         raise ValueError(f"done={done!r}, which does not give {kept} draws")
     states = tuple(read_state(arrays, c, run) for c in range(run.settings.chains))
     return Progress(done, states, ((),) * len(states))
@@ -435,7 +435,7 @@ def _settings(found: dict[str, Any], chains: int) -> Settings:
     settings = Settings(**found)
     least = {"draws": 1, "burn_in": 0, "thin": 1, "chains": 1, "sweeps": 0, "split_merge": 0}
     for name, low in least.items():
-        whole(getattr(settings, name), name, least=low, most=_MOST)
+        integer(getattr(settings, name), name, least=low, most=_MOST)
     if settings.sampler not in SAMPLERS:
         raise ValueError(f"the sampler {settings.sampler!r} is unknown")
     if settings.chains != chains:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita._result import Page, Result, Table
 from partita._text import counted
-from partita._validate import Rng, generator, unexpected, whole
+from partita._validate import Rng, generator, integer, unexpected
 from partita.credible.profiles import evenly_spaced
 from partita.errors import Interrupted, InvalidInputError, about
 from partita.kernels.arrays import Floats, Ints
@@ -490,8 +490,8 @@ def cross_validate(
 ) -> ModelComparison:
     """:func:`compare` of bound kernels, priors and encoded rows, all predicted in folds."""
     n_items = len(next(iter(models.values()))[2])
-    folds = whole(folds, "folds", least=2, most=n_items)
-    draws = whole(draws, "draws", least=1)
+    folds = integer(folds, "folds", least=2, most=n_items)
+    draws = integer(draws, "draws", least=1)
     stream = generator(rng)
     order = stream.permutation(n_items)
     ends = np.linspace(0, n_items, folds + 1).astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import flag, positive, unexpected, whole
+from partita._validate import boolean, integer, positive, unexpected
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
@@ -87,7 +87,7 @@ class FiniteMixture(PartitionPrior):
         if mean <= 1:
             raise unexpected(mean, "mean_components", "a number above 1")
         object.__setattr__(self, "mean_components", mean)
-        object.__setattr__(self, "dynamic", flag(self.dynamic, "dynamic"))
+        object.__setattr__(self, "dynamic", boolean(self.dynamic, "dynamic"))
         if self.components is not None:
             object.__setattr__(self, "components", _clean_components(self.components))
 
@@ -96,7 +96,7 @@ class FiniteMixture(PartitionPrior):
         cls, n_components: int, *, weight: float | Gamma | F = 1.0, dynamic: bool = False
     ) -> FiniteMixture:
         """A mixture of that many components; at most that many clusters."""
-        n_components = whole(n_components, "n_components", least=1)
+        n_components = integer(n_components, "n_components", least=1)
         components = (0.0,) * (n_components - 1) + (1.0,)
         return cls(weight=weight, components=components, dynamic=dynamic)
 
@@ -190,7 +190,7 @@ class FiniteMixture(PartitionPrior):
 
     def expected_clusters(self, n_items: int) -> float:
         """Σ_K p(K) · K · P(a component has items); averaged over a learned weight."""
-        n_items = whole(n_items, "n_items", least=1)
+        n_items = integer(n_items, "n_items", least=1)
         numbers = np.arange(1.0, self._terms() + 1)
         probabilities = np.exp(self._log_components(numbers))
         weights, log_weights = self._nodes(0.0)

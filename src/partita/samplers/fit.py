@@ -16,7 +16,7 @@ from partita._files import PathLike
 from partita._imports import require, version_of
 from partita._result import Page, Result, clipped
 from partita._text import counted, span
-from partita._validate import Rng, between, generator, whole
+from partita._validate import Rng, between, generator, integer
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
@@ -183,7 +183,7 @@ class Fit(Simulations, Predictions, Result):
         ('mean', 'sd')
         """
         kept, rates = self.draws, self._rates()
-        if kept.n_draws > whole(n_draws, "n_draws", least=1):
+        if kept.n_draws > integer(n_draws, "n_draws", least=1):
             chosen = evenly_spaced(kept.n_draws, n_draws)
             kept, rates = kept._take(chosen), rates[chosen]
         return profile(
@@ -390,7 +390,7 @@ def _draws(labels: NDArray[Any], trace: Trace, item_names: tuple[str, ...] | Non
 
 def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) -> Fit:
     """See ``Fit.extend``."""
-    more = whole(draws, "draws", least=1)
+    more = integer(draws, "draws", least=1)
     if fit.state is None:
         raise NotSupportedError(
             "this fit does not know where its chains stood (rows on workers, or a file of version "

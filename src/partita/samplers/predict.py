@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partita._resources import require_memory
 from partita._result import Result
-from partita._validate import Rng, between, generator, whole
+from partita._validate import Rng, between, generator, integer
 from partita.credible.profiles import Profiles, data_profiles, evenly_spaced, weighted_interval
 from partita.draws import Draws
 from partita.errors import InvalidDataError, about
@@ -446,7 +446,7 @@ class Simulations(_FitBase):
         >>> fit.replicate(20).shape
         (20, 82, 1)
         """
-        n, rng = whole(n, "n", least=1), generator(rng)
+        n, rng = integer(n, "n", least=1), generator(rng)
         require_memory(8 * n * self.values.size, f"{n:,} data sets", "Ask for fewer.")
         rates = self._rates()
         out = np.empty((n, *self.values.shape))
@@ -492,7 +492,7 @@ class Simulations(_FitBase):
         >>> fit.kernel_distance(draws=50).shape
         (82, 82)
         """
-        n, rng = min(whole(draws, "draws", least=1), self.draws.n_draws), generator(rng)
+        n, rng = min(integer(draws, "draws", least=1), self.draws.n_draws), generator(rng)
         n_items = self.draws.n_items
         require_memory(
             2 * n_items**2 * 8,

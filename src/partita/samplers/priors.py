@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._archive import Registered
-from partita._validate import called_rightly, number, positive, unexpected, whole
+from partita._validate import called_rightly, integer, number, positive, unexpected
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
@@ -521,7 +521,7 @@ def _log_opened(alpha: Floats, log_alpha: Floats, sigma: float, k: int) -> Float
 
 
 def _expected_clusters(concentration: float | Gamma, sigma: float, n_items: int) -> float:
-    n_items = whole(n_items, "n_items", least=1)
+    n_items = integer(n_items, "n_items", least=1)
     if isinstance(concentration, Gamma):
         u, log_weights = concentration.nodes(0.0)
         return float(np.exp(log_weights) @ expected_at(np.exp(u), sigma, n_items))
@@ -584,7 +584,7 @@ def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0)
 
 
 def _clean_clusters(mean: Any, n_items: Any, argument: str) -> tuple[int, float]:
-    n_items, mean = whole(n_items, "n_items", least=2), number(mean, argument)
+    n_items, mean = integer(n_items, "n_items", least=2), number(mean, argument)
     if not 1 < mean < n_items:
         raise unexpected(mean, argument, f"a number above 1 and below n_items={n_items}")
     return n_items, mean
@@ -731,7 +731,7 @@ class ProductPartition(PartitionPrior):
 
     def bind(self, n_items: int) -> ProductPartition:
         """With tables for N items and, for predictions, one more."""
-        more = whole(n_items, "n_items", least=1) + 1
+        more = integer(n_items, "n_items", least=1) + 1
         rows = {n: _finite(self._tabulated(n)[0]) for n in (n_items, more)}
         return ProductPartition(rows, tuple(self._tabulated(more)[1].tolist()))
 
@@ -766,7 +766,7 @@ class ProductPartition(PartitionPrior):
 
     def expected_clusters(self, n_items: int) -> float:
         """Σ_k k V(N, k) B(N, k), B being the sum of ΠW over the partitions with k clusters."""
-        n_items = whole(n_items, "n_items", least=1)
+        n_items = integer(n_items, "n_items", least=1)
         total = _log_by_clusters(*self._tabulated(n_items))
         p = np.exp(total - np.logaddexp.reduce(total))
         return float(p @ np.arange(1, n_items + 1))

@@ -17,7 +17,7 @@ import numpy as np
 from partita._files import PathLike
 from partita._resources import count_jobs, require_memory
 from partita._text import listed
-from partita._validate import Rng, generator, number, unexpected, whole
+from partita._validate import Rng, generator, integer, number, unexpected
 from partita._validate import path as clean_path
 from partita.dask import as_client, is_collection
 from partita.errors import (
@@ -429,12 +429,12 @@ def _check_settings(
     draws: int, burn_in: int, thin: int, chains: int, sweeps: int, split_merge: int | None
 ) -> Settings:
     settings = Settings(
-        whole(draws, "draws", least=1, most=_MOST),
-        whole(burn_in, "burn_in", least=0, most=_MOST),
-        whole(thin, "thin", least=1, most=_MOST),
-        whole(chains, "chains", least=1, most=_MOST),
-        whole(sweeps, "sweeps", least=0, most=_MOST_MOVES),
-        1 if split_merge is None else whole(split_merge, "split_merge", most=_MOST_MOVES),
+        integer(draws, "draws", least=1, most=_MOST),
+        integer(burn_in, "burn_in", least=0, most=_MOST),
+        integer(thin, "thin", least=1, most=_MOST),
+        integer(chains, "chains", least=1, most=_MOST),
+        integer(sweeps, "sweeps", least=0, most=_MOST_MOVES),
+        1 if split_merge is None else integer(split_merge, "split_merge", most=_MOST_MOVES),
     )
     if settings.sweeps == settings.split_merge == 0:
         raise InvalidInputError(

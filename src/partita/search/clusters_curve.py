@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._result import Page, Result, Table
 from partita._text import Kind, in_list, in_unit, short, words
-from partita._validate import Rng, number, seconds, shown, whole
+from partita._validate import Rng, integer, number, seconds, shown
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
@@ -121,7 +121,7 @@ def clusters_curve(
     wanted = None if k is None else _clean_numbers(k, given.n_items)
     with Status("clusters curve", progress) as status:
         given = gather_for(given, "clusters_curve", status.say)
-        starts = whole(n_starts, "n_starts", least=1)
+        starts = integer(n_starts, "n_starts", least=1)
         task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         free = list(as_method("auto", measure)(task))
         best = min(free, key=lambda c: task.evaluate(c.labels))
@@ -180,7 +180,7 @@ def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:
         raise InvalidInputError(
             f"k={shown(k)}; expected numbers of clusters, as in range(1, 9).", argument="k"
         )
-    numbers = sorted({whole(n, "k", least=1, most=n_items) for n in k})
+    numbers = sorted({integer(n, "k", least=1, most=n_items) for n in k})
     if not numbers:
         raise InvalidInputError(
             "k is empty; expected numbers of clusters, as in range(1, 9).", argument="k"

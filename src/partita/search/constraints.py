@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partita._text import counted, roughly
-from partita._validate import whole
+from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
@@ -58,8 +58,8 @@ def clean_rules(
     n_items: int, n_clusters: int | None, min_size: int, max_clusters: int | None, method: str
 ) -> Constraints | None:
     """The rules an estimate must keep; None where it is free."""
-    least = whole(min_size, "min_size", least=1)
-    k = None if n_clusters is None else whole(n_clusters, "n_clusters", least=1)
+    least = integer(min_size, "min_size", least=1)
+    k = None if n_clusters is None else integer(n_clusters, "n_clusters", least=1)
     if k is None and least == 1:
         return None
     if method not in ("auto", "sweep"):

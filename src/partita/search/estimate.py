@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._progress import Status
-from partita._validate import Rng, choice_or_none, generator, seconds, whole
+from partita._validate import Rng, choice_or_none, generator, integer, seconds
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size
@@ -141,7 +141,7 @@ def estimate(
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
     posterior, matrix = _posterior_or_matrix(draws, similarity, measure, n_jobs)
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
-    near = None if neighbours is None else whole(neighbours, "neighbours", least=1)
+    near = None if neighbours is None else integer(neighbours, "neighbours", least=1)
     options = _clean_options(n_items, starts, n_starts, max_clusters, near, n_jobs)
     rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
     with Status("estimate", progress) as status:
@@ -197,9 +197,9 @@ def _clean_options(
     given = np.empty((0, n_items), np.int32)
     if starts is not None:
         given = as_label_rows(starts, n_items=n_items, argument="starts")
-    n_starts = whole(n_starts, "n_starts", least=1)
+    n_starts = integer(n_starts, "n_starts", least=1)
     if max_clusters is not None:
-        max_clusters = whole(max_clusters, "max_clusters", least=1)
+        max_clusters = integer(max_clusters, "max_clusters", least=1)
     if max_clusters is not None and max_clusters > n_items:
         raise InvalidInputError(
             f"max_clusters={max_clusters!r}, but there are only {n_items} items; "

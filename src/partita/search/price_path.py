@@ -16,7 +16,7 @@ from partita._resources import count_jobs
 from partita._result import Page, Result, Table
 from partita._text import roughly
 from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
-from partita._validate import Rng, choice_or_none, number, seconds, unexpected, whole
+from partita._validate import Rng, choice_or_none, integer, number, seconds, unexpected
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Floats
@@ -172,7 +172,7 @@ def price_path(
     given = as_draws(draws)
     with Status("price path", progress) as status:
         given = gather_for(given, "price_path", status.say)
-        starts = whole(n_starts, "n_starts", least=1)
+        starts = integer(n_starts, "n_starts", least=1)
         task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
         return _path(task, given, low, high, bound)
 
@@ -425,13 +425,13 @@ class PricePath(Result):
         corners on both sides, and ``estimate(draws, n_clusters=k)`` finds the
         best partition of that number all the same.
         """
-        k = whole(k, "k", least=1)
+        k = integer(k, "k", least=1)
         having = [c for c in self if c.n_clusters == k]
         return max(having, key=lambda c: c.high - c.low).labels if having else None
 
     def neighbours(self, k: int) -> tuple[Corner | None, Corner | None]:
         """The corners with the next more and the next fewer clusters than k."""
-        k = whole(k, "k", least=1)
+        k = integer(k, "k", least=1)
         more = [c for c in self if c.n_clusters > k]
         fewer = [c for c in self if c.n_clusters < k]
         return (

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._storage import store_rows
+from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
@@ -200,7 +200,7 @@ def _summed(task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items) 
             raise _TimeIsUpError
 
     visit = partial(_visit, loss=loss, placed=placed, items=items)
-    rows = store_rows(draws.n_items)
+    rows = chunk_rows(draws.n_items)
     try:
         say("")
         values, totals = sum_blocks(visit, draws, rows=rows, n_jobs=task.options.n_jobs, say=say)

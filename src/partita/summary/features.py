@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike, write_text
 from partita._result import Page, Result, Table, fields_of, plain
 from partita._text import brief, counted, in_unit, of_sizes, percent, share, span, words
-from partita._validate import flag
+from partita._validate import boolean
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
 from partita.credible.features import (
     FeatureCounts,
@@ -237,7 +237,7 @@ class FeatureSummary(Result):
                 argument="table",
             )
         numbered = table in ("items", "features")
-        options = {"one_based": flag(one_based, "one_based")} if numbered else {}
+        options = {"one_based": boolean(one_based, "one_based")} if numbered else {}
         frame: pd.DataFrame = tables[table].to_frame(**options)
         return frame
 

@@ -16,7 +16,7 @@ from partita._files import PathLike, write_text
 from partita._imports import require
 from partita._result import Result, Table
 from partita._text import counted, words
-from partita._validate import flag
+from partita._validate import boolean
 from partita.credible.ball import CredibleBall
 from partita.credible.core import CredibleCore, quick_core
 from partita.credible.profiles import Profiles
@@ -329,7 +329,7 @@ class Summary(Result):
                 f"this summary has no {table}: it was made without {why}.", argument="table"
             )
         numbered = table in ("items", "clusters", "profiles")
-        numbering = {"one_based": flag(one_based, "one_based")} if numbered else {}
+        numbering = {"one_based": boolean(one_based, "one_based")} if numbered else {}
         frame: pd.DataFrame = tables[table].to_frame(**numbering)
         return frame
 
