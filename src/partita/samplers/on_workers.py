@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from partita._files import PathLike
 from partita._imports import require
 from partita._resources import run
-from partita._storage import smallest_unsigned, stores
+from partita._storage import chunk_slices, smallest_unsigned
 from partita.dask import RemoteLabels, explained, held, in_order
 from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
@@ -590,7 +590,7 @@ def _collected(
     shape = (len(kept), int(rows.bounds[-1]))
     dtype = smallest_unsigned(int(n_clusters.max()) - 1)
     with explained(rows.client):
-        futures = [rows.submit(_stacked, kept[store]) for store in stores(*shape)]
+        futures = [rows.submit(_stacked, kept[store]) for store in chunk_slices(*shape)]
     labels = RemoteLabels(rows.client, futures, shape, dtype)
     ids = np.repeat(np.arange(len(chains)), n_draws)
     return Draws._from_canonical(labels, n_clusters.reshape(-1), chain=ids)
