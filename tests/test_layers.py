@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "partita"
 
 ORDER = (
-    *("kernels", "features", "losses", "io", "credible", "search", "samplers", "diagnostics"),
+    *("kernels", "losses", "io", "credible", "search", "samplers", "diagnostics"),
     *("representative", "summary", "plots", "sklearn", "arviz", "anndata", "report"),
     "cli",
 )

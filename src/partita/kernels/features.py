@@ -7,13 +7,16 @@ lists of items do. The columns of all draws stand below each other: those of dra
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.kernels._jit import kernel, part_of_kernel
-from partita.kernels.arrays import Ints, UInt64s
+from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Ints, UInt64s
 from partita.kernels.uncertainty import assign
+
+_FAR = 1 << 60
+"""Farther than any path."""
 
 
 @part_of_kernel
@@ -42,30 +45,220 @@ def cells_of(z: UInt64s, t: UInt64s, starts: Ints, column: Ints, count: Ints) ->
         starts[k + 1] = cells
 
 
+class Matchings(NamedTuple):
+    """The best matching of an allocation Z and every draw, with its potentials.
+
+    Rows are the features of Z; a column is one of a draw. ``shared`` ≤ u + v, with equality where
+    row and column are matched, and potentials are 0 where they are not.
+    """
+
+    shared: Ints
+    """Items that each column shares with each row, shape (n_columns, K)."""
+    u: Ints
+    """Potentials of the rows, shape (n_draws, K)."""
+    v: Ints
+    """Potentials of the columns, shape (n_columns,)."""
+    row_of: Ints
+    """The row that each column is matched to, −1 for none."""
+
+
+def match_draws(z: UInt64s, columns: UInt64s, offsets: Ints) -> Matchings:
+    """Match the features of Z and of every draw one to one, by the largest total overlap."""
+    k, most = len(z), max(len(z), int(np.diff(offsets).max(initial=0)))
+    found = Matchings(
+        np.zeros((len(columns), k), np.int64),
+        np.zeros((offsets.size - 1, k), np.int64),
+        np.zeros(len(columns), np.int64),
+        np.zeros(len(columns), np.int64),
+    )
+    cells, work = np.empty((2, k * most + 1), np.int64), np.empty((11, most + 1), np.int64)
+    _match_draws(z, columns, offsets, cells, work, *found)
+    return found
+
+
 def matched_overlaps(z: UInt64s, columns: UInt64s, offsets: Ints, out: Ints) -> None:
-    """M(Z, T): the largest total overlap of columns matched one to one, for every draw T."""
-    most = max(len(z), int(np.diff(offsets).max(initial=0)))
-    cells = np.empty((2, len(z) * most + 1), np.int64)
-    _matched_overlaps(z, columns, offsets, cells, np.empty((11, most + 1), np.int64), out)
+    """M(Z, T): the total overlap of the best matching, for every draw T."""
+    found = match_draws(z, columns, offsets)
+    ends = np.concatenate([[0], np.cumsum(found.v)])
+    out[:] = found.u.sum(axis=1) + np.diff(ends[offsets])
 
 
 @kernel
-def _matched_overlaps(
-    z: UInt64s, columns: UInt64s, offsets: Ints, cells: Ints, work: Ints, out: Ints
+def _match_draws(
+    z: UInt64s,
+    columns: UInt64s,
+    offsets: Ints,
+    cells: Ints,
+    work: Ints,
+    shared: Ints,
+    potential: Ints,
+    column_potential: Ints,
+    row: Ints,
 ) -> None:
     starts, column_of, row_of, u, v = work[0], work[1], work[2], work[3], work[4]
     column, count = cells[0], cells[1]
     k = z.shape[0]
-    for m in range(out.size):
-        t = columns[offsets[m] : offsets[m + 1]]
+    for m in range(offsets.size - 1):
+        first, width = offsets[m], offsets[m + 1] - offsets[m]
+        t = columns[first : offsets[m + 1]]
         cells_of(z, t, starts, column, count)
         assign(
-            k, t.shape[0], starts, column, count, column_of, row_of, u, v,
+            k, width, starts, column, count, column_of, row_of, u, v,
             work[5], work[6], work[7], work[8], work[9], work[10],
         )  # fmt: skip
-        total = np.int64(0)
-        for c in range(k):
-            total += u[c]
-        for c in range(t.shape[0]):
-            total += v[c]
-        out[m] = total
+        for r in range(k):
+            potential[m, r] = u[r]
+            for e in range(starts[r], starts[r + 1]):
+                shared[first + column[e], r] = count[e]
+        for c in range(width):
+            column_potential[first + c] = v[c]
+            row[first + c] = row_of[c]
+
+
+@part_of_kernel
+def add_items(words: UInt64s, weight: Any, mass: Floats) -> None:
+    """Add the weight to every item of a column."""
+    for i in range(mass.size):
+        bit = (words[i >> 6] >> np.uint64(63 - (i & 63))) & np.uint64(1)
+        mass[i] += weight * np.float64(bit)
+
+
+@kernel
+def aligned_masses(
+    columns: UInt64s, offsets: Ints, weights: Floats, row_of: Ints, mass: Floats, matched: Floats
+) -> None:
+    """Add to mass[k, i] the weights of the draws whose feature matched to k has item i.
+
+    To matched[k] the weights of the draws that have such a feature.
+    """
+    for m in range(weights.size):
+        for e in range(offsets[m], offsets[m + 1]):
+            if row_of[e] >= 0:
+                matched[row_of[e]] += weights[m]
+                add_items(columns[e], weights[m], mass[row_of[e]])
+
+
+@array_kernel
+def flip_masses(
+    columns: UInt64s,
+    offsets: Ints,
+    weights: Floats,
+    shared: Ints,
+    potential: Ints,
+    v: Ints,
+    row_of: Ints,
+    up: Floats,
+    down: Floats,
+) -> None:
+    """Mass of the draws in which a flip of one bit changes M(Z, T), all flips at once.
+
+    up[k, i]: adding item i to feature k raises M by 1, the last k being a new feature;
+    down[k, i]: taking it out lowers M by 1. An item raises M if one of the columns that some best
+    matching gives to k has it, and lowers M if all of them have. A cell is in some best matching
+    if it is tight and its column's row leads back to k by tight cells. What is unmatched is
+    matched to an empty column or row; all empty rows are one, the last.
+    """
+    k, n_words = down.shape[0], columns.shape[1]
+    leads = np.empty((k + 1, k + 1), np.bool_)
+    some = np.empty(n_words, np.uint64)
+    every = np.empty(n_words, np.uint64)
+    for m in range(weights.size):
+        first, last = offsets[m], offsets[m + 1]
+        for r in range(k + 1):
+            own = potential[m, r] if r < k else np.int64(0)
+            for other in range(k + 1):
+                leads[r, other] = r == other or (r == k and other < k)
+            if own == 0:
+                leads[r, k] = True
+            for e in range(first, last):
+                overlap = shared[e, r] if r < k else np.int64(0)
+                if overlap == own + v[e]:
+                    leads[r, row_of[e] if row_of[e] >= 0 else k] = True
+        # The empty row has the columns of rows without one; others only by tight cells.
+        for e in range(first, last):
+            if row_of[e] >= 0 and v[e] != 0:
+                leads[k, row_of[e]] = False
+        for middle in range(k + 1):
+            for r in range(k + 1):
+                if leads[r, middle]:
+                    for other in range(k + 1):
+                        leads[r, other] |= leads[middle, other]
+        for r in range(k + 1):
+            own = potential[m, r] if r < k else np.int64(0)
+            for w in range(n_words):
+                some[w] = np.uint64(0)
+                every[w] = ~np.uint64(0)
+            for e in range(first, last):
+                overlap = shared[e, r] if r < k else np.int64(0)
+                if overlap == own + v[e] and leads[row_of[e] if row_of[e] >= 0 else k, r]:
+                    for w in range(n_words):
+                        some[w] |= columns[e, w]
+                        every[w] &= columns[e, w]
+            add_items(some, weights[m], up[r])
+            if r < k and not (own == 0 and leads[k, r]):
+                add_items(every, weights[m], down[r])
+
+
+@array_kernel
+def shadow_prices(
+    offsets: Ints, shared: Ints, u: Ints, v: Ints, row_of: Ints, prices: Ints
+) -> None:
+    """M(Z, T) less that without the column, for every column of every draw T.
+
+    v of the column and the shortest alternating path, in reduced costs, by which its row finds
+    another column, or leaves one row without any: one search by Dijkstra per draw.
+    """
+    k = u.shape[1]
+    distance = np.empty(k, np.int64)
+    done = np.empty(k, np.bool_)
+    mate = np.empty(k, np.int64)
+    for m in range(offsets.size - 1):
+        for r in range(k):
+            mate[r] = -1
+            distance[r] = u[m, r]
+            done[r] = False
+        for e in range(offsets[m], offsets[m + 1]):
+            if row_of[e] >= 0:
+                mate[row_of[e]] = e
+            else:
+                for r in range(k):
+                    distance[r] = min(distance[r], u[m, r] + v[e] - shared[e, r])
+        while True:
+            nearest, least = -1, np.int64(_FAR)
+            for r in range(k):
+                if not done[r] and distance[r] < least:
+                    nearest, least = r, distance[r]
+            if nearest < 0:
+                break
+            done[nearest] = True
+            e = mate[nearest]
+            if e >= 0:
+                for r in range(k):
+                    if not done[r]:
+                        distance[r] = min(distance[r], least + u[m, r] + v[e] - shared[e, r])
+        for e in range(offsets[m], offsets[m + 1]):
+            own = row_of[e]
+            prices[e] = v[e] + distance[own] if own >= 0 else np.int64(0)
+
+
+@kernel
+def column_gain(
+    c: UInt64s, columns: UInt64s, offsets: Ints, weights: Floats, prices: Ints, mass: Floats
+) -> float:
+    """Mean of what M(Z, T) gains by one more feature c, exactly, given the shadow prices.
+
+    To mass[i] the weights of the draws are added whose best column for c has item i.
+    """
+    total = 0.0
+    for m in range(weights.size):
+        best, at = np.int64(0), -1
+        for e in range(offsets[m], offsets[m + 1]):
+            overlap = -prices[e]
+            for w in range(c.size):
+                overlap += n_bits(c[w] & columns[e, w])
+            if overlap > best:
+                best, at = overlap, e
+        if at >= 0:
+            total += weights[m] * best
+            add_items(columns[at], weights[m], mass)
+    return total

@@ -84,7 +84,7 @@ def matching_bound(
         rows = draws.rows(heaviest, heaviest + 1)
         return float(mass @ loss.distances(rows[0], draws, n_jobs))
     matching = _Matching(draws, loss, to_estimate, n_jobs, is_up)
-    copies = _equal_copies(mass)
+    copies = equal_copies(mass)
     if copies is not None:
         atoms = np.repeat(np.arange(mass.size), copies)
         rng.shuffle(atoms)
@@ -96,11 +96,11 @@ def matching_bound(
         first = order[:whole]
         proven = matching.transport(first, mass[first], np.array([0, first.size]))
     if mass.size > whole and not is_up():
-        proven = max(proven, matching.transport(*_deal_by_mass(mass, order, whole)))
+        proven = max(proven, matching.transport(*deal_by_mass(mass, order, whole)))
     return proven
 
 
-def _equal_copies(mass: Floats) -> Ints | None:
+def equal_copies(mass: Floats) -> Ints | None:
     """How many draws of equal mass each draw stands for; None where masses are not like that."""
     ratio = mass / mass.min()
     if ratio.sum() > _COPIES * mass.size:
@@ -110,7 +110,7 @@ def _equal_copies(mass: Floats) -> Ints | None:
     return copies.astype(np.int64) if equal else None
 
 
-def _deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, Ints]:
+def deal_by_mass(mass: Floats, order: Ints, whole: int) -> tuple[Ints, Floats, Ints]:
     """Blocks of about equal mass: the draws in them, the mass of each there, the blocks' edges."""
     n_blocks = -(-mass.size // whole)
     copies = np.clip(np.ceil(mass * (_SHARE * n_blocks)), 1, n_blocks).astype(np.int64)

@@ -1,0 +1,85 @@
+"""Kernels of feature allocations against evaluation of every change one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from partita.features.draws import FeatureDraws
+from partita.kernels.features import (
+    aligned_masses,
+    column_gain,
+    flip_masses,
+    matched_overlaps,
+    shadow_prices,
+)
+from reference.losses import best_matching
+
+
+def case(seed):
+    """An allocation and some draws of few items, with many ties."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    sets = [
+        [set(np.flatnonzero(rng.random(n) < 0.5).tolist()) for _ in range(rng.integers(0, 5))]
+        for _ in range(7)
+    ]
+    draws = FeatureDraws.from_sets(sets, n_items=n)
+    families = [[set(f) for f in draws.sets(m)] for m in range(7)]
+    weights = rng.dirichlet(np.ones(6))
+    return n, families[0], families[1:], draws, weights
+
+
+def arrays(draws):
+    rest = draws[1:]
+    return np.array(draws.point(0)), np.array(rest.columns), np.array(rest.offsets)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flips_prices_and_gains_are_those_of_evaluation(seed):
+    n, z, others, draws, weights = case(seed)
+    packed = arrays(draws)
+    k = len(z)
+    base = [best_matching(z, t) for t in others]
+    out = np.empty(6, np.int64)
+    matched_overlaps(*packed, out)
+    assert out.tolist() == base
+
+    up, down = np.zeros((k + 1, n)), np.zeros((k, n))
+    flip_masses(*packed, weights, up, down)
+    for r in range(k + 1):
+        family = [*z, set()]
+        for i in range(n):
+            changed = [*family[:r], family[r] ^ {i}, *family[r + 1 :]]
+            gains = [best_matching(changed, t) - b for t, b in zip(others, base, strict=True)]
+            if i in family[r]:
+                assert -np.dot(gains, weights) == pytest.approx(down[r, i])
+            else:
+                assert np.dot(gains, weights) == pytest.approx(up[r, i])
+
+    prices = np.empty(len(packed[1]), np.int64)
+    shadow_prices(*packed, prices)
+    removed = [
+        b - best_matching(z, [*t[:c], *t[c + 1 :]])
+        for t, b in zip(others, base, strict=True)
+        for c in range(len(t))
+    ]
+    assert prices.tolist() == removed
+
+    for t in others:
+        for c in t[:2]:
+            column = FeatureDraws.from_sets([[c]], n_items=n).columns[0].copy()
+            gains = [best_matching([*z, c], x) - b for x, b in zip(others, base, strict=True)]
+            gain = column_gain(column, *packed[1:], weights, prices, np.zeros(n))
+            assert gain == pytest.approx(np.dot(gains, weights))
+
+
+def test_aligned_masses_are_those_of_a_best_matching():
+    n, z, others, draws, weights = case(3)
+    mass = np.zeros((len(z), n))
+    mean = aligned_masses(*arrays(draws), weights, True, mass, np.zeros(len(z)))
+    assert mean == pytest.approx(
+        sum(w * best_matching(z, t) for w, t in zip(weights, others, strict=True))
+    )
+    held = sum(mass[k, list(z[k])].sum() for k in range(len(z)))
+    assert held == pytest.approx(mean)
