@@ -14,7 +14,7 @@ from partita.kernels.bounds import farthest_assignments, farthest_transport
 from partita.kernels.contingency import distances_in_blocks
 from partita.search import task as tasks
 from partita.search.bounds import EFFORTS, lower_bound, pairs
-from partita.search.bounds.matching import _deal_by_mass, matching_bound
+from partita.search.bounds.matching import deal_by_mass, matching_bound
 from partita.search.bounds.pairs import Relaxation, pair_programme, pairwise_bound, triangle_bound
 from partita.search.task import Clock, Options, Task
 from search.posteriors import all_losses, random_posterior
@@ -199,7 +199,7 @@ def test_the_transport_is_the_best_one():
 def test_masses_are_dealt_whole():
     mass = np.random.default_rng(1).gamma(0.3, size=90)
     mass /= mass.sum()
-    dealt, parts, edges = _deal_by_mass(mass, np.argsort(-mass), 16)
+    dealt, parts, edges = deal_by_mass(mass, np.argsort(-mass), 16)
     assert np.bincount(dealt, weights=parts) == pytest.approx(mass)
     for first, stop in itertools.pairwise(edges):
         assert np.unique(dealt[first:stop]).size == stop - first

@@ -6,6 +6,8 @@ for partitions. "tight" adds what groups of draws cost every allocation together
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from partita.features.draws import FeatureDraws
@@ -68,7 +70,7 @@ def _matching(
     if copies is None:
         order = np.argsort(-mass, kind="stable")
         dealt, shares, edges = deal_by_mass(mass, order, block)
-        blocks = [(dealt[a:b], shares[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+        blocks = [(dealt[a:b], shares[a:b]) for a, b in pairwise(edges.tolist())]
         return sum(_transported(draws, metric, to_estimate, *part, task) for part in blocks)
     atoms = np.repeat(np.arange(mass.size), copies)
     np.random.default_rng(0).shuffle(atoms)

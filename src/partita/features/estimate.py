@@ -108,12 +108,13 @@ class FeatureEstimate(Result):
     @property
     def n_features(self) -> int:
         """Number of features of the estimate."""
-        return self.allocation.shape[1]
+        return int(self.allocation.shape[1])
 
     @property
     def feature_sizes(self) -> Ints:
         """Number of items of each feature."""
-        return self.allocation.sum(axis=0).astype(np.int64)
+        sizes: Ints = self.allocation.sum(axis=0, dtype=np.int64)
+        return sizes
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:

@@ -108,6 +108,12 @@ class FARO(Loss):
         (found,) = concatenated(map_blocks(measured, draws, n_jobs=n_jobs))
         return found
 
+    def expected(
+        self, estimate: Labels | UInt64s, draws: Draws | FeatureDraws, n_jobs: int | None = None
+    ) -> float:
+        """Posterior expected loss of one estimate."""
+        return float((self.distances(estimate, draws, n_jobs) * draws.probabilities).sum())
+
     def among(self, draws: FeatureDraws, n_jobs: int | None = None) -> Floats:
         """Losses between every two draws, rows being the estimates."""
         return self.between(draws, draws, n_jobs)
