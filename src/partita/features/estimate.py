@@ -339,19 +339,21 @@ class Descent:
 
     def aligned(self, z: UInt64s) -> tuple[Floats, float]:
         """Masses of items in the features that are matched to those of Z, and the objective."""
-        from partita.kernels.features import aligned_masses
+        from partita.kernels.features import aligned_masses, match_draws
 
+        found = match_draws(z, self.columns, self.offsets)
         mass, matched = np.zeros((len(z), self.n_items)), np.zeros(len(z))
-        tables = (self.columns, self.offsets, self.weights)
-        mean = aligned_masses(z, *tables, False, mass, matched)
-        return mass, mean - self.half * int(np.bitwise_count(z).sum())
+        aligned_masses(self.columns, self.offsets, self.weights, found.row_of, mass, matched)
+        claimed = mass[unpacked(z, self.n_items).T].sum()
+        return mass, float(claimed) - self.half * int(np.bitwise_count(z).sum())
 
     def flip(self, z: UInt64s, value: float) -> tuple[UInt64s, int]:
         """All flips of single bits that gain, together where that gains too, or the best one."""
-        from partita.kernels.features import flip_masses
+        from partita.kernels.features import flip_masses, match_draws
 
         up, down = np.zeros((len(z) + 1, self.n_items)), np.zeros((len(z), self.n_items))
-        flip_masses(z, self.columns, self.offsets, self.weights, up, down)
+        found = match_draws(z, self.columns, self.offsets)
+        flip_masses(self.columns, self.offsets, self.weights, *found, up, down)
         here = np.concatenate([unpacked(z, self.n_items).T, np.zeros((1, self.n_items), np.bool_)])
         gain = up - self.half
         gain[:-1] = np.where(here[:-1], self.half - down, gain[:-1])
@@ -379,10 +381,10 @@ class Descent:
 
     def grow(self, z: UInt64s, rng: np.random.Generator) -> UInt64s | None:
         """One more feature: the best of some that columns of draws settle at under the prices."""
-        from partita.kernels.features import column_gain, shadow_prices
+        from partita.kernels.features import column_gain, match_draws, shadow_prices
 
         prices = np.empty(len(self.columns), np.int64)
-        shadow_prices(z, self.columns, self.offsets, prices)
+        shadow_prices(self.offsets, *match_draws(z, self.columns, self.offsets), prices)
         sizes = np.bitwise_count(self.columns).sum(axis=1, dtype=np.int64)
         left = np.repeat(self.weights, np.diff(self.offsets)) * (sizes - prices)
         open_columns = np.flatnonzero(left > 0)
@@ -466,10 +468,11 @@ def _reported(
 
 def memberships(point: UInt64s, draws: FeatureDraws) -> tuple[Floats, Floats]:
     """Of the features matched to those of an allocation: probabilities of items, and of any."""
-    from partita.kernels.features import aligned_masses
+    from partita.kernels.features import aligned_masses, match_draws
 
     mass, matched = np.zeros((len(point), draws.n_items)), np.zeros(len(point))
     columns, offsets = writable(draws, slice(0, draws.n_draws))
+    found = match_draws(np.array(point), columns, offsets)
     weights = np.array(draws.probabilities)
-    aligned_masses(np.array(point), columns, offsets, weights, True, mass, matched)
+    aligned_masses(columns, offsets, weights, found.row_of, mass, matched)
     return np.minimum(mass.T, 1.0), np.minimum(matched, 1.0)

@@ -35,12 +35,12 @@ T = TypeVar("T")
 def estimate(
     draws: DrawsLike | None = None,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     method: str = "auto",
     bound: Literal["auto", "fast", "tight"] | None = "auto",
     similarity: ArrayLike | None = None,
     starts: LabelsLike | None = None,
-    n_starts: int = 64,
+    n_starts: int | None = None,
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
@@ -57,8 +57,12 @@ def estimate(
     Parameters
     ----------
     draws : Draws, array_like or path, shape (n_draws, n_items)
-        Anything :func:`as_draws` accepts. Equal draws are merged first.
-    loss : str or Loss, default "vi"
+        Anything :func:`as_draws` accepts, or FeatureDraws, whose estimate is a FeatureEstimate:
+        then ``method`` and what constrains clusters have no meaning, "auto" proves as "fast"
+        does, and ``n_starts`` (16 where left out) are the draws from which the search begins.
+        Equal draws are merged first.
+    loss : str or Loss, optional
+        "vi" by default, and "faro" for FeatureDraws.
     method : str, default "auto"
         "auto" is an iterated local search from several kinds of starts (and
         takes the exact minimum of all partitions of up to 10 items); "brief" the same, but more
@@ -79,8 +83,8 @@ def estimate(
         A similarity matrix instead of draws, for losses that need no more, such as "binder".
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
-    n_starts : int, default 64
-        The search ends after this many restarts in a row that found nothing lower (four times
+    n_starts : int, optional
+        64 by default. The search ends after this many restarts in a row that found nothing lower (four times
         as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it. A larger
         number means a longer search.
     max_clusters : int, optional
@@ -136,7 +140,22 @@ def estimate(
     >>> best.is_proven_optimal
     True
     """
-    measure = as_loss(loss)
+    if is_features(draws):
+        own = (method, similarity, max_clusters, n_clusters, min_size, neighbours)
+        refuse_for_features(own)
+        return estimate_features(  # type: ignore[return-value] # see the overload
+            as_features(draws),
+            loss=loss,
+            bound=bound,
+            starts=starts,
+            n_starts=n_starts,
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            progress=progress,
+            rng=rng,
+        )
+    measure = as_loss("vi" if loss is None else loss)
+    n_starts = 64 if n_starts is None else n_starts
     search = as_method(method, measure)
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
     posterior, matrix = _posterior_or_matrix(draws, similarity, measure, n_jobs)
