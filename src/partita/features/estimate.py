@@ -186,7 +186,7 @@ def estimate_features(
     loss: Any = None,
     bound: str | None = "auto",
     starts: Any = None,
-    n_starts: int = N_STARTS,
+    n_starts: int | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -196,7 +196,7 @@ def estimate_features(
     measure = loss_for(loss, draws)
     assert isinstance(measure, FARO)
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
-    n_starts = whole(n_starts, "n_starts", least=1)
+    n_starts = N_STARTS if n_starts is None else whole(n_starts, "n_starts", least=1)
     given: list[UInt64s] = []
     if starts is not None:
         own = allocations(starts, argument="starts")

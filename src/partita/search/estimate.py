@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, integer, seconds
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.features.draws import FeatureDraws, as_features, is_features
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size
 from partita.losses.base import Loss
@@ -29,9 +30,28 @@ from partita.search.result import (
 )
 from partita.search.task import Candidate, Clock, Options, Task, distinct_candidates, shielded, tied
 
+if TYPE_CHECKING:
+    from partita.features.estimate import FeatureEstimate
+
 T = TypeVar("T")
 
 
+@overload
+def estimate(
+    draws: FeatureDraws,
+    *,
+    loss: str | Loss | None = None,
+    bound: Literal["auto", "fast", "tight"] | None = "auto",
+    starts: Any = None,
+    n_starts: int | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: Rng | None = None,
+) -> FeatureEstimate: ...
+
+
+@overload
 def estimate(
     draws: DrawsLike | None = None,
     *,
@@ -49,7 +69,27 @@ def estimate(
     n_jobs: int | None = None,
     progress: bool | None = None,
     rng: Rng | None = None,
-) -> PointEstimate:
+) -> PointEstimate: ...
+
+
+def estimate(
+    draws: DrawsLike | FeatureDraws | None = None,
+    *,
+    loss: str | Loss | None = None,
+    method: str = "auto",
+    bound: Literal["auto", "fast", "tight"] | None = "auto",
+    similarity: ArrayLike | None = None,
+    starts: LabelsLike | None = None,
+    n_starts: int | None = None,
+    max_clusters: int | None = None,
+    n_clusters: int | None = None,
+    min_size: int = 1,
+    neighbours: int | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: Rng | None = None,
+) -> PointEstimate | FeatureEstimate:
     r"""Find the partition that minimises the posterior expected loss, with a proven lower bound.
 
     .. math:: c^* = \arg\min_c \sum_m w_m\, L(c_m, c)
@@ -84,9 +124,9 @@ def estimate(
     starts : array_like, shape (n, n_items), optional
         Partitions to start from, besides the method's own starts.
     n_starts : int, optional
-        64 by default. The search ends after this many restarts in a row that found nothing lower (four times
-        as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it. A larger
-        number means a longer search.
+        64 by default. The search ends after this many restarts in a row that found nothing lower
+        (four times as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it. A
+        larger number means a longer search.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
     n_clusters : int, optional
@@ -141,9 +181,18 @@ def estimate(
     True
     """
     if is_features(draws):
-        own = (method, similarity, max_clusters, n_clusters, min_size, neighbours)
-        refuse_for_features(own)
-        return estimate_features(  # type: ignore[return-value] # see the overload
+        from partita.features.estimate import estimate_features
+
+        refused = {"method": method != "auto", "similarity": similarity is not None}
+        refused |= {"max_clusters": max_clusters is not None, "n_clusters": n_clusters is not None}
+        refused |= {"min_size": min_size != 1, "neighbours": neighbours is not None}
+        for name in (name for name, given in refused.items() if given):
+            raise NotSupportedError(
+                f"{name}=... is for partitions; these are draws of feature allocations, whose "
+                "estimate has no such choice. Leave it out.",
+                argument=name,
+            )
+        return estimate_features(
             as_features(draws),
             loss=loss,
             bound=bound,

@@ -1,0 +1,143 @@
+"""Estimates of feature allocations: known minima, enumeration, laws, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import partita as pt
+from feature_cases import f5
+from partita.errors import InvalidInputError, NotSupportedError
+from partita.features.draws import FeatureDraws
+from partita.losses.faro import matchings
+
+COLUMNS = [set(c) for r in range(1, 5) for c in itertools.combinations(range(4), r)]
+
+
+def every_allocation(most):
+    """All multisets of at most ``most`` features of four items."""
+    ways = (itertools.combinations_with_replacement(COLUMNS, k) for k in range(most + 1))
+    return FeatureDraws.from_sets(itertools.chain.from_iterable(ways), n_items=4)
+
+
+@pytest.mark.parametrize(
+    ("a", "minimum", "sets"),
+    [
+        (0.25, 0.8, None),
+        (0.5, 1.3, [((0, 1), (2, 3))]),
+        (0.75, 1.35, [((0, 1), (2, 3))]),
+        (1.0, 1.4, [((0, 1), (2, 3))]),
+        (1.25, 1.4, [((0, 1), (2,)), ((0, 1), (3,))]),
+        (1.5, 1.2, [((0, 1), (2,)), ((0, 1), (3,))]),
+        (1.75, 0.7, [((0,),), ((2,),)]),
+    ],
+)
+def test_minima_of_the_five_draws_at_seven_prices(a, minimum, sets):
+    best = pt.estimate(f5(), loss=pt.FARO(a))
+    assert best.expected_loss == pytest.approx(minimum, abs=1e-12)
+    assert sets is None or best.sets in sets
+    assert best.lower_bound <= minimum + 1e-12
+
+
+def test_the_five_draws_are_proven_at_price_one():
+    best = pt.estimate(f5())
+    assert best.is_proven_optimal
+    assert best.n_features == 2
+    assert best.matched.tolist() == pytest.approx([1.0, 1.0])
+    assert best.membership[:, 0] == pytest.approx([1.0, 0.8, 0.2, 0.0])
+    assert pt.expected_loss(best, f5(), loss="faro") == pytest.approx([best.expected_loss])
+
+
+def test_an_estimate_may_have_more_features_than_any_draw():
+    a, b, c = {0, 1}, {2, 3}, {4, 5}
+    best = pt.estimate(FeatureDraws.from_sets([[a, b], [a, c], [b, c]], n_items=6))
+    assert best.expected_loss == 2.0
+    assert best.sets == ((0, 1), (2, 3), (4, 5))
+
+
+def test_an_item_about_which_partitions_disagree_is_left_out():
+    labels = [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
+    labels += [[1, 1, 2, 2, 2, 2], [1, 2, 2, 3, 3, 3]]
+    best = pt.estimate(FeatureDraws.from_partitions(labels))
+    assert best.expected_loss == pytest.approx(2.2)
+    assert best.sets == ((3, 4, 5), (0, 1))
+
+
+def test_search_finds_and_bounds_respect_the_minimum_of_all_allocations():
+    everything = every_allocation(4)  # an optimum has at most 2 E K / a features
+    rng = np.random.default_rng(4)
+    for case in range(24):
+        n_draws = int(rng.integers(3, 9))
+        chosen = rng.integers(everything.n_draws - 3060, size=n_draws)  # of at most 3 features
+        weights = None if case % 2 else rng.dirichlet(np.ones(n_draws))
+        draws = everything[chosen]._with(weights=weights)
+        loss = pt.FARO((1.0, 1.0, 1.5)[case % 3])
+        # Of draw and candidate the better matching is the same: few passes over all candidates.
+        points = draws.rows_at(range(n_draws))
+        matched = draws.probabilities @ [matchings(point, everything) for point in points]
+        fixed = (2 - loss.a) * draws.probabilities @ draws.n_memberships
+        losses = loss.a * everything.n_memberships + fixed - 2 * matched
+        assert losses[chosen[0]] == pytest.approx(pt.expected_loss(draws[0], draws, loss)[0])
+        least = losses.min()
+        best = pt.estimate(draws, loss=loss, bound=("fast", "tight")[case % 4 == 0])
+        assert best.expected_loss == pytest.approx(least, abs=1e-9)
+        assert best.lower_bound <= least + 1e-9
+
+
+def planted(n, k, n_draws, noise, seed):
+    """Draws around one allocation: memberships flip at random, and a feature is lost sometimes."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((n, k)) < 0.2
+    draws = []
+    for _ in range(n_draws):
+        kept = truth[:, rng.random(k) < 0.9]
+        draws.append((kept ^ (rng.random(kept.shape) < noise))[:, rng.permutation(kept.shape[1])])
+    return truth, pt.FeatureDraws(draws)
+
+
+def test_a_planted_allocation_is_found_by_any_seed_and_number_of_threads():
+    truth, draws = planted(90, 6, 60, 0.05, 1)
+    best = pt.estimate(draws)
+    assert best.expected_loss <= pt.expected_loss(truth, draws, loss="faro")[0] + 1e-9
+    other = pt.estimate(draws, n_jobs=1, rng=0)
+    assert other.allocation.tolist() == best.allocation.tolist()
+    assert other.expected_loss == best.expected_loss
+    assert pt.estimate(draws, rng=7).expected_loss == pytest.approx(best.expected_loss)
+    shuffled = pt.FeatureDraws([draws[m][:, ::-1] for m in range(60)])
+    assert pt.estimate(shuffled).allocation.tolist() == best.allocation.tolist()
+
+
+def test_weights_count_as_copies():
+    weighted = pt.estimate(f5(weights=[3, 1, 1, 1, 2]))
+    copied = pt.estimate(f5()[[0, 0, 0, 1, 2, 3, 4, 4]])
+    assert weighted.expected_loss == pytest.approx(copied.expected_loss)
+    assert weighted.lower_bound == pytest.approx(copied.lower_bound)
+
+
+def test_equal_draws_and_draws_without_features():
+    same = pt.estimate(f5()[[1, 1, 1]])
+    assert same.expected_loss == 0.0
+    assert same.is_proven_optimal
+    empty = pt.estimate(FeatureDraws.from_sets([[], [{0}], []], n_items=2))
+    assert empty.n_features == 0
+    assert empty.allocation.shape == (2, 0)
+    assert "<FeatureEstimate of 2 items" in repr(empty)
+
+
+def test_what_only_partitions_have_is_refused():
+    for argument in ({"n_clusters": 2}, {"min_size": 2}, {"method": "hasse"}):
+        with pytest.raises(NotSupportedError, match="is for partitions"):
+            pt.estimate(f5(), **argument)
+    with pytest.raises(NotSupportedError, match="partitions"):
+        pt.estimate(f5(), loss="vi")
+    with pytest.raises(InvalidInputError, match="starts"):
+        pt.estimate(f5(), starts=[[[1], [0]]])
+
+
+def test_a_time_limit_returns_the_best_so_far():
+    _, draws = planted(90, 6, 60, 0.05, 1)
+    best = pt.estimate(draws, time_limit=1e-9)
+    assert best.search.interrupted
+    assert np.isfinite(best.expected_loss)
