@@ -13,7 +13,7 @@ from partita._progress import Status
 from partita._result import Page, Result
 from partita._text import Kind, above_minimum, counted, listed, words
 from partita._tolerance import SUM
-from partita._validate import Rng, choice_or_none, generator, seconds, whole
+from partita._validate import Rng, choice_or_none, generator, integer, seconds
 from partita.features.bounds import lower_bound
 from partita.features.draws import (
     FeatureDraws,
@@ -196,7 +196,7 @@ def estimate_features(
     measure = loss_for(loss, draws)
     assert isinstance(measure, FARO)
     bound = choice_or_none(bound, "bound", ("auto", "fast", "tight"))
-    n_starts = N_STARTS if n_starts is None else whole(n_starts, "n_starts", least=1)
+    n_starts = N_STARTS if n_starts is None else integer(n_starts, "n_starts", least=1)
     given: list[UInt64s] = []
     if starts is not None:
         own = allocations(starts, argument="starts")
