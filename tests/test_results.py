@@ -64,6 +64,7 @@ RESULTS = {
     "Moments": lambda: fit().cluster_parameters(LABELS[0])["mean"],
     "ChainStacking": lambda: fit().stack_chains(),
     "ModelComparison": lambda: pt.compare([fit(), fit()], new_data=[[0.0], [1.0]]),
+    "PriorSensitivity": lambda: pt.prior_sensitivity(fit(), [pt.DirichletProcess(9.0)]),
     "Reweighting": lambda: fit().reweighted(fit().prior).reweighting,
     "Explanation": lambda: pt.explain(LABELS[0], LABELS[2]),
     "Change": lambda: pt.explain(LABELS[0], LABELS[2]).changes[0],

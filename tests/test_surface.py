@@ -88,7 +88,7 @@ def test_options_are_keyword_only():
         by_position = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         options = {p.name for p in by_position if p.default is not p.empty}
         assert len(by_position) <= 3, name
-        assert options <= {"B", "draws", "loss", "losses"}, name
+        assert options <= {"B", "draws", "loss", "losses", "priors"}, name
 
 
 def signatures():

@@ -84,6 +84,7 @@ from partita.samplers.priors import ProductPartition as ProductPartition
 from partita.samplers.priors import concentration_for as concentration_for
 from partita.samplers.product import Product as Product
 from partita.samplers.sample import sample as sample
+from partita.samplers.sensitivity import prior_sensitivity as prior_sensitivity
 from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
 from partita.search.clusters_curve import clusters_curve as clusters_curve
 from partita.search.compare_losses import compare_losses as compare_losses

@@ -84,15 +84,19 @@ class ReweightingError(PartitaError, ValueError):
     ----------
     n_effective : float
         Kish's effective number of draws under the weights.
+    ess : float
+        The effective number with the correlation within chains.
     k_hat : float
         Shape of the weights' Pareto tail; NaN where it was not fitted.
     """
 
     argument = "prior"
 
-    def __init__(self, *args: object, n_effective: float, k_hat: float, **options: Any) -> None:
+    def __init__(
+        self, *args: object, n_effective: float, ess: float, k_hat: float, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
-        self.n_effective, self.k_hat = n_effective, k_hat
+        self.n_effective, self.ess, self.k_hat = n_effective, ess, k_hat
 
 
 class NotSupportedError(PartitaError, TypeError):

@@ -35,6 +35,7 @@ from partita.samplers.chains import Settings as Settings
 from partita.samplers.compare import ChainStacking as ChainStacking
 from partita.samplers.compare import ModelComparison as ModelComparison
 from partita.samplers.predict import Density as Density
+from partita.samplers.sensitivity import PriorSensitivity as PriorSensitivity
 from partita.samplers.sensitivity import Reweighting as Reweighting
 from partita.search.clusters_curve import ClustersCurve as ClustersCurve
 from partita.search.compare_losses import EstimatesByLoss as EstimatesByLoss

@@ -306,3 +306,13 @@ def test_kernels_are_compared_and_the_best_is_fitted(place, partita, without_rep
         assert "--compare" in refused.stderr
     mixed = partita(*options, "--compare", "normal,poisson", "--out", "d")
     assert mixed.exit_code != 0
+
+
+def test_other_priors_are_asked(place, partita, without_report):
+    options = ("--columns", "x,y", "--draws", 400, "--chains", 2, "--concentration", 1)
+    result = partita("fit", "data.csv", *options, "--sensitivity", "--out", "s")
+    assert result.exit_code == 0, result.stderr
+    assert "Another prior: " in result.stdout
+    table = pd.read_csv("s/sensitivity.csv")
+    assert "DirichletProcess(1)" in set(table["prior"])
+    assert (table["n_surviving"] >= 0).all()

@@ -85,6 +85,7 @@ Examples:
   $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
   $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
   $ partita fit data.csv --names id --kernel hierarchical --prior mfm --weight F --out learned
+  $ partita fit data.csv --names id --concentration 1 --sensitivity --out priors
   $ partita fit data.csv --names id --checkpoint run.npz --out long
   $ partita fit data.csv --names id --resume run.npz --draws 2000 --out longer"""
 )
@@ -133,6 +134,11 @@ Examples:
 @click.option(
     "--dynamic", is_flag=True, help="Of mfm: the weight is divided by the number of components."
 )
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Say over which priors the estimate stays, from the same draws. Default: where cheap.",
+)
 @whole_option("--draws", help="Draws to keep from each chain.", default=2_000)
 @whole_option(
     "--burn-in", help="Iterations of each chain before the first draw.", least=0, default=1_000
@@ -178,6 +184,7 @@ def fit(
     compare: str | None,
     settings: tuple[str, ...],
     prior: str,
+    sensitivity: bool,
     checkpoint: str | None,
     resume: str | None,
     dry_run: bool,
@@ -209,6 +216,7 @@ def fit(
     written += ("report.html",) if report is None else ()
     compared = _compared_names(compare, kernel, settings)
     written += ("models.csv",) if compared else ()
+    written += ("sensitivity.csv",) if sensitivity else ()
     check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
@@ -235,9 +243,14 @@ def fit(
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
+            choices["sensitivity"] = sensitivity or None
             summary = make_summary(made, None, choices, seed=seed, jobs=jobs)
             with filled(out, force=force) as directory:
                 write_summary(summary, directory, similarity, one_based=one_based)
+                if sensitivity and (priors := summary.sensitivity) is not None:
+                    numbers = priors.to_columns()
+                    rows = zip(priors.priors, *numbers.values(), strict=True)
+                    write_table(directory / "sensitivity.csv", ("prior", *numbers), rows)
                 if figures is not None:
                     write_figures(summary, made, directory, figures)
                 if report is None:

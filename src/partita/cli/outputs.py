@@ -130,7 +130,7 @@ SUMMARY_FILES = (
 FIT_FILES = ("draws.npz", "fit.npz")
 FIGURES = (
     *("similarity", "ball", "distances", "n_clusters", "items", "posterior_map", "ensemble_map"),
-    *("traces", "core", "profiles", "estimate"),
+    *("traces", "core", "profiles", "estimate", "sensitivity"),
 )
 
 
@@ -385,6 +385,8 @@ def write_figures(
         figures["traces"] = partial(plots.traces, source, estimate=summary.estimate, n_jobs=n_jobs)
     if summary.core is not None:
         figures["core"] = partial(plots.core, summary)
+    if summary.sensitivity is not None:
+        figures["sensitivity"] = partial(plots.prior_sensitivity, summary.sensitivity)
     if summary.profiles is not None:
         figures["profiles"] = partial(plots.profiles, summary)
     if summary.data is not None:

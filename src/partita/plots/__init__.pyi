@@ -20,6 +20,7 @@ from partita.plots._price_path import clusters_curve as clusters_curve
 from partita.plots._price_path import compare_losses as compare_losses
 from partita.plots._price_path import persistence as persistence
 from partita.plots._price_path import price_path as price_path
+from partita.plots._price_path import prior_sensitivity as prior_sensitivity
 from partita.plots._representatives import by_run as by_run
 from partita.plots._representatives import representatives as representatives
 from partita.plots._representatives import representatives_curve as representatives_curve

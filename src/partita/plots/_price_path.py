@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._text import counted, with_unit, words
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Int32s, Ints
-from partita.labels import LabelsLike, as_labels
+from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots._style import (
     GREY,
     INK,
@@ -29,6 +29,7 @@ from partita.plots._style import (
     whole_ticks,
 )
 from partita.representative.modes import STANDS_OUT, Modes
+from partita.samplers.sensitivity import PriorSensitivity
 from partita.search.clusters_curve import STANDARD_ERRORS, ClustersCurve
 from partita.search.compare_losses import EstimatesByLoss
 from partita.search.price_path import PricePath
@@ -98,12 +99,19 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
     the next lower one, and so on; the clusters of a column stand in the order
     of the mean places of their items.
     """
-    labels = path.labels
     edges = np.concatenate(([path.low], path.breakpoints, [path.high]))
+    own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
     gaps = np.minimum(_GAP * (path.high - path.low), 0.6 * np.diff(edges))
+    return stacked_clusters(path.labels, edges, gaps, own)
+
+
+def stacked_clusters(
+    labels: Labels, edges: NDArray[np.float64], gaps: NDArray[np.float64], own: int
+) -> tuple[list[Column], list[Ribbon]]:
+    """Partitions side by side, between edges and less gaps, coloured outwards from the own one."""
     half = np.concatenate(([0.0], np.minimum(gaps[:-1], gaps[1:]) / 2, [0.0]))
     place = np.argsort(np.lexsort(labels))
-    indices = _colours(path)
+    indices = _colours(labels, own)
     columns, ribbons = [], []
     for j, row in enumerate(labels):
         sizes = np.bincount(row)
@@ -121,12 +129,11 @@ def prepare_price_path(path: PricePath) -> tuple[list[Column], list[Ribbon]]:
     return columns, ribbons
 
 
-def _colours(path: PricePath) -> list[Ints]:
-    """Colour indices that follow clusters outwards from the corner of the loss's own price."""
-    own = int(np.searchsorted(path.breakpoints, path.loss.price, side="right"))
-    order = [own, *range(own - 1, -1, -1), *range(own + 1, len(path))]
-    found = colour_indices([path.labels[j] for j in order])
-    return [found[order.index(j)] for j in range(len(path))]
+def _colours(labels: Labels, own: int) -> list[Ints]:
+    """Colour indices that follow clusters outwards from the own partition."""
+    order = [own, *range(own - 1, -1, -1), *range(own + 1, len(labels))]
+    found = colour_indices([labels[j] for j in order])
+    return [found[order.index(j)] for j in range(len(labels))]
 
 
 def _ribbons(one: Column, two: Column, first: Int32s, second: Int32s) -> list[Ribbon]:
@@ -266,6 +273,64 @@ def _mark_estimate(axes: Axes, path: PricePath, estimate: LabelsLike | None) -> 
         return f"How many clusters? {k:,}, at the price {stable.low:.2f} only"
     prices = f"{stable.low:.2f} to {stable.high:.2f}"
     return f"How many clusters? {k:,}, for prices from {prices}"
+
+
+def prior_sensitivity(source: PriorSensitivity, *, ax: Axes | None = None) -> Axes:
+    """The estimate under each prior as a column, in the manner of the price path.
+
+    Bands are clusters, as high as they have items; between columns they split and merge. Above
+    each column stand its number of clusters and the posterior mean number. The prior of the draws
+    has a bracket. Single items are grey; priors that the draws say too little about are named.
+
+    Parameters
+    ----------
+    source : PriorSensitivity
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 100
+    >>> one, half = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
+    >>> ax = pt.plots.prior_sensitivity(pt.prior_sensitivity(draws, [half], from_prior=one))
+    >>> ax.get_title(loc="left")
+    'Would another prior say the same? 2 of 2 do'
+    """
+    library("figure")
+    of_kind(source, PriorSensitivity, "a PriorSensitivity. partita.prior_sensitivity makes one.")
+    n, n_items = len(source), source.labels.shape[1]
+    columns, ribbons = stacked_clusters(
+        source.labels, np.arange(n + 1.0), np.full(n, 0.25), source.own
+    )
+    axes = one_axes(ax, width=7.2, height=4.2)
+    _draw_bands(axes, columns, ribbons)
+    for m in range(n):
+        text = f"{source.n_clusters[m]}\n({source.expected_clusters[m]:.1f})"
+        remark(axes, text, (m + 0.5, n_items), (0.0, 2.0), ha="center", color=INK)
+    y = -0.035 * n_items
+    own = (source.own + 0.15, source.own + 0.85)
+    axes.plot(own, [y, y], color=INK, linewidth=1.6, marker="|")
+    axes.set_xlim(0.0, float(n))
+    axes.set_ylim(-0.09 * n_items, 1.14 * n_items)
+    ticks = [
+        f"{scale:.3g}" if np.isfinite(scale) else name.replace("(", "\n(", 1)
+        for scale, name in zip(source.scale, source.priors, strict=True)
+    ]
+    axes.set_xticks(np.arange(n) + 0.5, ticks, fontsize=SMALL)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(source.parameter or "prior")
+    plain(axes)
+    note = "clusters of the estimate (posterior mean number); bracket: the prior of the draws"
+    if source.refused:
+        note += f"\ntoo little is said about {', '.join(source.refused)}"
+    headline(axes, f"Would another prior say the same? {int(source.same.sum())} of {n} do", note)
+    return axes
 
 
 def clusters_curve(source: ClustersCurve, *, ax: Axes | None = None) -> Axes:

@@ -125,6 +125,8 @@ def pictures(summary: Summary) -> dict[str, str]:
             found["curve"] = _curve(summary.curve)
         if summary.path is not None:
             found["path"] = _path(summary, summary.path)
+        if summary.sensitivity is not None:
+            found["priors"] = _svg("priors", plots.prior_sensitivity(summary.sensitivity))
         if summary.core is not None:
             found["core"] = _svg("core", plots.core(summary.core))
         if summary.profiles is not None:
@@ -411,6 +413,8 @@ class Content:
     clusters: Table
     holds: Holds | None
     how_many: HowMany | None
+    priors: Table | None
+    priors_text: str
     profiles: Table | None
     diagnostics: Table | None
     """None of an ensemble."""
@@ -460,6 +464,8 @@ def prepare(summary: Summary) -> Content:
         clusters=tables.clusters(summary),
         holds=holds(summary),
         how_many=how_many(summary),
+        priors=tables.sensitivity(summary),
+        priors_text="" if summary.sensitivity is None else summary.sensitivity.sentence,
         profiles=None if profiles is None else profile_table(profiles),
         diagnostics=tables.diagnostics(summary),
         representatives=tables.representatives(summary),

@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita._result import Result
-from partita._validate import unexpected
-from partita.draws import Draws
+from partita._result import Page, Result, Table
+from partita._text import brief, counted, in_list, in_unit, percent
+from partita._validate import Rng, unexpected
+from partita.credible.ball import clean_prob, credible_ball
+from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
 from partita.kernels.arrays import Floats, Ints
+from partita.labels import DrawsLike, Labels, LabelsLike, data_frame
+from partita.losses.base import Loss
+from partita.losses.builtin import VI
+from partita.losses.evaluate import as_loss
 from partita.mcmc import MAX_K_HAT, ess_mean, is_doubtful, pareto_smoothed
-from partita.samplers.priors import PartitionPrior
+from partita.posterior import Posterior
+from partita.samplers.finite_mixture import FiniteMixture
+from partita.samplers.priors import (
+    DirichletProcess,
+    Gamma,
+    PartitionPrior,
+    PitmanYor,
+    concentration_for,
+)
 from partita.scan import Block, by_chain, concatenated, map_blocks, shapes_of, weighted_error
+from partita.search.estimate import estimate as estimate_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from partita.samplers.fit import Fit
 
 MIN_EFFECTIVE = 100.0
 """Effective draws below which draws are not reweighted."""
@@ -100,6 +123,7 @@ def reweight(draws: Draws, prior: PartitionPrior, from_prior: PartitionPrior | N
             f"({MIN_EFFECTIVE:.0f} are needed), k-hat is {record.k_hat:.2f} (at most "
             f"{MAX_K_HAT:g}). Run anew under that prior, or take one that is closer.",
             n_effective=record.n_effective,
+            ess=record.ess,
             k_hat=record.k_hat,
         )
     return found
@@ -128,6 +152,7 @@ def importance_weights(draws: Draws, prior: PartitionPrior, from_prior: Partitio
         raise ReweightingError(
             f"no draw is possible under {prior!r}. Run anew under that prior.",
             n_effective=0.0,
+            ess=0.0,
             k_hat=math.nan,
         )
     smoothed, k_hat = _smoothed(draws, log_ratio, base)
@@ -163,6 +188,7 @@ def _check_support(prior: PartitionPrior, from_prior: PartitionPrior, n_items: i
             f"{from_prior!r} allows {allowed} clusters at most, {prior!r} allows more: no weights "
             "make up for clusterings that were never drawn. Run anew under that prior.",
             n_effective=0.0,
+            ess=0.0,
             k_hat=math.inf,
         )
 
@@ -206,3 +232,527 @@ def sizes_of(draws: Draws) -> Ints:
         return (np.bincount(rows.ravel(), minlength=most * len(rows)).reshape(-1, most),)
 
     return concatenated(map_blocks(counted, draws))[0]
+
+
+# ---------------------------------------------------------------- a grid of priors
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PriorSensitivity(Result):
+    """What would be reported under other priors. Made by :func:`prior_sensitivity`.
+
+    One entry per prior to which the draws could be reweighted; the prior of the draws is among
+    them. Priors of the grid come in the order of their concentration.
+
+    Attributes
+    ----------
+    priors : tuple of str, length n_priors
+    scale : ndarray of float, shape (n_priors,)
+        Concentration (of a learned one its prior mean) or weight; NaN for priors that are not
+        of the draws' own kind.
+    parameter : str
+        What ``scale`` is: "concentration", "prior mean of the concentration", "weight", …
+    own : int
+        Position of the prior of the draws.
+    labels : ndarray of int, shape (n_priors, n_items)
+        The estimate under each prior.
+    n_clusters : ndarray of int64, shape (n_priors,)
+        Of these estimates.
+    distance : ndarray of float, shape (n_priors,)
+        To the reported estimate, in ``loss``.
+    excess, excess_mcse : ndarray of float, shape (n_priors,)
+        Expected loss of the reported estimate under the prior above that of its own estimate, and
+        the Monte Carlo error: within two of these the draws cannot tell the two apart.
+    expected_clusters, expected_clusters_mcse : ndarray of float, shape (n_priors,)
+        Posterior mean of the number of clusters, and its Monte Carlo error.
+    radius : ndarray of float, shape (n_priors,)
+        Of the credible ball around each estimate.
+    jaccard : ndarray of float, shape (n_priors, n_reported)
+        Of each reported cluster with the nearest one of the estimate; 1 where it is there as it is.
+    n_effective, ess : ndarray of float, shape (n_priors,)
+        Effective draws, by Kish and with the correlation within chains.
+    log_evidence_ratio, log_evidence_ratio_mcse : ndarray of float, shape (n_priors,)
+        Of each prior to that of the draws.
+    refused : tuple of str
+        Priors about which the draws say too little.
+    refused_scale, refused_effective, refused_k_hat : ndarray of float, shape (n_refused,)
+        Their scales, and the effective draws and k-hat of their weights.
+    estimate : ndarray of int, shape (n_items,)
+        What is reported.
+    loss : Loss
+        The metric of distances and radii.
+    prob : float
+        Of the balls.
+    """
+
+    priors: tuple[str, ...]
+    scale: Floats
+    parameter: str
+    own: int
+    labels: Labels
+    n_clusters: NDArray[np.int64]
+    distance: Floats
+    excess: Floats
+    excess_mcse: Floats
+    expected_clusters: Floats
+    expected_clusters_mcse: Floats
+    radius: Floats
+    jaccard: Floats
+    n_effective: Floats
+    ess: Floats
+    log_evidence_ratio: Floats
+    log_evidence_ratio_mcse: Floats
+    refused: tuple[str, ...]
+    refused_scale: Floats
+    refused_effective: Floats
+    refused_k_hat: Floats
+    estimate: Labels
+    loss: Loss
+    prob: float
+
+    def __len__(self) -> int:
+        return len(self.priors)
+
+    @property
+    def same(self) -> NDArray[np.bool_]:
+        """Under which priors the estimate is the reported one, (n_priors,)."""
+        return np.asarray(self.distance < 1e-9)
+
+    @property
+    def alike(self) -> NDArray[np.bool_]:
+        """Where it is, or the draws cannot tell the two apart: within two Monte Carlo errors."""
+        return np.asarray(self.same | (self.excess <= 2.0 * self.excess_mcse))
+
+    @property
+    def survives(self) -> NDArray[np.bool_]:
+        """Which reported clusters have one that is nearly theirs (Jaccard 0.5), (n_priors, k)."""
+        return np.asarray(self.jaccard >= _SURVIVES)
+
+    @property
+    def sentence(self) -> str:
+        """What to write: over which priors the reported clusters are the estimate."""
+        k = int(self.estimate.max()) + 1
+        subject = f"The {k:,} clusters are" if k > 1 else "One cluster is"
+        on_scale = np.flatnonzero(np.isfinite(self.scale)).tolist()
+        others = np.flatnonzero(~np.isfinite(self.scale)).tolist()
+        where, away = [], []
+        if len(on_scale) > 1:
+            low = high = on_scale.index(self.own)
+            while low > 0 and self.same[on_scale[low - 1]]:
+                low -= 1
+            while high + 1 < len(on_scale) and self.same[on_scale[high + 1]]:
+                high += 1
+            first, last = (f"{self.scale[on_scale[at]]:.3g}" for at in (low, high))
+            values = f"all {high - low + 1} values of the {self.parameter} tried from {first} to"
+            where.append(
+                f"at {values} {last}" if low < high else f"at the {self.parameter} {first}"
+            )
+            beside = [at for at in (low - 1, high + 1) if 0 <= at < len(on_scale)]
+            away = [(f"at {self.scale[on_scale[at]]:.3g}", on_scale[at]) for at in beside]
+        elif not others:
+            where.append(f"under {self.priors[self.own]}")
+        if agreeing := [self.priors[m] for m in others if self.same[m]]:
+            where.append(f"under {in_list(agreeing)}")
+        away += [(f"under {self.priors[m]}", m) for m in others if not self.same[m]]
+        parts = [f"{subject} the estimate {' and '.join(where)}"] if where else []
+        parts += [
+            f"{at} it has {counted(int(self.n_clusters[m]), 'cluster')}{self._away(m)}"
+            for at, m in away
+        ]
+        said = "; ".join(parts)
+        said = said[0].upper() + said[1:]
+        beyond = [
+            name if math.isnan(scale) else f"{scale:.3g}"
+            for name, scale in zip(self.refused, self.refused_scale, strict=True)
+        ]
+        if beyond:
+            said += f". The draws say too little about {in_list(beyond)}: run anew"
+        return f"{said}."
+
+    def _away(self, at: int) -> str:
+        """How far an estimate is from the reported one, and whether that is more than noise."""
+        away = in_unit(brief(float(self.distance[at])), self.loss.unit)
+        noise = ", within Monte Carlo error" if self.alike[at] else ""
+        return f" ({away} away{noise})"
+
+    def table(self) -> Table:
+        """One row per prior, as text."""
+        rows: list[tuple[str, ...]] = [
+            (
+                f"{name} (own)" if m == self.own else name,
+                f"{self.n_clusters[m]:,}",
+                brief(float(self.distance[m])),
+                f"{int(self.survives[m].sum())} of {self.jaccard.shape[1]}",
+                f"{self.expected_clusters[m]:.2f} ± {self.expected_clusters_mcse[m]:.2f}",
+                brief(float(self.radius[m])),
+                f"{self.log_evidence_ratio[m]:.2f} ± {self.log_evidence_ratio_mcse[m]:.2f}",
+                f"{min(self.ess[m], self.n_effective[m]):,.0f}",
+            )
+            for m, name in enumerate(self.priors)
+        ]
+        rows += [
+            (
+                name,
+                *["–"] * 6,
+                f"{left:,.0f}: refused" if left < MIN_EFFECTIVE else f"k-hat {k_hat:.2f}: refused",
+            )
+            for name, left, k_hat in zip(
+                self.refused, self.refused_effective, self.refused_k_hat, strict=True
+            )
+        ]
+        columns = (
+            *("Prior", "Clusters", "Distance", "Clusters that survive", "Mean number"),
+            *(f"{percent(self.prob)} radius", "Log evidence ratio", "Effective draws"),
+        )
+        caption = "The estimate under other priors, from the same draws with other weights."
+        return Table(caption, columns, tuple(rows))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """One entry per prior, by name."""
+        names = (
+            *("scale", "n_clusters", "distance", "excess", "excess_mcse", "expected_clusters"),
+            *("expected_clusters_mcse", "radius", "n_effective", "ess", "log_evidence_ratio"),
+            "log_evidence_ratio_mcse",
+        )
+        found = {name: getattr(self, name).tolist() for name in names}
+        found["n_surviving"] = self.survives.sum(axis=1).tolist()
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per prior."""
+        return data_frame(self.to_columns(), of="priors", index=self.priors, name="prior")
+
+    def __repr__(self) -> str:
+        same = f"{int(self.same.sum())} of {len(self)} priors"
+        return (
+            f"<PriorSensitivity: the reported estimate under {same}, {len(self.refused)} refused>"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.table().text()}\n{self.sentence}"
+
+    def _page(self) -> Page:
+        return Page("Would another prior say the same?", (), [self.table()], (), [self.sentence])
+
+
+_SURVIVES = 0.5
+"""Jaccard similarity from which on a reported cluster has survived, as in cluster_uncertainty."""
+
+_STEPS = 4
+"""Times that a concentration is halved, and doubled, at most."""
+
+
+def prior_sensitivity(
+    source: Fit | DrawsLike,
+    priors: Sequence[PartitionPrior] | None = None,
+    *,
+    from_prior: PartitionPrior | None = None,
+    estimate: LabelsLike | None = None,
+    loss: str | Loss = "vi",
+    prob: float = 0.95,
+    rng: Rng | None = None,
+    n_jobs: int | None = None,
+) -> PriorSensitivity:
+    """Would another prior say the same? The estimate under a grid of priors, from the same draws.
+
+    The draws are reweighted to each prior (:meth:`Fit.reweighted`), and the estimate is searched
+    again under these weights. By default the concentration is halved and doubled until the draws
+    say too little about it, four times at most, and a Dirichlet or Pitman–Yor process is exchanged
+    for a mixture of finite mixtures with as many expected clusters, and the other way round.
+
+    Parameters
+    ----------
+    source : Fit, or anything as_draws accepts
+    priors : sequence of PartitionPrior, optional
+        The grid, in place of the default one.
+    from_prior : PartitionPrior, optional
+        The prior of the draws, where they are not those of a fit.
+    estimate : array_like, shape (n_items,), or an estimate, optional
+        What is reported; by default the estimate under the draws' own prior.
+    loss : str or Loss
+        Of the estimates. Distances and radii are in it, or in VI where it is not a metric.
+    prob : float
+        Of the credible balls.
+    rng : int, SeedSequence or Generator, optional
+        Seed of the searches; the same by default.
+    n_jobs : int, optional
+        Threads; by default every core.
+
+    Returns
+    -------
+    PriorSensitivity
+        For each prior the estimate, its distance to the reported one, which reported clusters
+        survive, the mean number of clusters, the radius of the ball, the ratio of evidences and
+        the effective number of draws; ``sentence`` for the paper. :func:`partita.plots` draws it.
+
+    Notes
+    -----
+    Priors that the draws say too little about are refused, and named. What is said holds for the
+    priors tried: nothing is claimed between them. Cost: one search and one ball for each prior.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> one = pt.DirichletProcess(1.0)
+    >>> fit = pt.sample(pt.datasets.galaxies(), prior=one, draws=500, chains=4, rng=0)
+    >>> found = pt.prior_sensitivity(fit, [pt.DirichletProcess(0.5)])
+    >>> found.priors
+    ('DirichletProcess(0.5)', 'DirichletProcess(1)')
+    """
+    draws, own = _draws_and_prior(source, from_prior)
+    chosen, level = as_loss(loss), clean_prob(prob)
+    if estimate is None:
+        found = estimate_of(draws, loss=chosen, bound=None, rng=rng, n_jobs=n_jobs, progress=False)
+        reported = found.labels
+    else:
+        reported = draws.clean(estimate, "estimate")
+    grid = _Grid(draws, own)
+    if priors is None:
+        grid.fill(_STEPS)
+    else:
+        for prior in _clean_priors(priors):
+            grid.add(prior)
+    return _over(grid, reported, chosen, level, rng, n_jobs)
+
+
+def brief_sensitivity(
+    fit: Fit, reported: Labels, loss: Loss, prob: float, rng: Rng | None, n_jobs: int | None
+) -> PriorSensitivity:
+    """As ``prior_sensitivity``, with the concentration halved and doubled once."""
+    grid = _Grid(fit.draws, fit.prior)
+    grid.fill(1)
+    return _over(grid, reported, loss, prob, rng, n_jobs)
+
+
+def is_quick(prior: PartitionPrior) -> bool:
+    """Whether there is a default grid, and probabilities of many partitions take no time.
+
+    Those of mixtures that learn their weight take up to a millisecond for each draw.
+    """
+    if isinstance(prior, FiniteMixture):
+        return isinstance(prior.weight, float) and not prior.dynamic
+    return isinstance(prior, (DirichletProcess, PitmanYor))
+
+
+def _over(
+    grid: _Grid, reported: Labels, loss: Loss, prob: float, rng: Rng | None, n_jobs: int | None
+) -> PriorSensitivity:
+    """What is reported under each prior of a grid."""
+    metric = loss if loss.is_metric else VI()
+    reported = np.asarray(reported, np.int32)
+    entries, own = grid.ordered()
+    search: dict[str, Any] = {"loss": loss, "bound": None, "rng": rng, "n_jobs": n_jobs}
+    rows = [
+        _under(found, reported, metric, prob, None if m == own else {**search, "progress": False})
+        for m, (_, found) in enumerate(entries)
+    ]
+    columns: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    refused = grid.refused
+    return PriorSensitivity(
+        priors=tuple(named(prior) for prior, _ in entries),
+        scale=np.array([grid.scale(prior) for prior, _ in entries]),
+        parameter=_parameter(grid.own),
+        own=own,
+        refused=tuple(named(prior) for prior, _ in refused),
+        refused_scale=np.array([grid.scale(prior) for prior, _ in refused], np.float64),
+        refused_effective=np.array([min(e.n_effective, e.ess) for _, e in refused], np.float64),
+        refused_k_hat=np.array([error.k_hat for _, error in refused], np.float64),
+        estimate=reported,
+        loss=metric,
+        prob=prob,
+        **columns,
+    )
+
+
+def _draws_and_prior(source: Any, from_prior: Any) -> tuple[Draws, PartitionPrior]:
+    from partita.samplers.fit import Fit
+
+    if isinstance(source, Fit) and from_prior is None:
+        return source.draws, source.prior
+    draws = as_draws(source)
+    if from_prior is None:
+        raise InvalidInputError(
+            "these draws do not say under which prior they were made. Give it: "
+            "prior_sensitivity(draws, from_prior=pt.DirichletProcess(1.0)), say.",
+            argument="from_prior",
+        )
+    if not isinstance(from_prior, PartitionPrior):
+        raise unexpected(from_prior, "from_prior", _PRIORS)
+    return draws, from_prior
+
+
+def _clean_priors(priors: Any) -> list[PartitionPrior]:
+    found = list(priors) if isinstance(priors, Sequence) else [priors]
+    if not found or not all(isinstance(prior, PartitionPrior) for prior in found):
+        raise unexpected(priors, "priors", f"a list of {_PRIORS}")
+    return found
+
+
+class _Grid:
+    """Priors with the draws reweighted to them; its own is the first of them."""
+
+    def __init__(self, draws: Draws, own: PartitionPrior) -> None:
+        self.draws, self.own = draws, own
+        self.entries: list[tuple[PartitionPrior, Draws]] = [(own, draws)]
+        self.refused: list[tuple[PartitionPrior, ReweightingError]] = []
+
+    def add(self, prior: PartitionPrior) -> bool:
+        """Whether the draws say enough about a prior."""
+        if prior == self.own:
+            return True
+        try:
+            found = reweight(self.draws, prior, self.own)
+        except ReweightingError as error:
+            self.refused.append((prior, error))
+            return False
+        self.entries.append((prior, found))
+        return True
+
+    def fill(self, n_steps: int) -> None:
+        """Halve and double until refused, and take the other kind of prior."""
+        other = _other_kind(self.own, self.draws.n_items)
+        if other is None:
+            raise InvalidInputError(
+                f"{named(self.own)} has no concentration to halve and double; say which priors to "
+                "try: priors=[pt.DirichletProcess(1.0), …].",
+                argument="priors",
+            )
+        for factor in (0.5, 2.0):
+            steps = (_scaled(self.own, factor**step) for step in range(1, n_steps + 1))
+            all(self.add(prior) for prior in steps)  # ends at the first that is refused
+        self.add(other)
+
+    def scale(self, prior: PartitionPrior) -> float:
+        """The concentration or weight of a prior of the draws' own kind; else NaN."""
+        alike = type(prior) is type(self.own) and _shape(prior) == _shape(self.own)
+        return _scale(prior) if alike else math.nan
+
+    def ordered(self) -> tuple[list[tuple[PartitionPrior, Draws]], int]:
+        """Entries by their scale, those of other kinds last; and where its own is."""
+        order = sorted(range(len(self.entries)), key=lambda m: self._key(m))
+        return [self.entries[m] for m in order], order.index(0)
+
+    def _key(self, m: int) -> tuple[bool, float]:
+        scale = self.scale(self.entries[m][0])
+        return math.isnan(scale), 0.0 if math.isnan(scale) else scale
+
+
+_ATTRIBUTE = {
+    DirichletProcess: "concentration",
+    PitmanYor: "concentration",
+    FiniteMixture: "weight",
+}
+
+
+def _parameter(prior: PartitionPrior) -> str:
+    """What ``_scale`` is, in words."""
+    name = _ATTRIBUTE.get(type(prior), "")
+    if not name:
+        return ""
+    return name if isinstance(getattr(prior, name), float) else f"prior mean of the {name}"
+
+
+def _scale(prior: PartitionPrior) -> float:
+    """The concentration or weight, or the mean of its prior."""
+    name = _ATTRIBUTE.get(type(prior))
+    value = getattr(prior, name) if name else math.nan
+    value = value.mean if isinstance(value, Gamma) else value
+    return value if isinstance(value, float) else math.nan
+
+
+def _shape(prior: PartitionPrior) -> Any:
+    """All of a prior but its scale: equal for the priors of one axis."""
+    name = _ATTRIBUTE.get(type(prior))
+    if name is None or not math.isfinite(_scale(prior)):
+        return None
+    value = getattr(prior, name)
+    one: Any = Gamma(value.shape, value.shape) if isinstance(value, Gamma) else 1.0
+    return replace(prior, **{name: one})  # type: ignore[type-var]
+
+
+def _scaled(prior: PartitionPrior, factor: float) -> PartitionPrior:
+    """The prior with its concentration or weight times a factor; of a learned one, its mean."""
+    name = _ATTRIBUTE[type(prior)]
+    value: Any = getattr(prior, name)
+    if isinstance(value, Gamma):
+        value = Gamma(value.shape, value.rate / factor)
+    elif isinstance(value, float):  # of a Pitman–Yor process its distance from −discount
+        shift = getattr(prior, "discount", 0.0) if value <= 0.0 else 0.0
+        value = (value + shift) * factor - shift
+    else:  # an F law has no scale: its middle is where chains start
+        value = factor * (value.mode or 1.0)
+    return replace(prior, **{name: value})  # type: ignore[type-var]
+
+
+def _other_kind(prior: PartitionPrior, n_items: int) -> PartitionPrior | None:
+    """A finite mixture for a process and a Dirichlet process for it, with as many clusters."""
+    if isinstance(prior, (DirichletProcess, PitmanYor)):
+        return FiniteMixture(mean_components=max(round(prior.expected_clusters(n_items), 1), 1.5))
+    if isinstance(prior, FiniteMixture):
+        expected = min(max(prior.expected_clusters(n_items), 1.01), 0.99 * n_items)
+        return DirichletProcess(float(f"{concentration_for(expected, n_items=n_items):.3g}"))
+    return None
+
+
+def named(prior: PartitionPrior) -> str:
+    """A prior in few words: DirichletProcess(0.5), FiniteMixture(1, mean_components=5)."""
+    if isinstance(prior, DirichletProcess):
+        return f"DirichletProcess({_brief(prior.concentration)})"
+    if isinstance(prior, PitmanYor):
+        return f"PitmanYor({_brief(prior.concentration)}, {prior.discount:g})"
+    if isinstance(prior, FiniteMixture) and prior.components is None:
+        dynamic = ", dynamic" if prior.dynamic else ""
+        mean = f"mean_components={prior.mean_components:g}"
+        return f"FiniteMixture({_brief(prior.weight)}, {mean}{dynamic})"
+    text = repr(prior)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    numbers = [f"{getattr(value, name):.4g}" for name in value.__dataclass_fields__]
+    return f"{type(value).__name__}({', '.join(numbers)})"
+
+
+def _under(
+    draws: Draws, reported: Labels, metric: Loss, prob: float, search: dict[str, Any] | None
+) -> dict[str, Any]:
+    """What is reported under one prior; without a search, under the draws' own."""
+    n_jobs = None if search is None else search["n_jobs"]
+    posterior = Posterior(draws, n_jobs)
+    labels = reported
+    if search is not None:
+        labels = estimate_of(posterior, starts=reported, **search).labels
+    ball = credible_ball(posterior, labels, prob=prob, loss=metric, n_jobs=n_jobs)
+    k = draws.n_clusters.astype(np.float64)
+    more = posterior.distances(metric, reported) - posterior.distances(metric, labels)
+    record = draws.reweighting if search is not None else None
+    return {
+        "labels": np.asarray(labels, np.int32),
+        "n_clusters": int(labels.max()) + 1,
+        "distance": float(_between(metric, reported, labels)),
+        "excess": float(draws.probabilities @ more),
+        "excess_mcse": weighted_error(draws, more),
+        "expected_clusters": float(draws.probabilities @ k),
+        "expected_clusters_mcse": weighted_error(draws, k),
+        "radius": ball.radius,
+        "jaccard": _jaccards(reported, labels),
+        "n_effective": draws.n_effective,
+        "ess": _effective(draws, draws.probabilities) if record is None else record.ess,
+        "log_evidence_ratio": 0.0 if record is None else record.log_evidence_ratio,
+        "log_evidence_ratio_mcse": 0.0 if record is None else record.log_evidence_ratio_mcse,
+    }
+
+
+def _between(metric: Loss, a: Labels, b: Labels) -> float:
+    rows = np.asarray(b, np.int32)[None, :]
+    return float(metric.against(a.size)(a, rows, np.array([int(b.max()) + 1]))[0])
+
+
+def _jaccards(reported: Labels, found: Labels) -> Floats:
+    """Of each reported cluster with the nearest one of another partition."""
+    table = np.zeros((int(reported.max()) + 1, int(found.max()) + 1))
+    np.add.at(table, (reported, found), 1.0)
+    union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
+    return np.asarray((table / union).max(axis=1))

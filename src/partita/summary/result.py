@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
+    from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.price_path import PricePath
 
 
@@ -128,6 +129,8 @@ class Summary(Result):
     curve : ClustersCurve or None
         The best partition for numbers of clusters around the estimate's, where
         it was asked for or is cheap; see ``path`` of :func:`summarize`.
+    sensitivity : PriorSensitivity or None
+        What other priors would say, of a fit, where it was asked for or is cheap.
     missing : tuple of str
         What the time limit or Ctrl-C left out. The uncertainty of items and clusters and the
         estimates for comparison are then made when they are asked for; the others are None.
@@ -168,6 +171,7 @@ class Summary(Result):
     representatives: Representatives | None = None
     path: PricePath | None = None
     curve: ClustersCurve | None = None
+    sensitivity: PriorSensitivity | None = None
     data_categories: tuple[int, ...] = ()
     missing: tuple[str, ...] = ()
 
@@ -299,7 +303,7 @@ class Summary(Result):
         ----------
         table : str, default "items"
             "items", "clusters", "profiles", "bounds", "n_clusters", "sizes",
-            "diagnostics", "comparison", "path" or "curve".
+            "diagnostics", "comparison", "path", "curve" or "sensitivity".
         one_based : bool, default False
             Count clusters, and items without names, from 1, as R does, in the tables that have
             them: "items", "clusters" and "profiles".
@@ -315,6 +319,7 @@ class Summary(Result):
             "comparison": self.comparison,
             "path": self.path,
             "curve": self.curve,
+            "sensitivity": self.sensitivity,
         }
         if table not in tables:
             known = ", ".join(repr(name) for name in tables)
@@ -325,6 +330,8 @@ class Summary(Result):
             why = "data; give them: summarize(draws, data=...)"
             if table != "profiles":
                 why = "it; ask for it: summarize(draws, path=True), under a loss that has one"
+            if table == "sensitivity":
+                why = "it; ask for it: summarize(fit, sensitivity=True)"
             raise InvalidInputError(
                 f"this summary has no {table}: it was made without {why}.", argument="table"
             )

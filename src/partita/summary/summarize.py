@@ -37,7 +37,13 @@ from partita.diagnostics.diagnose import (
     trace_functionals,
 )
 from partita.draws import Draws, any_draws, as_draws
-from partita.errors import FileFormatError, InvalidDataError, MemoryLimitError, PartitaWarning
+from partita.errors import (
+    FileFormatError,
+    InvalidDataError,
+    InvalidInputError,
+    MemoryLimitError,
+    PartitaWarning,
+)
 from partita.io.data_table import as_table
 from partita.labels import DataLike, DrawsLike, Labels
 from partita.losses.base import Loss
@@ -54,6 +60,7 @@ from partita.summary.result import LATE, LossComparison, Summary
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
     from partita.samplers.fit import Fit
+    from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.price_path import PricePath
 
 
@@ -178,6 +185,7 @@ def summarize(
     n_clusters: int | None = None,
     min_size: int = 1,
     path: bool | tuple[float, float] | None = None,
+    sensitivity: bool | None = None,
     time_limit: float | None = None,
     rng: Rng | None = None,
     n_jobs: int | None = None,
@@ -211,6 +219,11 @@ def summarize(
         curve around an estimate that was searched freely, where
         draws × items × (clusters + 4) is at most 30 million, and the path of at
         most 8 items. False does neither.
+    sensitivity : bool, optional
+        Whether to find out what other priors would say, of a fit: :func:`prior_sensitivity`, as
+        ``Summary.sensitivity``. By default for a concentration halved and doubled and one other
+        kind of prior, where chains agree and draws × items × (clusters + 4) is at most 10
+        million; True takes the whole grid, False none.
     bound : {"auto", "fast", "tight"} or None, default "auto"
         As in :func:`estimate`: what is proven about the estimate. About the VI
         and Binder estimates made for comparison nothing is.
@@ -313,6 +326,10 @@ def summarize(
         None if make is None else parts.made(name, make, parts.timed(wishes))
         for name, make in made_of.items()
     )
+    priors = None
+    if _wants_priors(sensitivity, draws, found, wishes, diagnostics):
+        asked = (draws, found, level, sensitivity is True, rng, n_jobs)
+        priors = parts.made("sensitivity to the prior", _other_priors, *asked)
     several = None
     if diagnostics.chains_disagree:
         chains = "representatives of the chains"
@@ -328,12 +345,15 @@ def summarize(
         sizes_posterior=sizes,
         profiles=profiled,
         diagnostics=diagnostics,
-        options=_options(measure, level, overlap, {**wishes, "path": path}),
+        options=_options(
+            measure, level, overlap, {**wishes, "path": path, "sensitivity": sensitivity}
+        ),
         versions=_versions(),
         seconds=time.perf_counter() - started,
         representatives=several,
         path=prices,
         curve=curve,
+        sensitivity=priors,
         missing=tuple(parts.missing),
         **some,
     )
@@ -342,6 +362,50 @@ def summarize(
             del summary.__dict__[name]
     summary.__dict__["_posterior"] = posterior  # as the cached property would keep it
     return summary
+
+
+CHEAP_PRIORS = 10_000_000
+"""Draws × items × (clusters of the estimate + 4), at most, for other priors without request: three
+searches, which take about a third of the summary's time there."""
+
+
+def _wants_priors(
+    wanted: bool | None,
+    source: object,
+    found: PointEstimate,
+    wishes: dict[str, Any],
+    diagnostics: Diagnostics,
+) -> bool:
+    """Whether other priors are to be looked at."""
+    if wanted:
+        if not _is_fit(source):
+            raise InvalidInputError(
+                "sensitivity=True asks what other priors would say, and these draws do not say "
+                "which prior they have. Give the fit, or ask "
+                "prior_sensitivity(draws, from_prior=...).",
+                argument="sensitivity",
+            )
+        return True
+    if wanted is False or not _is_fit(source) or diagnostics.chains_disagree:
+        return False
+    from partita.samplers.sensitivity import is_quick
+
+    free = all(wishes[name] is None for name in ("max_clusters", "n_clusters", "time_limit"))
+    free = free and wishes["min_size"] == 1 and wishes["method"] == "auto"
+    cells = source.draws.n_draws * source.draws.n_items * (found.n_clusters + 4)
+    plain = source.draws.weights is None and source.draws.kind == "posterior"
+    return free and plain and cells <= CHEAP_PRIORS and is_quick(source.prior)
+
+
+def _other_priors(
+    fit: Fit, found: PointEstimate, prob: float, whole: bool, rng: Rng | None, n_jobs: int | None
+) -> PriorSensitivity:
+    from partita.samplers.sensitivity import brief_sensitivity, prior_sensitivity
+
+    if whole:
+        options: dict[str, Any] = {"loss": found.loss, "prob": prob, "rng": rng, "n_jobs": n_jobs}
+        return prior_sensitivity(fit, estimate=found.labels, **options)
+    return brief_sensitivity(fit, found.labels, found.loss, prob, rng, n_jobs)
 
 
 class _Parts:

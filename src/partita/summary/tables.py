@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from partita.diagnostics.diagnose import Diagnostics
     from partita.draws import Draws
     from partita.losses.base import Loss
+    from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
@@ -200,6 +201,11 @@ def path(summary: Summary) -> Table | None:
     return Table(caption, ("Price", "Clusters", "Sizes"), rows)
 
 
+def sensitivity(summary: Summary) -> Table | None:
+    """The estimate under other priors."""
+    return None if summary.sensitivity is None else summary.sensitivity.table()
+
+
 def representatives(summary: Summary) -> Table | None:
     """Rival answers: masses, chains, and what differs from the heaviest."""
     from partita.representative.representatives import representatives_in_words
@@ -265,6 +271,7 @@ _TABLES: dict[str, Callable[[Summary], Table | None]] = {
         "comparison": comparison,
         "curve": curve,
         "path": path,
+        "sensitivity": sensitivity,
         "representatives": representatives,
     },
     **{"diagnostics": diagnostics, "starts": starts, "settings": settings, "versions": versions},
@@ -278,6 +285,7 @@ NAMES = (
         "comparison",
         "curve",
         "path",
+        "sensitivity",
         "representatives",
         "diagnostics",
     ),
@@ -335,6 +343,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "representatives": None if several is None else fields_of(several, *_SEVERAL),
         "path": None if summary.path is None else _path(summary.path),
         "curve": None if summary.curve is None else _curve(summary.curve),
+        "sensitivity": None if summary.sensitivity is None else _sensitivity(summary.sensitivity),
         "options": dict(summary.options),
         "versions": dict(summary.versions),
         "seconds": summary.seconds,
@@ -372,6 +381,11 @@ def _diagnostics(found: Diagnostics) -> dict[str, Any]:
 def _path(path: PricePath) -> dict[str, Any]:
     shown = _columns(path, without=("loss", "item_names", "_draws"))
     return {**shown, "loss": repr(path.loss), "is_proven": path.is_proven, "gap": path.gap}
+
+
+def _sensitivity(found: PriorSensitivity) -> dict[str, Any]:
+    shown = {**_columns(found), "loss": repr(found.loss)}
+    return {**shown, "survives": found.survives, "sentence": found.sentence}
 
 
 def _curve(curve: ClustersCurve) -> dict[str, Any]:

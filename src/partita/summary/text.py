@@ -23,6 +23,7 @@ from partita._text import (
     span,
     words,
 )
+from partita.draws import Draws
 from partita.search.result import constraints_of
 from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
@@ -40,7 +41,10 @@ _SHOWN_SECONDS = 1.0
 """Time from which on a search that need not be made says how long it took."""
 _UNCERTAIN = 2
 """Items named as least certain."""
-_IN_DETAIL = ("bounds", "clusters", "items", "comparison", "curve", "path", "diagnostics")
+_IN_DETAIL = (
+    *("bounds", "clusters", "items", "comparison", "curve", "path", "sensitivity"),
+    "diagnostics",
+)
 """Tables of the details; the report has more."""
 
 _SENTENCE = "border-left:4px solid #0072B2;padding:4px 12px;margin:8px 0"
@@ -110,6 +114,8 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
             f"radius {radius}{metric}; the {said.draws} inside have {_inside(summary)}",
         ),
     ]
+    if summary.sensitivity is not None:
+        told.append(("Another prior", summary.sensitivity.sentence))
     if "items" not in _late(summary):
         told.append(("Least certain", _least_certain(summary, first)))
     if summary.diagnostics.names and summary.diagnostics.ok:
@@ -145,6 +151,9 @@ def origin(summary: Summary | FeatureSummary) -> str:
 
 def weights_in_words(draws: AnyDraws) -> str:
     """What is to be known of the weights of weighted draws."""
+    how = draws.reweighting if isinstance(draws, Draws) else None
+    if how is not None:
+        return f"reweighted to {how.prior} (effectively {draws.n_effective:,.0f})"
     if draws.kind != "tilted":
         return "weighted"
     return f"tilted (not the posterior; effectively {draws.n_effective:,.0f})"
