@@ -150,9 +150,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile as a kernel that only kernels call, from several places; Python cannot call it.
+    """Compile as a kernel that other kernels call; calling it from Python ends the process.
 
-    What Python would call costs a fifth of the compilation.
+    For what is large or called from several places, with strict arithmetic. Without the part that
+    Python would call, and without being copied into its callers, it compiles fastest: the kernels
+    of the bounds in 2.5 s where ``part_of_kernel`` takes 3.0 s.
     """
     return _compile(function, _nrt=False, no_cpython_wrapper=True)
 

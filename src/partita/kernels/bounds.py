@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints, writable
 from partita.kernels.contingency import Form, distances_in_blocks
 
 
-@part_of_kernel
+@inner_kernel
 def match_tight(far: Floats, n: int, u: Floats, v: Floats, column_of: Ints, row_of: Ints) -> None:
     """Lower the potentials until every row is tight somewhere, and match the rows that can be."""
     for j in range(n):
@@ -235,7 +235,7 @@ REFERENCES = 3
 """Ways to measure an overlap: by the nearest cluster, by the item's own, by items."""
 
 
-@part_of_kernel
+@inner_kernel
 def overlaps(row: Int32s, k: int, estimate: Int32s, table: Ints, nearest: Ints) -> None:
     """Contingency table of a draw and an estimate, and the nearest cluster of each of its own."""
     for t in range(k):
@@ -251,7 +251,7 @@ def overlaps(row: Int32s, k: int, estimate: Int32s, table: Ints, nearest: Ints) 
         nearest[t] = best
 
 
-@part_of_kernel
+@inner_kernel
 def sort_falling(values: Floats) -> None:
     """Sort in place, largest first, by Shell's method: NumPy's sort takes seconds to compile."""
     gap = 1
@@ -372,7 +372,7 @@ def _add_overlaps(
             start = first[t]
 
 
-@part_of_kernel
+@inner_kernel
 def most_shared(
     i: int, taken: Ints, offset: Ints, start: Ints, mass: Floats, logs: Floats, tops: Floats
 ) -> float:

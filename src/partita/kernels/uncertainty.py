@@ -47,7 +47,7 @@ _N_WORK = 17
 """Scratch rows of the matching."""
 
 
-@part_of_kernel
+@inner_kernel
 def assign(
     n: int,
     m: int,
@@ -194,7 +194,7 @@ def _seat_row(
     return False
 
 
-@part_of_kernel
+@inner_kernel
 def _settle_ties(
     n: int,
     m: int,
