@@ -16,6 +16,7 @@ from partita.credible.uncertainty import ItemUncertainty as ItemUncertainty
 from partita.diagnostics.agreement import ChainAgreement as ChainAgreement
 from partita.diagnostics.diagnose import Diagnostics as Diagnostics
 from partita.features.estimate import FeatureEstimate as FeatureEstimate
+from partita.features.price_path import FeaturePath as FeaturePath
 from partita.losses.explain import Change as Change
 from partita.losses.explain import Explanation as Explanation
 from partita.losses.hasse import HasseDiagram as HasseDiagram

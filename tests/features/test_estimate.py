@@ -141,3 +141,25 @@ def test_a_time_limit_returns_the_best_so_far():
     best = pt.estimate(draws, time_limit=1e-9)
     assert best.search.interrupted
     assert np.isfinite(best.expected_loss)
+
+
+def test_the_path_of_the_five_draws():
+    path = pt.price_path(f5())
+    assert path.breakpoints == pytest.approx([0.4, 1.2, 1.6])
+    assert path.n_features.tolist() == [3, 2, 2, 1]
+    assert path.claimed[1:] == pytest.approx([0.8, 0.4, 0.0])
+    assert path.missed[1:] == pytest.approx([0.6, 1.2, 2.8])
+    known = {0.25: 0.8, 0.5: 1.3, 0.75: 1.35, 1.0: 1.4, 1.25: 1.4, 1.5: 1.2, 1.75: 0.7}
+    assert path.expected(list(known)) == pytest.approx(list(known.values()))
+    for a, value in known.items():
+        own = pt.expected_loss(path.at(a), f5(), loss=pt.FARO(a))
+        assert own == pytest.approx([value])
+    assert (path.lower_bounds <= path.expected(path.edges) + 1e-12).all()
+    assert "4 allocations" in repr(path)
+    with pytest.raises(InvalidInputError, match="where this path was sought"):
+        path.at(0.01)
+
+
+def test_partitions_have_no_path_under_faro():
+    with pytest.raises(NotSupportedError, match="no price of splitting"):
+        pt.price_path([[0, 0, 1], [0, 1, 1]], loss="faro")

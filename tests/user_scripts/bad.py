@@ -9,10 +9,10 @@ import partita as pt
 draws = np.zeros((10, 4), dtype=np.int64)
 
 pt.estimat(draws)  # wrong: attr-defined
-pt.estimate(draws, lossy="vi")  # wrong: call-arg
-pt.estimate(draws, bound="tighter")  # wrong: arg-type
-pt.estimate(draws, "vi")  # wrong: call-arg
-pt.estimate(draws, rng="seed")  # wrong: arg-type
+pt.estimate(draws, lossy="vi")  # wrong: call-overload
+pt.estimate(draws, bound="tighter")  # wrong: call-overload
+pt.estimate(draws, "vi")  # wrong: call-overload
+pt.estimate(draws, rng="seed")  # wrong: call-overload
 print(pt.estimate(draws).lables)  # wrong: attr-defined
 pt.credible_ball(draws, [0, 0, 1, 1], prob="0.95")  # wrong: arg-type
 pt.credible_ball(draws)  # wrong: call-arg

@@ -224,13 +224,13 @@ def feature_task(
 
 def multistart(task: Task, distinct: FeatureDraws, given: list[UInt64s]) -> list[End]:
     """Descents from what the user gave, from no feature, and from draws."""
-    chosen = _start_draws(distinct, task.options.n_starts, task.rng)
+    chosen = start_draws(distinct, task.options.n_starts, task.rng)
     begins = [(point, "user") for point in given]
     begins += [(np.empty((0, distinct.columns.shape[1]), np.uint64), "no feature")]
     begins += [(point, "draw") for point in distinct.rows_at(chosen)]
     search = Descent(distinct, task.loss, task.clock.is_up)  # type: ignore[arg-type]
     work = [(*begin, rng) for begin, rng in zip(begins, task.rng.spawn(len(begins)), strict=True)]
-    ends = run_until(task, partial(_descended, search), work, "descending")
+    ends = run_until(task, partial(descended, search), work, "descending")
     # Drop-and-regrow costs as many descents as there are features: for the different ends only.
     best = _different(ends)[:REGROWN]
     again = [(end, rng) for end, rng in zip(best, task.rng.spawn(len(best)), strict=True)]
@@ -243,7 +243,7 @@ REGROWN = 4
 """How many different ends have their features dropped one by one and regrown."""
 
 
-def _start_draws(draws: FeatureDraws, n_starts: int, rng: np.random.Generator) -> Ints:
+def start_draws(draws: FeatureDraws, n_starts: int, rng: np.random.Generator) -> Ints:
     """The heaviest draw, and others at random by their masses."""
     mass = draws.probabilities
     size = min(n_starts, draws.n_draws)
@@ -252,7 +252,8 @@ def _start_draws(draws: FeatureDraws, n_starts: int, rng: np.random.Generator) -
     return np.array([heaviest, *[m for m in others.tolist() if m != heaviest]][:size], np.int64)
 
 
-def _descended(search: Descent, begin: tuple[UInt64s, str, np.random.Generator]) -> End:
+def descended(search: Descent, begin: tuple[UInt64s, str, np.random.Generator]) -> End:
+    """Where a descent from a start ends."""
     point, origin, rng = begin
     return search.descend(point, rng)._replace(origin=origin)
 

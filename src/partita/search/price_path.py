@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,11 @@ from partita._tolerance import DISTANCE, LAST_DIGITS, SUM
 from partita._validate import Rng, choice_or_none, integer, number, seconds, unexpected
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
+from partita.features.draws import FeatureDraws, as_features, is_features
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
-from partita.losses.evaluate import as_loss, named
+from partita.losses.evaluate import as_loss, loss_for, named
 from partita.scan import gather_for
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
@@ -36,6 +37,8 @@ from partita.search.task import Task, free_task, run_until, shielded, window
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from partita.features.price_path import FeaturePath
 
 ENUMERATED_ITEMS = 10
 """Up to this number of items all partitions are compared."""
@@ -71,10 +74,11 @@ MANY, WORTH = 32, 1e-4
 much of the loss could be won."""
 
 
+@overload
 def price_path(
-    draws: DrawsLike,
+    draws: FeatureDraws,
     *,
-    loss: str | Loss = "vi",
+    loss: str | Loss | None = None,
     low: float = 0.0,
     high: float = 2.0,
     n_starts: int = 16,
@@ -83,7 +87,38 @@ def price_path(
     n_jobs: int | None = None,
     progress: bool | None = None,
     rng: Rng | None = None,
-) -> PricePath:
+) -> FeaturePath: ...
+
+
+@overload
+def price_path(
+    draws: DrawsLike,
+    *,
+    loss: str | Loss | None = None,
+    low: float = 0.0,
+    high: float = 2.0,
+    n_starts: int = 16,
+    bound: Literal["auto", "fast", "tight"] | None = "fast",
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: Rng | None = None,
+) -> PricePath: ...
+
+
+def price_path(
+    draws: DrawsLike | FeatureDraws,
+    *,
+    loss: str | Loss | None = None,
+    low: float = 0.0,
+    high: float = 2.0,
+    n_starts: int = 16,
+    bound: Literal["auto", "fast", "tight"] | None = "fast",
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    rng: Rng | None = None,
+) -> PricePath | FeaturePath:
     r"""Find every partition that is optimal for some price of splitting.
 
     For a loss with a price the posterior expected loss of a partition c is
@@ -102,10 +137,12 @@ def price_path(
     Parameters
     ----------
     draws : Draws, array_like or path
-        Anything :func:`as_draws` accepts. Equal draws are merged first.
-    loss : str or Loss, default "vi"
-        A loss with a price: "vi", "binder", :class:`Entropy`, :class:`Additive`.
-        Its own price does not matter.
+        Anything :func:`as_draws` accepts, or FeatureDraws, whose path is a FeaturePath: there a is
+        the price of a claimed membership that is not true, and prices within 0.1 of 0 and 2 are
+        left out. Equal draws are merged first.
+    loss : str or Loss, optional
+        A loss with a price: "vi" (the default), "binder", :class:`Entropy`, :class:`Additive`;
+        "faro" for FeatureDraws. Its own price does not matter.
     low, high : float
         Prices between which the path is sought; all of 0 to 2 by default. Low
         prices, where clusters are many, take longest.
@@ -158,7 +195,22 @@ def price_path(
     >>> path.gap
     0.0
     """
-    measure = as_loss(loss)
+    if is_features(draws):
+        from partita.features.price_path import feature_path
+
+        features = as_features(draws)
+        return feature_path(
+            features,
+            loss_for(loss, features),
+            *clean_prices(low, high),
+            n_starts=integer(n_starts, "n_starts", least=1),
+            bound=choice_or_none(bound, "bound", ("auto", "fast", "tight")),
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            progress=progress,
+            rng=rng,
+        )
+    measure = as_loss("vi" if loss is None else loss)
     if not measure.has_price:
         raise NotSupportedError(
             f"{measure!r} has no price of splitting, so it has no path; losses that have: "
@@ -195,7 +247,7 @@ def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) 
     else:
         pool, low, high = _searched(task, low, high)
         points = list(pool.values())
-    corners, breaks = _hull(points, low, high)
+    corners, breaks = lower_hull(points, low, high)
     cut_short = task.clock.interrupted
     edges, best = _lowest(corners, breaks, low, high)
     bounds = best if exact else None
@@ -702,7 +754,7 @@ class _Search:
 
     def _open(self, low: float, high: float) -> list[tuple[float, Point, int]]:
         """Walks not tried yet: a price, a corner to begin at, rounds of cluster moves."""
-        corners, breaks = _hull(list(self.pool.values()), low, high)
+        corners, breaks = lower_hull(list(self.pool.values()), low, high)
         edges, best = _lowest(corners, breaks, low, high)
         gains = _possible_gains(edges, best)
         work = []
@@ -752,7 +804,7 @@ def _checked(task: Task, pool: Pool, low: float, high: float) -> None:
     room = CHECKED_CELLS / (task.draws.n_draws * task.n_items) - 1.0
     done: set[bytes] = set()
     while not task.clock.is_up():
-        corners, breaks = _hull(list(pool.values()), low, high)
+        corners, breaks = lower_hull(list(pool.values()), low, high)
         fresh = [c for c in corners if c.labels.max() < room and c.labels.tobytes() not in done]
         if not fresh:
             return
@@ -851,7 +903,7 @@ def _ends(draws: Draws) -> list[Labels]:
 
 def _near(pool: Pool, low: float, high: float) -> list[Labels]:
     """Partitions of a sample's pool that come near its path at some price."""
-    corners, breaks = _hull(list(pool.values()), low, high)
+    corners, breaks = lower_hull(list(pool.values()), low, high)
     edges = np.array([low, *breaks, high])
     prices = np.concatenate((edges, (edges[:-1] + edges[1:]) / 2.0))
     best = np.min([[c.at(a) for a in prices] for c in corners], axis=0)
@@ -871,7 +923,7 @@ def rounding_tolerance(cost: float) -> float:
     return SUM * abs(cost) + LAST_DIGITS
 
 
-def _hull(points: Sequence[Point], low: float, high: float) -> tuple[list[Point], list[float]]:
+def lower_hull(points: Sequence[Point], low: float, high: float) -> tuple[list[Point], list[float]]:
     """Corners of the lower convex hull that are optimal between two prices, and breakpoints."""
     order = sorted(points, key=lambda p: (p.merging, p.splitting, p.labels.tobytes()))
     corners: list[Point] = []

@@ -1,0 +1,260 @@
+"""The price path of feature allocations: every one that is optimal for some price a."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from partita._progress import Status
+from partita._result import Page, Result, Table
+from partita._text import counted
+from partita._validate import Rng, number, unexpected
+from partita.features.bounds import lower_bound
+from partita.features.draws import FeatureDraws, unpacked
+from partita.features.estimate import Descent, descended, feature_task, start_draws
+from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
+from partita.losses.faro import FARO, matchings
+from partita.search.price_path import Point, lower_hull
+from partita.search.result import is_proven
+from partita.search.task import Task, run_until, shielded
+
+LEAST = 0.1
+"""Prices nearer to 0 and 2 are left out: an optimum there may have 2·E[K]/a features."""
+
+EXPLORED = (1.0, 0.6, 1.4, 0.3, 1.7)
+"""Prices at which the search begins from draws; the rest follows from crossings."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeaturePath(Result):
+    """Every allocation that is optimal for some price a, in order of increasing a.
+
+    Attributes
+    ----------
+    allocations : tuple of ndarray of bool, each of shape (n_items, n_features)
+        The corners.
+    n_features : ndarray of int, shape (n,)
+    breakpoints : ndarray of float, shape (n − 1,)
+        Prices at which the optimum changes.
+    claimed, missed : ndarray of float, shape (n,)
+        A and B of each corner: expected memberships that are claimed and not true, and that are
+        true and not claimed. Its expected loss is a·A + (2 − a)·B.
+    low, high : float
+        Prices between which the path was sought.
+    lower_bounds : ndarray of float, shape (n + 1,), or None
+        No allocation has a lower expected loss at ``low``, at the breakpoints and at ``high``.
+    loss : FARO
+    n_seen : int
+        Allocations that were compared.
+    seconds : float
+    interrupted : bool
+        Whether the time limit or Ctrl-C ended the search: corners may be missing.
+    item_names : tuple of str, or None
+    limits : tuple of str
+        Limits that were binding, in words; empty when none was.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> draws = pt.FeatureDraws.from_sets([[{0, 1}, {2}], [{0, 1}], [{0}]], n_items=3)
+    >>> path = pt.price_path(draws)
+    >>> path.n_features, path.breakpoints.round(3)
+    (array([2, 1, 1]), array([0.667, 1.333]))
+    """
+
+    allocations: tuple[Bools, ...]
+    n_features: Ints
+    breakpoints: Floats
+    claimed: Floats
+    missed: Floats
+    low: float
+    high: float
+    lower_bounds: Floats | None
+    loss: FARO
+    n_seen: int
+    seconds: float
+    interrupted: bool
+    item_names: tuple[str, ...] | None = None
+    limits: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.allocations)
+
+    @property
+    def edges(self) -> Floats:
+        """The breakpoints with both ends."""
+        return np.concatenate(([self.low], self.breakpoints, [self.high]))
+
+    def expected(self, a: ArrayLike) -> Floats:
+        """The lowest expected loss at each price: concave and piecewise linear."""
+        prices = np.asarray(a, np.float64)
+        if not ((prices >= self.low) & (prices <= self.high)).all():
+            between = f"prices between {self.low:g} and {self.high:g}, where this path was sought"
+            raise unexpected(a, "a", between)
+        losses = np.multiply.outer(prices, self.claimed)
+        losses += np.multiply.outer(2.0 - prices, self.missed)
+        return np.asarray(losses.min(axis=-1))
+
+    def at(self, a: float) -> Bools:
+        """The optimal allocation at a price; at a breakpoint, the one that holds above it."""
+        price = number(a, "a", "a price")
+        self.expected(price)
+        return self.allocations[int(np.searchsorted(self.breakpoints, price, side="right"))]
+
+    @property
+    def is_proven(self) -> Bools:
+        """Of each corner: whether it is proven optimal at both of its ends, so between them."""
+        if self.lower_bounds is None:
+            return np.zeros(len(self), np.bool_)
+        edges = self.edges
+        ends = [
+            is_proven(value, bound, self.loss)
+            for value, bound in zip(self.expected(edges), self.lower_bounds, strict=True)
+        ]
+        return np.array([x and y for x, y in pairwise(ends)], np.bool_)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        edges = self.edges
+        return [
+            (
+                f"{edges[j]:.3f} to {edges[j + 1]:.3f}",
+                f"{self.n_features[j]:,}",
+                f"{int(self.allocations[j].sum()):,}",
+                f"{self.claimed[j]:.4g}",
+                f"{self.missed[j]:.4g}",
+            )
+            for j in range(len(self))
+        ]
+
+    def __repr__(self) -> str:
+        heads = ("price a", "features", "memberships", "claimed, not true", "missed")
+        rows = [heads, *self._rows()]
+        widths = [max(len(row[j]) for row in rows) for j in range(len(heads))]
+        body = [
+            "  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
+            for row in (rows if len(rows) <= 24 else [*rows[:12], ("…",) * 5, *rows[-10:]])
+        ]
+        return "\n".join([f"<FeaturePath of {counted(len(self), 'allocation')}", *body]) + ">"
+
+    def _page(self) -> Page:
+        heads = ("price a", "features", "memberships", "claimed, not true", "missed")
+        return Page(
+            f"Price path of {counted(len(self), 'allocation')}",
+            tables=[Table("", heads, tuple(self._rows()))],
+            notes=self.limits,
+        )
+
+
+def feature_path(
+    draws: FeatureDraws,
+    loss: FARO,
+    low: float,
+    high: float,
+    *,
+    n_starts: int,
+    bound: str | None,
+    time_limit: float | None,
+    n_jobs: int | None,
+    progress: bool | None,
+    rng: Rng | None,
+) -> FeaturePath:
+    """See :func:`partita.price_path`."""
+    with Status("price path", progress) as status:
+        task = feature_task(loss, n_starts, n_jobs, time_limit, status.say, rng)
+        reached = (max(low, LEAST), min(high, 2.0 - LEAST))
+        if reached != (low, high):
+            task.limits.append(
+                f"prices below {LEAST:g} and above {2.0 - LEAST:g} were left out: optimal "
+                "allocations there have very many features, or none"
+            )
+        search = _Search(task, draws.unique(), *reached)
+        search.run()
+        return search.result(draws, bound)
+
+
+class _Search:
+    """Descents at some prices from draws, then at every crossing from both of its corners."""
+
+    def __init__(self, task: Task, draws: FeatureDraws, low: float, high: float) -> None:
+        self.task, self.draws, self.low, self.high = task, draws, low, high
+        self.pool: dict[bytes, Point] = {}
+        self.mass = draws.probabilities
+        self.true = float(self.mass @ draws.n_memberships)
+        self.done: set[tuple[bytes, bytes]] = set()
+        none = np.empty((0, draws.columns.shape[1]), np.uint64)
+        self.starts = [none, *draws.rows_at(start_draws(draws, task.options.n_starts, task.rng))]
+
+    def run(self) -> None:
+        """Complete the path: no crossing is left from which a descent leads below it."""
+        inside = [a for a in EXPLORED if self.low <= a <= self.high]
+        for a in [*inside, self.low, self.high]:
+            known: list[Any] = [point.labels for point in self.pool.values()]
+            self._descend(a, [*self.starts, *known[-self.task.options.n_starts :]])
+        while not self.task.clock.is_up():
+            corners, breaks = lower_hull(list(self.pool.values()), self.low, self.high)
+            pairs = zip(corners[:-1], corners[1:], breaks, strict=True)
+            fresh: list[tuple[float, Any, Any]] = []
+            for p, q, a in pairs:
+                key = (p.labels.tobytes(), q.labels.tobytes())
+                if key not in self.done:
+                    self.done.add(key)
+                    fresh.append((a, p.labels, q.labels))
+            if not fresh:
+                return
+            for price, below, above in fresh:
+                self._descend(price, [below, above, *self.starts[:3]])
+
+    def _descend(self, a: float, starts: Iterable[UInt64s]) -> None:
+        """Descents at a price; what they reach goes to the pool."""
+        if self.task.clock.is_up() and self.pool:
+            return
+        search = Descent(self.draws, FARO(a), self.task.clock.is_up)
+        begins = list(starts)
+        rngs = self.task.rng.spawn(len(begins))
+        work = [(point, "", rng) for point, rng in zip(begins, rngs, strict=True)]
+        said = f"price path, {len(self.pool):,} allocations"
+        for end in run_until(self.task, partial(descended, search), work, said):
+            key = end.point.tobytes()
+            if key not in self.pool:
+                matched = float(self.mass @ matchings(end.point, self.draws, 1))
+                own = float(np.bitwise_count(end.point).sum())
+                self.pool[key] = Point(end.point, own - matched, self.true - matched)  # type: ignore[arg-type]
+
+    def result(self, given: FeatureDraws, bound: str | None) -> FeaturePath:
+        """The lower hull of what was met."""
+        corners, breaks = lower_hull(list(self.pool.values()), self.low, self.high)
+        cut_short = self.task.clock.interrupted
+        points: list[UInt64s] = [corner.labels for corner in corners]  # type: ignore[misc]
+        edges = [self.low, *breaks, self.high]
+        bounds = None
+        if bound is not None:
+            bounds = np.zeros(len(edges))
+            for j, a in enumerate(edges):
+                if self.task.clock.is_up():
+                    break
+                at, corner = FARO(a), corners[min(j, len(corners) - 1)]
+                proof = (self.draws, at, points[min(j, len(points) - 1)], corner.at(a), bound)
+                prove = partial(lower_bound, *proof, self.task)
+                bounds[j] = min(shielded(self.task, prove, "proving"), corner.at(a))
+        return FeaturePath(
+            allocations=tuple(unpacked(point, given.n_items) for point in points),
+            n_features=np.array([len(point) for point in points], np.int64),
+            breakpoints=np.array(breaks, np.float64),
+            claimed=np.array([corner.splitting for corner in corners]),
+            missed=np.array([corner.merging for corner in corners]),
+            low=self.low,
+            high=self.high,
+            lower_bounds=bounds,
+            loss=self.task.loss,  # type: ignore[arg-type]
+            n_seen=len(self.pool),
+            seconds=self.task.clock.seconds,
+            interrupted=cut_short,
+            item_names=given.item_names,
+            limits=tuple(self.task.limits),
+        )
