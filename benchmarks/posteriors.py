@@ -112,7 +112,7 @@ def ensemble(n: int, m: int, rng: Rng) -> Labels:
 def sampled(n: int, m: int, rng: Rng) -> Labels:
     """Our own sampler on the galaxies, on three normals, or on bits without structure."""
     which = int(rng.integers(0, 3))
-    kernel: object = None
+    kernel: object = "empirical"
     if which == 0:
         data = pt.datasets.galaxies()
     elif which == 1:
@@ -120,9 +120,8 @@ def sampled(n: int, m: int, rng: Rng) -> Labels:
     else:
         data = (rng.random((n, 6)) < 0.5).astype(np.int64)
         kernel = pt.BetaBernoulli()
-    options = {} if kernel is None else {"kernel": kernel}
     seed = int(rng.integers(0, 1_000_000))
-    fit = pt.sample(data, draws=m, burn_in=100, chains=1, rng=seed, progress=False, **options)
+    fit = pt.sample(data, kernel=kernel, draws=m, burn_in=100, chains=1, rng=seed, progress=False)
     return np.array(fit.draws.labels, np.int64)
 
 

@@ -39,7 +39,8 @@ def run(make: Callable[[], NDArray[np.float64]], iterations: int, **options: Any
     def setup() -> Callable[[], pt.Fit]:
         data = make()
         burn_in = min(1000, iterations // 11)
-        settings = {"chains": 1, "rng": 1, "n_jobs": 1, "progress": False} | options
+        settings = {"chains": 1, "rng": 1, "n_jobs": 1, "progress": False}
+        settings |= {"kernel": "empirical", "initial": "one"} | options
         pt.sample(data, draws=1, burn_in=0, **settings)  # compiled or loaded before any timing
         return lambda: pt.sample(data, draws=iterations - burn_in, burn_in=burn_in, **settings)
 

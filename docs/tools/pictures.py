@@ -41,7 +41,7 @@ def velocities() -> pd.DataFrame:
 @cache
 def galaxies() -> Any:
     """The fit of the tutorial, with its column named."""
-    return pt.sample(velocities(), draws=1_000, burn_in=500, chains=4, rng=1)
+    return pt.sample(velocities(), kernel="empirical", draws=1_000, burn_in=500, chains=4, rng=1)
 
 
 @cache
@@ -54,7 +54,7 @@ def galaxies_summary() -> Any:
 def normals() -> Any:
     """The paper's first example."""
     simulated = pt.datasets.four_normals(example=1, n=200, rng=3)
-    return pt.sample(simulated.data, draws=1_000, burn_in=500, chains=4, rng=0)
+    return pt.sample(simulated.data, kernel="empirical", draws=1_000, burn_in=500, chains=4, rng=0)
 
 
 def write_report(path: Path) -> None:
@@ -165,7 +165,9 @@ def persistence() -> Any:
 @cache
 def few_galaxies() -> Any:
     """The fit of the page on numbers of clusters."""
-    return pt.sample(pt.datasets.galaxies(), draws=250, burn_in=200, chains=2, rng=1)
+    return pt.sample(
+        pt.datasets.galaxies(), kernel="empirical", draws=250, burn_in=200, chains=2, rng=1
+    )
 
 
 def price_path() -> Any:

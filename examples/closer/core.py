@@ -18,7 +18,7 @@ import partita as pt
 rng = np.random.default_rng(3)
 centers = np.array([[-3, -3], [-3, 3], [3, -3], [3, 3]])
 points = rng.normal(np.repeat(centers, 15, axis=0), 1.2)
-fit = pt.sample(points, draws=500, burn_in=300, chains=4, rng=0)
+fit = pt.sample(points, kernel="empirical", draws=500, burn_in=300, chains=4, rng=0)
 summary = pt.summarize(fit)
 print(f"{(summary.items.probability >= 0.9).sum()} of 60 items have a probability of 0.9 or more")
 

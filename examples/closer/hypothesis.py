@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 import partita as pt
 
 velocities = pt.datasets.galaxies()
-fit = pt.sample(velocities, draws=500, burn_in=300, chains=4, rng=1)
+fit = pt.sample(velocities, kernel="empirical", draws=500, burn_in=300, chains=4, rng=1)
 best = pt.estimate(fit)
 ball = pt.credible_ball(fit, best)
 

@@ -13,7 +13,7 @@ import partita as pt
 # %%
 # Draws from a Dirichlet process mixture.
 data = pt.datasets.galaxies()
-fit = pt.sample(data, draws=500, burn_in=300, chains=4, rng=1)
+fit = pt.sample(data, kernel="empirical", draws=500, burn_in=300, chains=4, rng=1)
 
 # %%
 # Three representatives: the mass of the draws nearest to each, what differs, and a proof of how

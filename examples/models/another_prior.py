@@ -17,7 +17,13 @@ import partita as pt
 velocities = pt.datasets.galaxies()
 given, wanted = 0.6, 1.0
 fit = pt.sample(
-    velocities, prior=pt.DirichletProcess(given), draws=2_000, burn_in=300, chains=4, rng=1
+    velocities,
+    kernel="empirical",
+    prior=pt.DirichletProcess(given),
+    draws=2_000,
+    burn_in=300,
+    chains=4,
+    rng=1,
 )
 draws = fit.draws
 weighted = pt.Draws(draws.labels, weights=(wanted / given) ** draws.n_clusters)
@@ -27,7 +33,13 @@ print(f"{weighted.n_effective:.0f} effective draws of {weighted.n_draws}")
 # %%
 # Sampling again under the other concentration gives the same, within its error.
 again = pt.sample(
-    velocities, prior=pt.DirichletProcess(wanted), draws=2_000, burn_in=300, chains=4, rng=2
+    velocities,
+    kernel="empirical",
+    prior=pt.DirichletProcess(wanted),
+    draws=2_000,
+    burn_in=300,
+    chains=4,
+    rng=2,
 )
 counts = {
     f"sampled, {given}": pt.n_clusters_posterior(draws),

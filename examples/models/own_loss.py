@@ -23,7 +23,7 @@ print(pt.distance([0, 0, 1, 1], [0, 0, 0, 1], loss=triples))
 # Beside the variation of information and Binder's loss, on the same draws: one row per loss, one
 # dot per galaxy.
 velocities = pt.datasets.galaxies()
-fit = pt.sample(velocities, draws=250, burn_in=200, chains=2, rng=1)
+fit = pt.sample(velocities, kernel="empirical", draws=250, burn_in=200, chains=2, rng=1)
 found = {loss: pt.estimate(fit, loss=loss) for loss in ("vi", "binder", triples)}
 figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
 for row, best in enumerate(found.values()):

@@ -30,7 +30,9 @@ pt.testing.check_prior(priors[3.0])
 # What the data say under each.
 figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 for number, (price, prior) in enumerate(priors.items()):
-    fit = pt.sample(velocities, prior=prior, draws=500, burn_in=300, chains=2, rng=0)
+    fit = pt.sample(
+        velocities, kernel="empirical", prior=prior, draws=500, burn_in=300, chains=2, rng=0
+    )
     found = pt.n_clusters_posterior(fit)
     ax.bar(found.values + 0.27 * (number - 1), found.probabilities, width=0.27, label=f"{price}")
     print(f"price {price}: the estimate has {pt.estimate(fit).n_clusters} clusters")

@@ -7,8 +7,11 @@ and cross-validates with the rest of scikit-learn, and its score is the log pred
 rows that it has not seen.
 """
 
+import warnings
+
 import numpy as np
 from matplotlib import pyplot as plt
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,6 +21,7 @@ from partita.sklearn import BayesianMixture
 
 # %%
 # The paper's first example, and priors that expect few or many clusters.
+warnings.simplefilter("ignore", ConvergenceWarning)  # short chains, to be quick
 simulated = pt.datasets.four_normals(example=1, n=120, rng=2)
 mixture = BayesianMixture(draws=100, burn_in=100, chains=2, random_state=0)
 model = make_pipeline(StandardScaler(), mixture)

@@ -12,7 +12,7 @@ from matplotlib import pyplot as plt
 import partita as pt
 
 velocities = pt.datasets.galaxies()
-fit = pt.sample(velocities, draws=250, burn_in=200, chains=2, rng=1)
+fit = pt.sample(velocities, kernel="empirical", draws=250, burn_in=200, chains=2, rng=1)
 
 # %%
 # Without a rule, with one, with the other, and with both.

@@ -14,7 +14,7 @@ import partita as pt
 # %%
 # The paper's first example: four normal clusters in the plane.
 simulated = pt.datasets.four_normals(example=1, n=150, rng=3)
-fit = pt.sample(simulated.data, draws=500, burn_in=300, chains=4, rng=0)
+fit = pt.sample(simulated.data, kernel="empirical", draws=500, burn_in=300, chains=4, rng=0)
 
 # %%
 # One estimate per loss. "gap" is what a better search could gain at most; a dash means that the

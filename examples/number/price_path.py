@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt
 
 import partita as pt
 
-fit = pt.sample(pt.datasets.galaxies(), draws=250, burn_in=200, chains=2, rng=1)
+fit = pt.sample(pt.datasets.galaxies(), kernel="empirical", draws=250, burn_in=200, chains=2, rng=1)
 
 # %%
 # Every optimal clustering from the price 0.4 on. Usual is 1: splitting a true cluster is as bad

@@ -83,7 +83,7 @@ def simulated(example: int, n: int, plan: Plan, repeat: int):
     return made.data, made.labels
 
 
-def sampled(data, plan: Plan, *key: int, kernel: pt.NormalInverseGamma | None = None) -> pt.Fit:
+def sampled(data, plan: Plan, *key: int, kernel: pt.Kernel | str = "empirical") -> pt.Fit:
     return pt.sample(
         data,
         kernel=kernel,
@@ -97,7 +97,7 @@ def sampled(data, plan: Plan, *key: int, kernel: pt.NormalInverseGamma | None = 
 
 def run(data, truth, plan: Plan, *key: int, exact=False, with_balls=True) -> Experiment:
     """Sample, estimate, and find the balls of the paper's two estimates."""
-    kernel = None if truth is None else pt.NormalInverseGamma(**KERNEL)
+    kernel = "empirical" if truth is None else pt.NormalInverseGamma(**KERNEL)
     fit = sampled(data, plan, 2, *key, kernel=kernel)
     objectives = OBJECTIVES | ({"exact": "vi"} if exact else {})
     estimates = {

@@ -19,7 +19,7 @@ import partita as pt
 # Four chains from different starts. The kernel is chosen by the type of the column, the prior is
 # the paper's.
 velocities = pd.DataFrame({"velocity, 1,000 km/s": pt.datasets.galaxies()})
-fit = pt.sample(velocities, draws=1_000, burn_in=500, chains=4, rng=1)
+fit = pt.sample(velocities, kernel="empirical", draws=1_000, burn_in=500, chains=4, rng=1)
 print(fit)
 
 # %%

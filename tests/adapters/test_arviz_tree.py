@@ -120,7 +120,9 @@ def test_other_objects_are_refused(summary):
 
 @pytest.fixture(scope="module")
 def fit():
-    return pt.sample(pt.datasets.galaxies(), draws=60, burn_in=40, chains=2, rng=0)
+    return pt.sample(
+        pt.datasets.galaxies(), kernel="empirical", draws=60, burn_in=40, chains=2, rng=0
+    )
 
 
 def test_to_arviz_is_what_the_installed_arviz_takes(fit):

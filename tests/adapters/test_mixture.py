@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import partita as pt
 from partita.sklearn import BayesianMixture
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FEW = {"draws": 150, "burn_in": 100, "chains": 2, "random_state": 0}
 RNG = np.random.default_rng(8)
 TRUTH = np.repeat([0, 1, 2], 20)
@@ -152,3 +154,20 @@ def test_a_grid_search_ranks_models():
     model = BayesianMixture(burn_in=30, chains=1, random_state=0)
     found = GridSearchCV(model, grid, cv=KFold(2, shuffle=True, random_state=0)).fit(X)
     assert np.isfinite(found.best_score_)
+
+
+def test_kernels_by_name_a_number_of_clusters_and_a_warning():
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1, 5]
+    search = GridSearchCV(
+        make_pipeline(PCA(2), BayesianMixture(**FEW)),
+        {"bayesianmixture__kernel": ["wishart", "hierarchical", "empirical"]},
+        cv=2,
+    ).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    kinds = {"wishart": "NormalInverseWishart", "hierarchical": "NormalInverseGamma"}
+    for name, kind in kinds.items():
+        assert BayesianMixture(**FEW, kernel=name).fit(X).fit_.kernel.kind == kind
+    with pytest.warns(ConvergenceWarning, match="effective"):
+        three = BayesianMixture(**FEW, n_clusters=3).fit(X)
+    assert three.n_clusters_ == 3
+    assert three.summary_.estimate.constraints == ("exactly 3 clusters",)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from partita.sklearn import BayesianMixture, PartitionConsensus
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 FEW = {"draws": 16, "burn_in": 8, "chains": 1, "n_jobs": 1}
 

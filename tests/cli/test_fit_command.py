@@ -11,8 +11,9 @@ import pytest
 
 import partita as pt
 from cli.conftest import NAMES
-from partita.cli.fit import make_kernel, make_prior
+from partita.cli.fit import make_prior, with_settings
 from partita.io.data_table import as_table
+from partita.samplers.sample import named_kernel
 from partita.summary import summarize as make
 
 SHORT = ("--draws", 100, "--burn-in", 50, "--chains", 2)
@@ -39,7 +40,7 @@ def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
     assert (fit.kernel, fit.prior) == (expected.kernel, expected.prior)
     assert result.stdout.startswith((out / "summary.txt").read_text())
     assert "Profiles" in result.stdout
-    assert "x       number  NormalInverseGamma  mean" in result.stderr
+    assert f"x       number  {expected.kernel.kind}  mean" in result.stderr
     assert "</html>" in (out / "report.html").read_text()
     assert json.loads((out / "summary.json").read_text())["item_names"] == NAMES
 
@@ -133,33 +134,39 @@ def test_priors_by_name():
         prior("py", mean_components=3.0)
 
 
+def made(name: str, settings: tuple[str, ...], table) -> pt.Kernel:
+    return with_settings(named_kernel(name, table)[0], name, settings)
+
+
 def test_kernels_by_name():
     values = np.random.default_rng(0).poisson(4.0, (50, 2)).astype(float)
     table = as_table(values)
-    assert make_kernel("auto", (), table) is None
     normal = pt.NormalInverseGamma.empirical(table)
-    assert make_kernel("normal", (), table) == normal
-    changed = make_kernel("normal", ("mean=1,2", "rate=3"), table)
+    assert made("empirical", (), table) == made("normal", (), table) == normal
+    changed = made("empirical", ("mean=1,2", "rate=3"), table)
     assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
-    assert make_kernel("hierarchical", (), table) == pt.NormalInverseGamma.hierarchical(values)
-    wishart = make_kernel("wishart", (), table)
+    assert made("hierarchical", (), table) == pt.NormalInverseGamma.hierarchical(values)
+    assert made("wishart", (), table) == pt.NormalInverseWishart.hierarchical(values)
+    wishart = made("wishart-empirical", (), table)
     assert wishart == pt.NormalInverseWishart.empirical(values)
     # The prior mean of the covariance, scale/(degrees − d − 1), has the variances of the data.
     assert wishart.degrees == 4.0
     assert np.allclose(wishart.scale, np.diag(values.var(axis=0, ddof=1)))
-    poisson = make_kernel("poisson", (), table)
+    poisson = made("poisson", (), table)
     assert np.allclose(poisson.shape / np.array(poisson.rate), values.mean(axis=0))
     yes = as_table((values > 3).astype(float))
-    assert make_kernel("bernoulli", ("a=2",), yes) == pt.BetaBernoulli(a=2.0)
-    assert make_kernel("categorical", (), yes).levels == ((0, 1), (0, 1))
+    assert made("bernoulli", ("a=2",), yes) == pt.BetaBernoulli(a=2.0)
+    assert made("categorical", (), yes).levels == ((0, 1), (0, 1))
+    with pytest.raises(click.UsageError, match="--set needs a kernel"):
+        made("types", ("a=2",), yes)
 
 
 def test_empirical_rules_that_have_no_answer():
     column = np.arange(10.0)
     with pytest.raises(pt.PartitaError, match="constant"):
-        make_kernel("wishart", (), as_table(np.column_stack([column, 0 * column])))
+        made("wishart", (), as_table(np.column_stack([column, 0 * column])))
     with pytest.raises(pt.PartitaError, match="no count above 0"):
-        make_kernel("poisson", (), as_table(0 * column))
+        made("poisson", (), as_table(0 * column))
     both = pt.Product.empirical([[1.5, True], [2.5, False], [3.0, True]])
     assert both.parts[0][0].kind == "NormalInverseGamma"
 

@@ -16,9 +16,10 @@ import pytest
 import partita
 from cli.conftest import PROGRAM
 from partita.cli import fit
-from partita.cli.fit import KERNELS, make_kernel
+from partita.cli.fit import KERNELS
 from partita.cli.group import COMMANDS, cli
 from partita.io.data_table import as_table
+from partita.samplers import sample
 
 PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
@@ -71,9 +72,10 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
 
 
 def test_every_kernel_by_its_name():
+    assert (*KERNELS[:-1],) == tuple(sorted(sample.KERNELS, key=KERNELS.index))
     table = as_table([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    kinds = {type(make_kernel(name, (), table)).__name__ for name in KERNELS}
-    assert len(kinds) == len(KERNELS) - 1  # "hierarchical" is a normal one with a learned scale
+    kernels = {repr(sample.named_kernel(name, table)[0]) for name in KERNELS[2:]}
+    assert len(kernels) == len(KERNELS[2:]) - 1  # "normal" is "empirical"
 
 
 def test_help_is_quick(capsys):

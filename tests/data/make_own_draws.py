@@ -27,7 +27,7 @@ def main() -> None:
     kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
     cases = {
         "example1": (made.data, {"kernel": kernel}, {"truth": made.labels}),
-        "galaxies": (pt.datasets.galaxies(), {}, {}),
+        "galaxies": (pt.datasets.galaxies(), {"kernel": "empirical"}, {}),
     }
     golden = {}
     for name, (data, options, more) in cases.items():

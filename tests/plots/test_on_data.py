@@ -23,13 +23,15 @@ from partita.plots._style import colour, colour_indices, observations_of
 
 @pytest.fixture(scope="module")
 def galaxies():
-    return pt.sample(pt.datasets.galaxies(), draws=150, burn_in=150, chains=2, rng=0)
+    return pt.sample(
+        pt.datasets.galaxies(), kernel="empirical", draws=150, burn_in=150, chains=2, rng=0
+    )
 
 
 @pytest.fixture(scope="module")
 def plane():
     simulated = pt.datasets.four_normals(n=80, rng=1)
-    fit = pt.sample(simulated.data, draws=60, burn_in=60, chains=2, rng=0)
+    fit = pt.sample(simulated.data, kernel="empirical", draws=60, burn_in=60, chains=2, rng=0)
     return fit, pt.summarize(fit, data=simulated.data)
 
 

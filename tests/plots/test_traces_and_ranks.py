@@ -22,7 +22,9 @@ def draws():
 
 @pytest.fixture(scope="module")
 def fit():
-    return pt.sample(pt.datasets.galaxies(), draws=60, burn_in=60, chains=2, rng=0)
+    return pt.sample(
+        pt.datasets.galaxies(), kernel="empirical", draws=60, burn_in=60, chains=2, rng=0
+    )
 
 
 def test_functionals_by_value(draws):

@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.io.data_table import as_table
-from partita.samplers.sample import default_kernel
+from partita.samplers.sample import kernel_of_types
 from stored import PAPER_DRAWS, needs_paper_draws
 
 SHORT = {"draws": 5, "burn_in": 0, "chains": 1, "rng": 0}
@@ -87,19 +87,53 @@ def test_arrays_series_and_files_without_a_header(tmp_path):
 
 
 def test_without_a_kernel_types_choose_and_it_is_said():
-    fit = pt.sample(FRAME, **SHORT)
+    fit = pt.sample(FRAME, kernel="types", **SHORT)
     (note,) = fit.notes
-    assert "NormalInverseGamma for the numbers in column 'size', 'count'" in note
+    assert "NormalInverseWishart for the numbers in column 'size', 'count', scale learned" in note
     assert "BetaBernoulli for the booleans in column 'flag'" in note
     assert "DirichletCategorical for the categories in column 'kind'" in note
     assert note in repr(fit)
-    normal = fit.kernel.parts[0][0]
-    assert normal.mean == tuple(FRAME[["size", "count"]].mean())
-    assert normal.precision == 0.5
-    assert normal.shape == 2
-    assert normal.rate == pytest.approx(FRAME[["size", "count"]].var().tolist())
-    kernel, _ = default_kernel(as_table(FRAME[["size"]]))
-    assert isinstance(kernel, pt.NormalInverseGamma)
+    numbers = FRAME[["size", "count"]]
+    assert fit.kernel.parts[0][0] == pt.NormalInverseWishart.hierarchical(numbers)
+    kernel, _ = kernel_of_types(as_table(FRAME[["size"]]))
+    assert kernel == pt.NormalInverseGamma.hierarchical(FRAME["size"], precision=0.01)
+    holes = pd.DataFrame({"x": [1.0, 2, 4], "y": [2.0, np.nan, 3], "z": [1.0, 0, 5]})
+    joint, alone = kernel_of_types(as_table(holes))[0].parts
+    assert joint == (pt.NormalInverseWishart.hierarchical(holes[["x", "z"]]), (0, 2))
+    assert alone == (pt.NormalInverseGamma.hierarchical(holes["y"], precision=0.01), (1,))
+
+
+def test_kernels_by_name():
+    numbers = FRAME[["size", "count"]]
+    rules = {
+        "empirical": pt.NormalInverseGamma.empirical,
+        "hierarchical": pt.NormalInverseGamma.hierarchical,
+        "wishart": pt.NormalInverseWishart.hierarchical,
+        "wishart-empirical": pt.NormalInverseWishart.empirical,
+    }
+    for name, rule in rules.items():
+        assert pt.sample(numbers, kernel=name, **SHORT).kernel == rule(numbers), name
+        assert pt.sample(FRAME, kernel=name, **SHORT).kernel.parts[0][0] == rule(numbers), name
+    assert pt.sample(FRAME[["flag"]], kernel="bernoulli", **SHORT).kernel == pt.BetaBernoulli()
+    with pytest.raises(pt.PartitaError, match="kernel='normals' is unknown; expected one of auto"):
+        pt.sample(numbers, kernel="normals", **SHORT)
+
+
+@pytest.mark.parametrize(("rho", "chosen"), [(0.9, "wishart"), (0.0, "hierarchical")])
+def test_auto_takes_the_kernel_that_predicts_better(rho, chosen):
+    """Clusters that are correlated, and independent columns, of which there are many."""
+    rng = np.random.default_rng(0)
+    d = 2 if rho else 12
+    covariance = np.full((d, d), rho) + (1 - rho) * np.eye(d)
+    rows = rng.multivariate_normal(np.zeros(d), covariance, 120) + 5.0 * rng.integers(
+        0, 2, (120, 1)
+    )
+    fit = pt.sample(rows, **SHORT)
+    assert fit.kernel == pt.sample(rows, kernel=chosen, **SHORT).kernel
+    assert f"kernel chosen by held-out density: {chosen} predicts 24 of 120 rows" in fit.notes[0]
+    # Rounding must not decide: a narrow cluster at an equal value has any density.
+    rounded = pt.sample(np.round(rows, 0 if rho else 1), **SHORT)
+    assert chosen in rounded.notes[0].split("predicts")[0]
 
 
 def test_data_are_used_as_they_are():

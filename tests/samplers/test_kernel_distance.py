@@ -55,7 +55,9 @@ def test_the_joint_normal_agrees_with_independent_columns_where_both_apply():
 
 def test_distances_of_a_fit_and_the_estimate_that_merges_what_is_close():
     data = pt.datasets.four_normals(n=80, rng=0).data
-    fit = pt.sample(data, draws=200, burn_in=100, chains=2, rng=0, progress=False)
+    fit = pt.sample(
+        data, kernel="empirical", draws=200, burn_in=100, chains=2, rng=0, progress=False
+    )
     found = fit.kernel_distance(draws=100)
     assert found.shape == (80, 80)
     np.testing.assert_allclose(found, found.T)

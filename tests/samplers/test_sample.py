@@ -12,6 +12,7 @@ from partita.samplers import sample as beginning_module
 DATA = pt.datasets.four_normals(example=2, n=40, rng=5).data
 PRIOR = pt.DirichletProcess(pt.Gamma(1, 1))
 SHORT = {"draws": 60, "burn_in": 20, "chains": 3, "rng": 3, "progress": False}
+SHORT["kernel"] = "empirical"
 
 
 def same(a: pt.Fit, b: pt.Fit) -> bool:
@@ -110,11 +111,43 @@ def test_chains_start_in_different_places(monkeypatch):
         return seen
 
     monkeypatch.setattr(beginning_module, "starting_partitions", spy)
-    pt.sample(DATA, draws=1, burn_in=0, chains=4, rng=0)
+    pt.sample(DATA, kernel="empirical", draws=1, burn_in=0, chains=4, rng=0)
     assert seen[0].max() == 0
     assert seen[1].max() == 39
     assert 0 < seen[2].max() < 39
     assert not np.array_equal(seen[2], seen[3])
+
+
+def test_many_rows_start_from_samples():
+    """Four far groups of 12,000 rows, one cell missing: found before the first sweep of all."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 12_000)
+    rows = np.array([[0.0, 0], [9, 0], [0, 9], [9, 9]])[truth] + rng.normal(size=(12_000, 2))
+    rows[rng.integers(12_000), 1] = np.nan
+    run = {"kernel": "hierarchical", "draws": 1, "burn_in": 0, "chains": 2, "rng": 0}
+    fit = pt.sample(rows, sweeps=0, split_merge=1, n_jobs=1, **run)
+    assert (fit.draws.n_clusters <= 8).all()
+    for labels in fit.draws.labels:
+        assert pt.distance(labels, truth, loss="binder") < 0.005
+    assert not np.array_equal(*fit.draws.labels)
+    assert "each chain started from 5,000 random rows of its own or more" in fit.notes[-1]
+    # What was learned on the sample goes along: the rate is far from the mean of its prior.
+    assert (fit.trace["rate of 0"] < 3 * 4).all()
+    again = pt.sample(rows, sweeps=0, split_merge=1, n_jobs=2, initial="sample", **run)
+    assert again.draws == fit.draws
+
+
+def test_samples_of_many_clusters_are_larger(monkeypatch):
+    monkeypatch.setattr(beginning_module, "_ROWS", 60)
+    monkeypatch.setattr(beginning_module, "_CENTRES", 10)
+    rng = np.random.default_rng(1)
+    truth = np.repeat(np.arange(12), 50)
+    rows = 20.0 * truth[:, None] + rng.normal(size=(600, 1))
+    fit = pt.sample(rows, initial="sample", draws=1, burn_in=0, chains=1, sweeps=0, rng=0)
+    assert fit.draws.n_clusters[0] >= 11  # of 60 rows in 10 groups hardly more than 10 can come
+    prior = pt.FiniteMixture.exactly(3)
+    few = pt.sample(rows, initial="sample", prior=prior, draws=1, burn_in=0, chains=1, rng=0)
+    assert few.draws.n_clusters[0] <= 3
 
 
 def test_labels_as_start_and_a_prior_that_caps_clusters():
@@ -243,7 +276,7 @@ def test_checkpoints_that_cannot_be(tmp_path):
         ({"sweeps": 0, "split_merge": 0}, "leave nothing to do"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"prior": "dp"}, "expected DirichletProcess"),
-        ({"kernel": "normal"}, "expected a kernel such as"),
+        ({"kernel": 3}, "expected a kernel such as"),
         ({"initial": "random"}, "initial='random' is unknown"),
         ({"initial": "random.csv"}, "random.csv"),
         ({"initial": [0, 1]}, "2 items, but 40"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +56,19 @@ if TYPE_CHECKING:
     from partita.samplers.priors import F, Gamma, PartitionPrior
     from partita.summary.result import Summary
 
-KERNELS = ("auto", "normal", "hierarchical", "wishart", "bernoulli", "categorical", "poisson")
+KERNELS = (
+    "auto",
+    "types",
+    "hierarchical",
+    "wishart",
+    "empirical",
+    "wishart-empirical",
+    "bernoulli",
+    "categorical",
+    "poisson",
+    "normal",
+)
+"""As in :func:`partita.sample`, which would take long to import; "normal" is an older name."""
 PRIORS = ("dp", "py", "mfm")
 PRIOR_OPTIONS = {
     "concentration": ("dp", "py"),
@@ -83,7 +94,7 @@ Examples:
   $ partita fit data.csv --columns x,y --names id --kernel wishart --out fit
   $ partita fit data.csv --names id --compare normal,wishart,hierarchical --out best
   $ partita fit data.csv --columns x --prior py --discount 0.1 --draws 2000 --force
-  $ partita fit data.csv --columns x,y --kernel normal --set precision=0.1 --out tight
+  $ partita fit data.csv --columns x,y --kernel empirical --set precision=0.1 --out tight
   $ partita fit data.csv --names id --kernel hierarchical --prior mfm --weight F --out learned
   $ partita fit data.csv --names id --concentration 1 --sensitivity --out priors
   $ partita fit data.csv --names id --checkpoint run.npz --out long
@@ -95,8 +106,10 @@ Examples:
     "--kernel",
     type=click.Choice(KERNELS),
     default="auto",
-    help="Density of a cluster; auto goes by the columns' types, hierarchical is normal with a "
-    "scale that is learned.",
+    help="Density of a cluster. auto goes by the columns' types; numbers get wishart (normals with "
+    "a full covariance) or hierarchical (independent normals), the better by held-out density; "
+    "both learn how wide clusters are. types takes wishart without comparing; empirical is the "
+    "paper's rule.",
 )
 @click.option(
     "--compare",
@@ -226,7 +239,7 @@ def fit(
         if compared and not dry_run:
             models = _compare(compared, understood.table, chosen_prior, seed, jobs)
             kernel = models.best
-        run["kernel"] = _kernel(kernel, settings, understood, chosen_prior)
+        run["kernel"] = _kernel(kernel, settings, understood, chosen_prior, jobs)
         if dry_run:  # otherwise the sampler tells them
             for note in understood.table.notes:
                 say(note)
@@ -272,7 +285,7 @@ def _compared_names(compare: str | None, kernel: str, settings: tuple[str, ...])
     if compare is None:
         return ()
     names = tuple(dict.fromkeys(name.strip() for name in compare.split(",")))
-    known = KERNELS[1:]
+    known = KERNELS[2:]
     unknown = [name for name in names if name not in known]
     if unknown or len(names) < 2:
         wrong = f"unknown kernel {unknown[0]!r}" if unknown else "one kernel"
@@ -287,9 +300,10 @@ def _compare(
 ) -> ModelComparison:
     """The kernels by their log predictive density of held-out rows; shows the table."""
     from partita.samplers.compare import cross_validate
+    from partita.samplers.sample import named_kernel
 
     say(f"comparing {', '.join(names)} by rows held out in five folds …")
-    kernels = {name: _empirical(name, table).bind(table) for name in names}
+    kernels = {name: named_kernel(name, table)[0].bind(table) for name in names}
     discrete = {name: kernel.discrete(table.n_columns) for name, kernel in kernels.items()}
     if len(set(discrete.values())) > 1:
         raise click.UsageError(
@@ -303,15 +317,21 @@ def _compare(
 
 
 def _kernel(
-    name: str, settings: tuple[str, ...], understood: Understood, prior: PartitionPrior
+    name: str,
+    settings: tuple[str, ...],
+    understood: Understood,
+    prior: PartitionPrior,
+    jobs: int | None,
 ) -> Kernel:
     """The kernel for the columns; shows what was understood of them."""
-    from partita.samplers.sample import default_kernel
+    from partita.samplers.sample import named_kernel
 
     table = understood.table
-    kernel = make_kernel(name, settings, table) or default_kernel(table)[0]
-    kernel = kernel.bind(table)
+    kernel, note = named_kernel(name, table, prior, jobs)
+    kernel = with_settings(kernel, name, settings).bind(table)
     click.echo(understood.show(kernel), err=True)
+    if "held-out" in note:
+        say(note)
     click.echo(f"{counted(table.n_rows, 'item')}; prior of the clustering: {prior!r}", err=True)
     for warning in understood.warnings:
         say(warning)
@@ -332,15 +352,16 @@ def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any)
     return replace(fit, draws=as_draws(fit.draws, item_names=item_names))
 
 
-def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | None:
-    """The kernel of that name, hyperparameters by the empirical rules unless they are set."""
-    if name == "auto":
-        if settings:
-            raise click.UsageError("--set needs a kernel; name one with --kernel.")
-        return None
-    kernel = _empirical(name, table)
+def with_settings(kernel: Kernel, name: str, settings: tuple[str, ...]) -> Kernel:
+    """The kernel with the hyperparameters that are set."""
+    if not settings:
+        return kernel
+    if name in ("types", "auto"):
+        raise click.UsageError("--set needs a kernel; name one with --kernel.")
+    if kernel.kind == "Product":
+        raise click.UsageError("--set needs columns of one type; select them with --columns.")
     known = tuple(field.name for field in fields(kernel) if field.name != "levels")  # type: ignore[arg-type]
-    chosen = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
+    chosen = {}
     for setting in settings:
         key, value = _parse(setting)
         if key not in known:
@@ -348,7 +369,7 @@ def make_kernel(name: str, settings: tuple[str, ...], table: Table) -> Kernel | 
                 f"--set {setting}: kernel {name} has no {key!r}. It has {', '.join(known)}."
             )
         chosen[key] = value
-    return type(kernel)(**chosen)
+    return replace(kernel, **chosen)  # type: ignore[type-var]
 
 
 def _parse(setting: str) -> tuple[str, Any]:
@@ -359,24 +380,6 @@ def _parse(setting: str) -> tuple[str, Any]:
             f"--set {setting}: expected NAME=NUMBER, or NAME=NUMBER,NUMBER,… with one per column."
         )
     return key.strip(), numbers[0] if len(numbers) == 1 else numbers
-
-
-def _empirical(name: str, table: Table) -> Kernel:
-    """The kernel of that name by its empirical rule."""
-    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
-    from partita.samplers.normal import NormalInverseGamma
-    from partita.samplers.poisson import GammaPoisson
-    from partita.samplers.wishart import NormalInverseWishart
-
-    rules: dict[str, Callable[[Table], Kernel]] = {
-        "normal": NormalInverseGamma.empirical,
-        "hierarchical": NormalInverseGamma.hierarchical,
-        "wishart": NormalInverseWishart.empirical,
-        "bernoulli": BetaBernoulli.empirical,
-        "categorical": DirichletCategorical.empirical,
-        "poisson": GammaPoisson.empirical,
-    }
-    return rules[name](table)
 
 
 def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
@@ -479,7 +482,7 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     example = _example(name)
     say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
     run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
-    made = sample_named(example.table, None, **run)
+    made = sample_named(example.table, None, kernel="empirical", **run)  # the paper's model
     say("searching for the estimate, proving how good it is, measuring the credible ball …")
     from partita.summary.summarize import summarize
 

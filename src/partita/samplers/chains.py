@@ -55,10 +55,15 @@ class Arrays:
             for b, functions in enumerate(self.functions):
                 if functions:
                     blocks[b, ADDRESS:] = _addresses(functions)
-        in_order = np.array_equal(self.order, np.arange(self.order.size))
-        data = np.ascontiguousarray(values if in_order else values[:, self.order])
+        data = self.ordered(values)
         hyper = self.hyper.copy() if self.n_learned else self.hyper  # which a chain writes to
         return Likelihood(data, blocks, hyper, self.tables)
+
+    def ordered(self, values: Floats) -> Floats:
+        """The rows with their columns in the order of the blocks; a copy only where it differs."""
+        if np.array_equal(self.order, np.arange(values.shape[1])):
+            return np.ascontiguousarray(values)
+        return np.ascontiguousarray(values[:, self.order])
 
     @property
     def n_learned(self) -> int:
@@ -163,11 +168,21 @@ def flatten(kernel: Kernel, n_items: int, has_missing: NDArray[np.bool_]) -> Arr
     )
 
 
-def build_model(kernel: Kernel, prior: PartitionPrior, values: Floats) -> Model:
-    """The model of encoded data under a bound kernel."""
+def build_model(
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    incomplete: NDArray[np.bool_] | None = None,
+) -> Model:
+    """The model of encoded data under a bound kernel.
+
+    ``incomplete`` are the columns with missing cells, also where these rows have none.
+    """
     from partita.kernels.gibbs.family import prior_predictive
 
-    arrays = flatten(kernel, len(values), np.asarray(np.isnan(values).any(axis=0)))
+    if incomplete is None:
+        incomplete = np.asarray(np.isnan(values).any(axis=0))
+    arrays = flatten(kernel, len(values), incomplete)
     tables = prior.tables(values.shape[0])
     if not isinstance(tables, PriorTables):
         raise InvalidInputError(

@@ -314,7 +314,7 @@ class ChainThere(Chain):
 
 def sample_on_workers(
     data: Any,
-    kernel: Kernel | None,
+    kernel: Kernel | str | None,
     prior: PartitionPrior,
     settings: Settings,
     client: Any,
@@ -335,7 +335,7 @@ def sample_on_workers(
     if n_items < 2:
         raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
     table, chosen = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
-    kernel, notes = _bound(kernel, table)
+    kernel, notes = _bound(kernel, table, prior)
     unbound, prior = prior, prior.bind(n_items)
     with explained(client):
         values = [client.submit(_encoded, piece, kernel, pure=False) for piece in raw]
@@ -440,12 +440,14 @@ def _some_rows(
     return as_table(_joined(_fetch(raw, sizes, chosen, client))), chosen
 
 
-def _bound(kernel: Kernel | None, table: Table) -> tuple[Kernel, tuple[str, ...]]:
-    from partita.samplers.sample import default_kernel
+def _bound(
+    kernel: Kernel | str | None, table: Table, prior: PartitionPrior
+) -> tuple[Kernel, tuple[str, ...]]:
+    from partita.samplers.sample import named_kernel
 
-    if kernel is not None:
+    if isinstance(kernel, Kernel):
         return kernel.bind(table), ()
-    kernel, note = default_kernel(table)
+    kernel, note = named_kernel(kernel or "auto", table, prior)
     said = f"{note[:-1]}, from {table.n_rows:,} random rows."
     return kernel.bind(table), (said,)
 

@@ -65,10 +65,10 @@ class Product(Kernel):
     @classmethod
     def empirical(cls, data: DataSource) -> Product:
         """Each column under the kernel of its type, with that kernel's empirical rule."""
-        from partita.samplers.sample import default_kernel
+        from partita.samplers.sample import _by_types
 
         table = as_table(data)
-        kernel, _ = default_kernel(table)
+        kernel, _ = _by_types(table, "empirical")
         return kernel if isinstance(kernel, Product) else cls((kernel, range(table.n_columns)))
 
     def bind(self, table: Table) -> Product:

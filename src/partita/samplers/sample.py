@@ -7,7 +7,7 @@ import logging
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from partita._files import PathLike
-from partita._resources import count_jobs, require_memory
+from partita._resources import count_jobs, require_memory, run
 from partita._text import listed
 from partita._validate import Rng, generator, integer, number, unexpected
 from partita._validate import path as clean_path
@@ -25,11 +25,20 @@ from partita.errors import (
     InvalidDataError,
     InvalidInputError,
     NotSupportedError,
+    PartitaError,
     UnknownNameError,
 )
 from partita.io.data_table import Table, as_table, refuse_doubtful
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import DataSource, Engine, Labels, LabelsLike, as_label_rows, as_labels
+from partita.labels import (
+    DataSource,
+    Engine,
+    Labels,
+    LabelsLike,
+    as_label_rows,
+    as_labels,
+    canonical,
+)
 from partita.samplers.base import Kernel
 from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
 from partita.samplers.chains import (
@@ -39,6 +48,8 @@ from partita.samplers.chains import (
     Model,
     Progress,
     Settings,
+    Step,
+    _advance,
     advance_all,
     build_model,
     runner,
@@ -53,25 +64,76 @@ from partita.samplers.checkpoint import (
 )
 from partita.samplers.fit import Fit, collected
 from partita.samplers.normal import NormalInverseGamma
+from partita.samplers.poisson import GammaPoisson
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
 from partita.samplers.product import Product
+from partita.samplers.wishart import NormalInverseWishart
 
-STARTS = ("one", "singletons", "kmeans")
+STARTS = ("one", "singletons", "kmeans", "sample")
 
-_FEW = 2000
+_FEW = 2_000
 """Up to this many items a chain may start from singletons, whose first sweep costs O(N²)."""
+_MANY = 10_000
+"""From more items on, chains start from samples: one cluster sticks (13 clusters for 20 true ones
+at 10⁴ items) and k-means of all rows has not converged after 620 iterations at 10⁵, where a sample
+start has after 120."""
+
+
+_CHAIN_BYTES = 4_096
+"""Bytes that a chain takes besides its labels, most of them for its random streams."""
+
+
+def chain_states(
+    initial: Any,
+    kernel: Kernel,
+    prior: PartitionPrior,
+    values: Floats,
+    chains: int,
+    rng: Rng | None,
+    n_jobs: int | None = None,
+) -> list[ChainState]:
+    """Start and random stream of each chain, made before the chains run in parallel.
+
+    Concentration and rates are NaN and empty where the model is to say them.
+    """
+    require_memory(
+        chains * (4 * len(values) + _CHAIN_BYTES),
+        f"beginning {chains:,} chains",
+        "Ask for fewer.",
+    )
+    entropy = generator(rng, default=None).integers(0, 2**63, size=4)
+    children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
+    generators = [np.random.default_rng(start) for start, _ in children]
+    n_items = len(values)
+    most = prior.bind(n_items).most_clusters()
+    most = n_items if most is None else min(most, n_items)
+    if starts_from_samples(initial, n_items):
+        starts = run(lambda g: _from_sample(kernel, prior, values, most, g), generators, n_jobs)
+    else:
+        labels = starting_partitions(initial, kernel, values, most, generators)
+        starts = [ChainState(each, np.nan, np.zeros(4, np.uint64)) for each in labels]
+    return [
+        replace(start, random=stream.generate_state(4, np.uint64).astype(np.uint64))
+        for start, (_, stream) in zip(starts, children, strict=True)
+    ]
+
+
+def starts_from_samples(initial: Any, n_items: int) -> bool:
+    """Whether chains start from samples of the rows."""
+    if initial is None:
+        return n_items > _MANY
+    return isinstance(initial, str) and initial == "sample"
 
 
 def starting_partitions(
     initial: Any,
-    features: Floats,
-    prior: PartitionPrior,
+    kernel: Kernel,
+    values: Floats,
+    most: int,
     generators: list[np.random.Generator],
 ) -> list[Labels]:
     """One canonical partition per chain; by default of different kinds, to make R-hat telling."""
-    n_items = features.shape[0]
-    most = prior.most_clusters()
-    most = n_items if most is None else min(most, n_items)
+    n_items = len(values)
     if initial is not None and not (isinstance(initial, str) and _is_name(initial)):
         return _given(initial, n_items, len(generators), most)
     if initial is not None and initial not in STARTS:
@@ -79,11 +141,11 @@ def starting_partitions(
             f"initial={initial!r} is unknown; expected one of {', '.join(STARTS)}, or labels.",
             argument="initial",
         )
-    starts = []
-    for chain, stream in enumerate(generators):
-        name = initial or _default(chain, n_items)
-        starts.append(_start(name, features, most, stream))
-    return starts
+    features = kernel.features(values)
+    names = [initial or _default(chain, n_items) for chain in range(len(generators))]
+    return [
+        _start(name, features, most, stream) for name, stream in zip(names, generators, strict=True)
+    ]
 
 
 def _is_name(initial: str) -> bool:
@@ -105,6 +167,73 @@ def _start(name: str, features: Floats, most: int, generator: np.random.Generato
     largest = max(3, math.isqrt(n_items))
     k = most if name == "singletons" else int(generator.integers(2, largest + 1))
     return as_labels(_kmeans(features, min(k, most), generator))
+
+
+_ROWS, _CENTRES, _ITERATIONS = 5_000, 60, 300
+"""Rows of a sample, groups of k-means there, and iterations on them. Sixty groups are too many for
+twenty clusters, as they must be: a chain merges groups sooner than it splits clusters."""
+_BLOCK = 50_000
+"""Rows that are allocated at a time."""
+
+
+def _from_sample(
+    kernel: Kernel, prior: PartitionPrior, values: Floats, most: int, rng: np.random.Generator
+) -> ChainState:
+    """A chain's start: its own random rows, a chain on them, then all rows by their densities.
+
+    Where the chain keeps half the groups that it began with, they were too few for these data, and
+    it is run again on four times the rows from four times the groups.
+    """
+    from partita.kernels.gibbs.density import join_weights
+    from partita.kernels.gibbs.prior import set_rates
+
+    n_items, times = len(values), 1
+    incomplete = np.asarray(np.isnan(values).any(axis=0))
+    while True:
+        n_rows, centres = min(_ROWS * times, n_items), min(_CENTRES * times, most)
+        rows = np.sort(rng.choice(n_items, n_rows, replace=False))
+        labels = as_labels(_kmeans(kernel.features(values[rows]), centres, rng))
+        own = _for_fewer(prior, n_rows)
+        model = build_model(kernel, own, values[rows], incomplete)
+        random = rng.integers(1, 2**63, size=4).astype(np.uint64)
+        rates, concentration = model.arrays.starting_rates(), model.prior.concentration
+        settings = Settings(1, _ITERATIONS - 1, 1, 1, 1, split_merges(n_rows))
+        first = Step(settings, ChainState(labels, concentration, random, rates), 0, _ITERATIONS)
+        found, _ = _advance(model, first)
+        k = int(found.labels.max()) + 1
+        if n_rows == n_items or 2 * k <= centres or k == most:
+            break
+        times *= 4
+    likelihood, arrays = model.arrays.likelihood(values[rows]), model.arrays
+    if rates.size:
+        set_rates(likelihood, arrays.rates, found.rates)
+    everywhere = np.empty(n_items, np.int32)
+    for start in range(0, n_items, _BLOCK):
+        block = slice(start, min(start + _BLOCK, n_items))
+        points = likelihood._replace(data=arrays.ordered(values[block]))
+        _, weights = join_weights(
+            points, likelihood, model.prior.arrays, arrays.n_rows, arrays.n_work, found.labels, k
+        )
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True)).cumsum(axis=1)
+        reached = weights[:, -1:] * rng.random((len(weights), 1))
+        everywhere[block] = (weights <= reached).sum(axis=1)
+    everywhere[rows] = found.labels
+    concentration = found.concentration if own.kind == prior.kind else np.nan
+    return ChainState(canonical(everywhere), concentration, found.random, found.rates)
+
+
+def _for_fewer(prior: PartitionPrior, n_items: int) -> PartitionPrior:
+    """The prior for a part of the items; the default where it is for all of them only."""
+    try:
+        return prior.bind(n_items)
+    except PartitaError:
+        return DirichletProcess(Gamma(1, 1))
+
+
+def split_merges(n_items: int) -> int:
+    """Split–merge moves per iteration unless told otherwise: sweeps mix more slowly the more
+    items there are."""
+    return min(8, 1 + n_items // 200)
 
 
 def _kmeans(features: Floats, k: int, generator: np.random.Generator) -> Ints:
@@ -144,34 +273,6 @@ def _given(initial: Any, n_items: int, chains: int, most: int) -> list[Labels]:
     return [matrix[c % matrix.shape[0]].copy() for c in range(chains)]
 
 
-_CHAIN_BYTES = 4_096
-"""Bytes that a chain takes besides its labels, most of them for its random streams."""
-
-
-def chain_states(
-    initial: Any,
-    kernel: Kernel,
-    prior: PartitionPrior,
-    values: Floats,
-    chains: int,
-    rng: Rng | None,
-) -> list[ChainState]:
-    """Start and random stream of each chain, made before anything runs in parallel."""
-    require_memory(
-        chains * (4 * len(values) + _CHAIN_BYTES),
-        f"beginning {chains:,} chains",
-        "Ask for fewer.",
-    )
-    entropy = generator(rng, default=None).integers(0, 2**63, size=4)
-    children = [seed.spawn(2) for seed in np.random.SeedSequence(entropy.tolist()).spawn(chains)]
-    generators = [np.random.default_rng(start) for start, _ in children]
-    starts = starting_partitions(initial, kernel.features(values), prior, generators)
-    return [
-        ChainState(labels, 1.0, stream.generate_state(4, np.uint64).astype(np.uint64))
-        for labels, (_, stream) in zip(starts, children, strict=True)
-    ]
-
-
 def initial_state(states: Sequence[ChainState]) -> Progress:
     """A run of which nothing is done."""
     hashes = (
@@ -197,12 +298,57 @@ def refuse_other_start(
             )
 
 
-def default_kernel(table: Table) -> tuple[Kernel, str]:
+_RULES: dict[str, Callable[[Table], Kernel]] = {
+    "empirical": NormalInverseGamma.empirical,
+    "hierarchical": lambda table: NormalInverseGamma.hierarchical(
+        table, precision=0.001 if table.n_columns > 1 else 0.01
+    ),
+    "wishart": NormalInverseWishart.hierarchical,
+    "wishart-empirical": NormalInverseWishart.empirical,
+    "bernoulli": BetaBernoulli.empirical,
+    "categorical": DirichletCategorical.empirical,
+    "poisson": GammaPoisson.empirical,
+}
+"""Kernels by name; the first four are for columns of numbers, beside columns of other types."""
+_OF_NUMBERS = ("empirical", "hierarchical", "wishart", "wishart-empirical")
+KERNELS = ("auto", "types", *_RULES)
+"""Names of kernels: the better by held-out density, by the columns' types alone, and one by one."""
+_WIDEST = 50
+"""Columns up to which the full covariance is the default: its cost grows with their square."""
+
+
+def kernel_of_types(table: Table) -> tuple[Kernel, str]:
     """A kernel by the columns' types, and a sentence that says which.
 
-    Numbers, integers included, get independent normals with the paper's empirical rule;
-    booleans get Bernoulli, text and categories get categorical columns.
+    Two columns of numbers or more, integers included, get normals with a full covariance and a
+    learned scale; one alone, one with missing cells, or more than fifty get independent normals
+    with a learned rate; booleans get Bernoulli, text and categories categorical columns.
     """
+    return _by_types(table, None)
+
+
+def named_kernel(
+    name: str, table: Table, prior: PartitionPrior | None = None, n_jobs: int | None = None
+) -> tuple[Kernel, str]:
+    """The kernel of that name for a table, and a sentence that says what was chosen."""
+    name = {"normal": "empirical"}.get(name, name)
+    if name == "types":
+        return kernel_of_types(table)
+    if name == "auto":
+        return _best_kernel(table, _check_prior(prior), n_jobs)
+    if name not in _RULES:
+        raise UnknownNameError(
+            f"kernel={name!r} is unknown; expected one of {', '.join(KERNELS)}, or a Kernel.",
+            argument="kernel",
+        )
+    kinds = {column.dtype.kind for column in table.columns}
+    if name in _OF_NUMBERS and "f" in kinds and len(kinds) > 1:
+        return _by_types(table, name)
+    kernel = _RULES[name](table)
+    return kernel, f"kernel {name}: {kernel.kind}."
+
+
+def _by_types(table: Table, rule: str | None) -> tuple[Kernel, str]:
     by_type: dict[str, list[int]] = {"numbers": [], "booleans": [], "categories": []}
     names = {"f": "numbers", "b": "booleans", "O": "categories"}
     for position, column in enumerate(table.columns):
@@ -210,21 +356,98 @@ def default_kernel(table: Table) -> tuple[Kernel, str]:
     parts: list[tuple[Kernel, list[int]]] = []
     said = []
     for name, positions in by_type.items():
-        if not positions:
-            continue
-        kernel = _kernel_of_type(name, table.select(positions))
-        parts.append((kernel, positions))
-        rule = ", prior by the empirical rule" if name == "numbers" else ""
-        columns = listed([repr(table.names[p]) for p in positions])
-        said.append(f"{kernel.kind} for the {name} in column {columns}{rule}")
+        found: list[tuple[Kernel, list[int]]] = []
+        if name == "numbers":
+            for chosen, group in _groups_of_numbers(table, positions, rule):
+                found.append((_RULES[chosen](table.select(group)), group))
+        elif positions:
+            found = [(BetaBernoulli() if name == "booleans" else DirichletCategorical(), positions)]
+        for kernel, group in found:
+            learned = f", {kernel.learns} learned" if kernel.learned(len(group)) else ""
+            columns = listed([repr(table.names[p]) for p in group])
+            said.append(f"{kernel.kind} for the {name} in column {columns}{learned}")
+        parts += found
     kernel = parts[0][0] if len(parts) == 1 else Product(*parts)
     return kernel, f"kernel chosen by the columns' types: {'; '.join(said)}."
 
 
-def _kernel_of_type(name: str, table: Table) -> Kernel:
-    if name == "numbers":
-        return NormalInverseGamma.empirical(table)
-    return BetaBernoulli() if name == "booleans" else DirichletCategorical()
+def _groups_of_numbers(
+    table: Table, positions: list[int], rule: str | None
+) -> list[tuple[str, list[int]]]:
+    """Which rule which columns of numbers get."""
+    if not positions:
+        return []
+    if rule is not None:
+        return [(rule, positions)]
+    complete = [p for p in positions if np.isfinite(table.columns[p]).all()]
+    if not 2 <= len(complete) <= _WIDEST:
+        complete = []
+    alone = [p for p in positions if p not in complete]
+    groups = (("wishart", complete), ("hierarchical", alone))
+    return [(name, group) for name, group in groups if group]
+
+
+_FEWEST = 10
+"""Rows from which on a kernel is chosen by prediction."""
+_COMPARED_ROWS, _HELD_OUT = 1_000, 5
+"""Rows, at most, on which kernels are compared; a fifth of them is predicted from the others."""
+
+
+def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tuple[Kernel, str]:
+    """Full covariances or independent normals, whichever predict held-out rows better.
+
+    Numbers that were rounded have an unbounded density where many are equal, so they are compared
+    with the rounding undone at random.
+    """
+    from partita.samplers.compare import heldout_log_density
+
+    named = {
+        "wishart": _by_types(table, None)[0],
+        "hierarchical": _by_types(table, "hierarchical")[0],
+    }
+    # Few rows say nothing about covariances.
+    if named["wishart"] == named["hierarchical"] or table.n_rows < _FEWEST:
+        return kernel_of_types(table)
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.permutation(table.n_rows)[:_COMPARED_ROWS])
+    held_out = rng.permutation(rows.size)[: max(1, rows.size // _HELD_OUT)]
+    prior = _for_fewer(prior, rows.size - held_out.size)
+    found = {}
+    for name, kernel in named.items():
+        bound = kernel.bind(table)
+        found[name] = heldout_log_density(
+            _unrounded(bound.encode(table)[rows], table),
+            held_out,
+            kernel=bound,
+            prior=prior,
+            draws=100,
+            burn_in=150,
+            rng=0,
+            n_jobs=n_jobs,
+        )
+    best = max(found, key=lambda name: float(found[name].mean()))
+    other = next(name for name in found if name != best)
+    difference = found[best] - found[other]
+    error = (
+        float(difference.std(ddof=1)) / math.sqrt(difference.size)
+        if difference.size > 1
+        else np.nan
+    )
+    return named[best], (
+        f"kernel chosen by held-out density: {best} predicts {held_out.size:,} of {rows.size:,} "
+        f"rows better than {other}, by {difference.mean():.3g} ± {error:.2g} nats a row."
+    )
+
+
+def _unrounded(values: Floats, table: Table) -> Floats:
+    """Encoded rows with columns of many equal numbers spread over their smallest difference."""
+    rng = np.random.default_rng(1)
+    found = np.ascontiguousarray(values)
+    for j, column in enumerate(table.columns):
+        distinct = np.unique(found[np.isfinite(found[:, j]), j])
+        if column.dtype.kind == "f" and 1 < distinct.size < len(found) / 2:
+            found[:, j] += np.diff(distinct).min() * (rng.random(len(found)) - 0.5)
+    return found
 
 
 _log = logging.getLogger("partita")
@@ -233,7 +456,7 @@ _log = logging.getLogger("partita")
 def sample(
     data: DataSource,
     *,
-    kernel: Kernel | None = None,
+    kernel: Kernel | str | None = None,
     prior: PartitionPrior | None = None,
     draws: int = 2_000,
     burn_in: int = 1_000,
@@ -263,10 +486,14 @@ def sample(
     data : array_like, DataFrame or path
         One row per item: NumPy, pandas, polars, Arrow, nested lists, or a csv, tsv, parquet or
         npy file. Columns are used as they are; standardising is the user's choice.
-    kernel : Kernel, optional
-        The density of a cluster. By default chosen by the columns' types: independent normals
-        with the paper's empirical rule (μ0 = mean, c = 1/2, a = 2, b = sample variance) for
-        numbers, Bernoulli for booleans, categorical for text; ``Fit.notes`` says what.
+    kernel : Kernel or str, optional
+        The density of a cluster. By default ("auto") Bernoulli for booleans, categorical for
+        text, and for numbers normals that learn how wide clusters are: with a full covariance
+        ("wishart", :meth:`NormalInverseWishart.hierarchical`) or independent columns
+        ("hierarchical", :meth:`NormalInverseGamma.hierarchical`), whichever predicts held-out rows
+        better; ``Fit.notes`` says what. "types" takes the full covariance without a look, for
+        up to 50 complete columns. Other names: "empirical" (the paper's rule: μ0 = mean, c = 1/2,
+        a = 2, b = sample variance), "wishart-empirical", "bernoulli", "categorical", "poisson".
     prior : PartitionPrior, optional
         By default ``DirichletProcess(Gamma(1, 1))``, the paper's.
     draws : int
@@ -288,9 +515,12 @@ def sample(
         Show progress on standard error (True: in a file or pipe as lines of their own); by default
         on a terminal and in a notebook.
     initial : str, array_like or anything that holds labels, optional
-        Where chains start: "one" (a single cluster), "singletons", "kmeans", or labels of shape
-        (n_items,) or (chains, n_items), such as an estimate, a column of a table or a file. By
-        default these three kinds, different by chain.
+        Where chains start: "one" (a single cluster), "singletons", "kmeans", "sample", or labels
+        of shape (n_items,) or (chains, n_items), such as an estimate, a column of a table or a
+        file. By default the first three kinds, different by chain; above 10,000 rows "sample":
+        each chain takes 5,000 random rows of its own (more where they hold many clusters), splits
+        them by k-means into too many groups, runs 300 iterations on them and allocates all rows
+        by their densities.
     sampler : {"collapsed", "parallel"}
         How items are reassigned. "collapsed": one after the other, parameters integrated out.
         "parallel": all at once given drawn weights and parameters, by as many threads as chains
@@ -342,7 +572,7 @@ def sample(
     for name, place in (("checkpoint", checkpoint), ("resume", resume)):
         if place is not None:
             clean_path(place, name)
-    prior = _check_prior(prior)
+    given_prior = _check_prior(prior)
     settings = _check_settings(draws, burn_in, thin, chains, sweeps, split_merge)
     if is_collection(data):
         from partita.samplers.on_workers import sample_on_workers
@@ -356,7 +586,7 @@ def sample(
         return sample_on_workers(
             data,
             kernel,
-            prior,
+            given_prior,
             replace(settings, sampler="parallel"),
             as_client("dask" if engine is None else engine),
             initial=initial,
@@ -365,25 +595,34 @@ def sample(
             checkpoint=checkpoint,
             checkpoint_every=checkpoint_every,
         )
-    kernel, table, notes = _prepare(data, kernel)
+    kernel, table, notes = _prepare(data, kernel, given_prior, n_jobs)
     values = kernel.encode(table)
-    prior = prior.bind(len(values))
+    prior = given_prior.bind(len(values))
     if split_merge is None:
-        settings = replace(settings, split_merge=min(8, 1 + len(values) // 200))
-    starts = chain_states(initial, kernel, prior, values, settings.chains, rng)
+        settings = replace(settings, split_merge=split_merges(len(values)))
+    if starts_from_samples(initial, len(values)):
+        notes = (*notes, _say_sampled(len(values)))
     model = build_model(kernel, prior, values)
     settings, notes = _check_sampler(sampler, model, settings, notes)
-    run = Run(kernel, prior, values, settings)
-    begun = initial_state(starts)
+    made = Run(kernel, prior, values, settings)
+
+    def states() -> list[ChainState]:
+        starts = (initial, kernel, given_prior, values, settings.chains, rng, n_jobs)
+        return chain_states(*starts)
+
     if resume is not None:
-        given = begun
-        begun = with_shards(read_checkpoint(resume, run), resume, run)
-        refuse_other_start(begun, given, resume, initial=initial is not None, rng=rng is not None)
-    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=run.model, resumed=resume)
+        begun = with_shards(read_checkpoint(resume, made), resume, made)
+        if initial is not None or rng is not None:
+            given = initial_state(states())
+            asked = {"initial": initial is not None, "rng": rng is not None}
+            refuse_other_start(begun, given, resume, **asked)
+    else:
+        begun = initial_state(states())
+    keeper = Checkpointer(checkpoint, every=checkpoint_every, model=made.model, resumed=resume)
     begun = with_parameters(begun, model) if resume is None else begun
     on_workers = None
     if engine is not None and checkpoint is not None:
-        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=run.model, begun=begun)
+        on_workers = ChainFiles(checkpoint, every=checkpoint_every, model=made.model, begun=begun)
     advance = runner(model, n_jobs, engine, on_workers)
     keeper.begin(begun)
     if checkpoint is not None:
@@ -472,18 +711,20 @@ def _check_prior(prior: PartitionPrior | None) -> PartitionPrior:
     return prior
 
 
-def _prepare(data: Any, kernel: Kernel | None) -> tuple[Kernel, Table, tuple[str, ...]]:
+def _prepare(
+    data: Any, kernel: Kernel | str | None, prior: PartitionPrior, n_jobs: int | None
+) -> tuple[Kernel, Table, tuple[str, ...]]:
     """The kernel bound to the data, these as a table, and what was chosen."""
-    if kernel is not None and not isinstance(kernel, Kernel):
-        raise unexpected(kernel, "kernel", "a kernel such as NormalInverseGamma(...), or None")
+    if not (kernel is None or isinstance(kernel, (str, Kernel))):
+        raise unexpected(kernel, "kernel", "a kernel such as NormalInverseGamma(...), or its name")
     table = as_table(data)
     if table.n_rows < 2:
         raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
     notes = table.notes
-    if kernel is None:
+    if not isinstance(kernel, Kernel):
         if not isinstance(data, Table):
             refuse_doubtful(table, **_WAYS_OUT)
-        kernel, note = default_kernel(table)
+        kernel, note = named_kernel(kernel or "auto", table, prior, n_jobs)
         notes = (*notes, note)
     return kernel.bind(table), table, notes
 
@@ -500,8 +741,24 @@ _WAYS_OUT = {
 def with_parameters(progress: Progress, model: Model) -> Progress:
     """Chains start where the priors of what is learned have their middle."""
     concentration, rates = model.prior.concentration, model.arrays.starting_rates()
-    states = (ChainState(s.labels, concentration, s.random, rates) for s in progress.states)
+    states = (
+        replace(
+            state,
+            concentration=concentration if np.isnan(state.concentration) else state.concentration,
+            rates=state.rates if state.rates.size else rates,
+        )
+        for state in progress.states
+    )
     return replace(progress, states=tuple(states))
+
+
+def _say_sampled(n_items: int) -> str:
+    rows = min(_ROWS, n_items)
+    return (
+        f"each chain started from {rows:,} random rows of its own or more: {_ITERATIONS} "
+        f"iterations on them, then all {n_items:,} rows were allocated and every iteration since "
+        "looks at all of them."
+    )
 
 
 def _say_interrupted(reached: Progress, settings: Settings, checkpoint: PathLike | None) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -61,10 +63,9 @@ class BayesianMixture(SummaryEstimator):
 
     Parameters
     ----------
-    kernel : Kernel, optional
-        The density of a cluster, such as ``pt.NormalInverseWishart(...)``. By default
-        independent normals with the paper's empirical rule for numbers, and by the columns'
-        types in a DataFrame; see :func:`partita.sample`.
+    kernel : str or Kernel, default "auto"
+        The density of a cluster: "auto", "wishart", "hierarchical", "empirical" …, or
+        ``pt.NormalInverseWishart(...)``; see :func:`partita.sample`.
     prior : PartitionPrior, optional
         By default ``pt.DirichletProcess(pt.Gamma(1, 1))``.
     draws, burn_in, thin, chains : int
@@ -73,6 +74,8 @@ class BayesianMixture(SummaryEstimator):
         What ``labels_`` minimise in posterior expectation.
     prob : float in (0, 1], default 0.95
         Probability of the credible ball.
+    n_clusters : int, optional
+        Exactly this many clusters in ``labels_``; by default as many as minimise the loss.
     random_state : int, RandomState or None
         The same int gives the same result for every ``n_jobs``.
     n_jobs : int, optional
@@ -111,14 +114,15 @@ class BayesianMixture(SummaryEstimator):
 
     Examples
     --------
-    >>> import partita as pt
+    >>> import numpy as np
     >>> from partita.sklearn import BayesianMixture
-    >>> galaxies = pt.datasets.galaxies().reshape(-1, 1)
-    >>> mixture = BayesianMixture(draws=500, burn_in=200, random_state=0).fit(galaxies)
+    >>> rng = np.random.default_rng(0)
+    >>> points = np.repeat([0.0, 10.0, 20.0], 30)[:, None] + rng.normal(size=(90, 1))
+    >>> mixture = BayesianMixture(draws=4_000, burn_in=200, random_state=0).fit(points)
     >>> mixture.labels_.shape, mixture.n_clusters_
-    ((82,), 3)
-    >>> mixture.predict([[9.5], [21.0], [33.0]])
-    array([1, 0, 2])
+    ((90,), 3)
+    >>> mixture.predict([[9.5], [21.0], [0.5]])
+    array([1, 2, 0])
     >>> mixture.predict_proba([[21.0]]).shape  # three clusters, and a new one
     (1, 4)
     """
@@ -128,7 +132,7 @@ class BayesianMixture(SummaryEstimator):
     def __init__(
         self,
         *,
-        kernel: Kernel | None = None,
+        kernel: str | Kernel | None = "auto",
         prior: PartitionPrior | None = None,
         draws: int = 2_000,
         burn_in: int = 1_000,
@@ -136,6 +140,7 @@ class BayesianMixture(SummaryEstimator):
         chains: int = 4,
         loss: str | Loss = "vi",
         prob: float = 0.95,
+        n_clusters: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -148,6 +153,7 @@ class BayesianMixture(SummaryEstimator):
         self.chains = chains
         self.loss = loss
         self.prob = prob
+        self.n_clusters = n_clusters
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -180,17 +186,20 @@ class BayesianMixture(SummaryEstimator):
             n_jobs=self.n_jobs,
             progress=self.verbose,
         )
-        return self._keep(
-            summarize(
-                self.fit_,
-                loss=self.loss,
-                prob=self.prob,
-                data=self.fit_.values,
-                rng=searching,
-                n_jobs=self.n_jobs,
-                progress=None if self.verbose else False,
-            )
+        summary = summarize(
+            self.fit_,
+            loss=self.loss,
+            prob=self.prob,
+            n_clusters=self.n_clusters,
+            data=self.fit_.values,
+            rng=searching,
+            n_jobs=self.n_jobs,
+            progress=None if self.verbose else False,
         )
+        if summary.diagnostics.warnings:
+            told = " ".join(summary.diagnostics.warnings)
+            warnings.warn(f"{told} See summary_.diagnostics.", ConvergenceWarning, stacklevel=2)
+        return self._keep(summary)
 
     def predict_proba(self, X: DataLike) -> NDArray[np.float64]:
         r"""Probabilities of the clusters of ``labels_``, and of a new one, for new rows.
@@ -254,10 +263,14 @@ class BayesianMixture(SummaryEstimator):
         return float(self.score_samples(X).mean())
 
     def _takes_missing(self) -> bool:
+        if isinstance(self.kernel, str):
+            return not self.kernel.startswith("wishart")
         return not getattr(self.kernel, "joint", False)
 
     def _takes_categories(self) -> bool:
-        return isinstance(self.kernel, (DirichletCategorical, Product))
+        return isinstance(self.kernel, (DirichletCategorical, Product)) or (
+            self.kernel == "categorical"
+        )
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         refuse_annotated(X, "X")
