@@ -52,6 +52,7 @@ from partita.samplers.chains import (
     _advance,
     advance_all,
     build_model,
+    flatten,
     runner,
 )
 from partita.samplers.checkpoint import (
@@ -185,7 +186,6 @@ def _from_sample(
     it is run again on four times the rows from four times the groups.
     """
     from partita.kernels.gibbs.density import join_weights
-    from partita.kernels.gibbs.prior import set_rates
 
     n_items, times = len(values), 1
     incomplete = np.asarray(np.isnan(values).any(axis=0))
@@ -204,9 +204,8 @@ def _from_sample(
         if n_rows == n_items or 2 * k <= centres or k == most:
             break
         times *= 4
-    likelihood, arrays = model.arrays.likelihood(values[rows]), model.arrays
-    if rates.size:
-        set_rates(likelihood, arrays.rates, found.rates)
+    arrays = flatten(kernel.at(found.rates), n_rows, incomplete)
+    likelihood = arrays.likelihood(values[rows])
     everywhere = np.empty(n_items, np.int32)
     for start in range(0, n_items, _BLOCK):
         block = slice(start, min(start + _BLOCK, n_items))
