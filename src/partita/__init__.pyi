@@ -32,6 +32,8 @@ from partita.draws import Draws as Draws
 from partita.draws import as_draws as as_draws
 from partita.errors import PartitaError as PartitaError
 from partita.features.draws import FeatureDraws as FeatureDraws
+from partita.features.files import read_features as read_features
+from partita.features.files import write_features as write_features
 from partita.io.memberships import draws_from_memberships as draws_from_memberships
 from partita.io.memberships import similarity_from_memberships as similarity_from_memberships
 from partita.io.read import read_draws as read_draws

@@ -324,6 +324,13 @@ def refuse_masked(obj: Any, what: str, error: type[InvalidInputError] = InvalidL
 
 
 def _ragged(obj: Any, what: str, error: type[InvalidInputError]) -> InvalidInputError:
+    if all(np.ndim(row) == 2 for row in obj if isinstance(row, np.ndarray)) and any(
+        isinstance(row, np.ndarray) for row in obj
+    ):
+        return error(
+            f"{what} came as matrices of different shapes; expected one array of labels. A matrix "
+            "of zeros and ones per draw is a feature allocation: pt.FeatureDraws(matrices)."
+        )
     lengths = sorted({len(row) if hasattr(type(row), "__len__") else 1 for row in obj})
     return error(
         f"{what} have rows of different lengths ({', '.join(map(str, lengths[:4]))}); each "

@@ -82,6 +82,10 @@ def read_npz(path: Path, options: ReadOptions) -> Draws:
                 shape, _, dtype = _read_header(stream, member.filename)
                 _check_size(member.filename, shape, dtype, member.file_size - stream.tell())
                 shapes[member.filename.removesuffix(".npy")] = shape
+        if {"columns", "offsets", "n_items"} <= shapes.keys() and options.var_name is None:
+            raise InvalidInputError(
+                f"{path} holds draws of feature allocations; pt.read_features reads them."
+            )
         key = _choose_key(shapes, options.var_name, path)
         fields: dict[str, Any] = {
             name: _read_member(archive, name)
@@ -246,10 +250,12 @@ def _dims(array: Any) -> tuple[str | None, str, str]:
     """Names of the chain, draw and item dimensions."""
     chain, draw, item = named_dims(array)
     if len(draw) != 1 or len(item) != 1:
+        features = " Matrices of zeros and ones are feature allocations: pt.FeatureDraws(array)."
         raise InvalidInputError(
             f"the dimensions are ({', '.join(map(str, array.dims))}); expected (chain, draw, "
             "item), (draw, item) or (sample, item) in any order, with 'chain' and 'draw' or "
             "'sample' so named and any name for the item. Rename them with .rename(...)."
+            f"{features if 'feature' in item else ''}"
         )
     return chain, draw[0], item[0]
 

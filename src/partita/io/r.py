@@ -36,7 +36,7 @@ _STANFIT = "stanfit"
 
 def read_rds(path: Path, options: ReadOptions) -> Draws:
     """Draws from an object of the file, chosen by ``var_name`` if there are several."""
-    return _draws(_load(path), options, str(path))
+    return _draws(load_r(path), options, str(path))
 
 
 read_rdata = read_rds
@@ -44,7 +44,7 @@ read_rdata = read_rds
 
 def only_matrix(path: Path) -> RVector:
     """The only square matrix in a file of R."""
-    root = _load(path)
+    root = load_r(path)
     parts = [root] if isinstance(root, RVector) else _vectors(root)
     square = [p for p in parts if p.values.ndim == 2 and p.values.shape[0] == p.values.shape[1]]
     if len(square) != 1:
@@ -57,7 +57,7 @@ def columns_of(path: Path) -> tuple[list[str], list[list[Any]]]:
 
     Names of the rows, or of the entries of a vector, come first under an empty heading.
     """
-    node = _load(path)
+    node = load_r(path)
     while isinstance(node, RList) and "data.frame" not in node.classes and len(node.parts) == 1:
         node = node.parts[0]
     rows: Any = None
@@ -93,7 +93,8 @@ def _vectors(node: Any) -> list[RVector]:
     return [v for part in node.parts for v in _vectors(part)] if isinstance(node, RList) else []
 
 
-def _load(path: Path) -> Any:
+def load_r(path: Path) -> Any:
+    """The objects of a file: RVector, RList or ROther."""
     parser = require("rdata.parser", extra="r", purpose=f"reading {path.suffix} files")
     try:
         with warnings.catch_warnings(action="ignore"):
