@@ -147,6 +147,32 @@ def two_answers() -> Any:
     return pt.Draws(np.where(noise, rng.integers(0, 3, modes.shape), modes))
 
 
+@cache
+def overlapping() -> Any:
+    """The summary of the simulated feature draws, as on the page."""
+    truth = np.zeros((24, 3), bool)
+    truth[:8, 0] = truth[4:14, 1] = truth[16:20, 2] = True
+    rng = np.random.default_rng(1)
+    matrices = []
+    for _ in range(1_000):
+        z = truth ^ (rng.random(truth.shape) < 0.04)
+        if rng.random() < 0.25:
+            z[:, 2] = False
+        alone = np.eye(24, dtype=bool)[:, rng.choice(24, rng.poisson(1.5), replace=False)]
+        matrices.append(np.column_stack([z, alone]))
+    return pt.summarize(pt.FeatureDraws(matrices, chain=np.repeat([0, 1, 2, 3], 250)))
+
+
+def memberships() -> Any:
+    """Probabilities of membership."""
+    return pt.plots.memberships(overlapping()).figure
+
+
+def feature_ball() -> Any:
+    """The estimate of overlapping clusters and the bounds of its ball."""
+    return pt.plots.feature_ball(overlapping())[0].figure
+
+
 def representatives() -> Any:
     """The two representatives."""
     return pt.plots.representatives(pt.representatives(two_answers()))[0].figure
@@ -213,6 +239,8 @@ PICTURES = {
     "hasse": hasse,
     "matching": matching,
     "chains": chains,
+    "memberships": memberships,
+    "feature_ball": feature_ball,
     "representatives": representatives,
     "representatives_curve": representatives_curve,
     "persistence": persistence,

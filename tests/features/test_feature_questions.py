@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from feature_cases import F5, f5
+from feature_cases import ESTIMATE, f5, two_modes
 from partita.errors import InvalidInputError, NotSupportedError
-
-ESTIMATE = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])  # {0, 1}, {2, 3}
 
 
 def test_the_ball_of_five_known_draws():
@@ -93,16 +91,6 @@ def test_metric_questions_agree_with_those_of_partitions():
     assert float(ready.p_value(one_hot)) == pytest.approx(p)
 
 
-def two_modes(n=400):
-    rng = np.random.default_rng(0)
-    planted = [np.zeros((12, 2), bool), np.zeros((12, 2), bool)]
-    planted[0][:7, 0] = planted[0][5:, 1] = True
-    planted[1][::2, 0] = planted[1][::3, 1] = True
-    chain = np.repeat([0, 1, 2, 3], n // 4)
-    draws = [planted[c % 2] ^ (rng.random((12, 2)) < 0.03) for c in chain]
-    return pt.FeatureDraws(draws, chain=chain)
-
-
 def test_chains_in_two_modes_disagree():
     draws = two_modes()
     checks = pt.diagnose(draws)
@@ -143,4 +131,3 @@ def test_figures_show_memberships_bounds_and_numbers():
         bars = pt.plots.n_features(draws).patches
         assert [bar.get_height() for bar in bars] == pytest.approx([0.8, 0.2])
         assert pt.plots.posterior_map(ball).get_title(loc="left").startswith("The posterior")
-    assert len(F5) == 5

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from partita.draws import Draws
+    from partita.features.draws import FeatureDraws
     from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
     from partita.kernels.arrays import Floats
@@ -59,6 +60,20 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
     if burn_in:
         draws = draws.drop(burn_in)
     return draws.thin(thin) if thin > 1 else draws
+
+
+def read_features_of(sources: Sequence[str], choices: dict[str, Any]) -> FeatureDraws:
+    """Feature draws from one file, or several that are chains, less burn-in and thinning."""
+    import partita
+    from partita.features.draws import FeatureDraws
+
+    parts = [partita.read_features(source) for source in sources]
+    draws = parts[0] if len(parts) == 1 else FeatureDraws.concat(parts)
+    if choices["weights"] is not None:
+        draws = draws._with(weights=_read_weights(choices["weights"]))
+    if choices["burn_in"]:
+        draws = draws.drop(choices["burn_in"])
+    return draws.thin(choices["thin"]) if choices["thin"] > 1 else draws
 
 
 def refuse_two_readers_of_stdin(*paths: str | None) -> None:

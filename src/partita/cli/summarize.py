@@ -57,6 +57,7 @@ Examples:
   $ partita summarize draws.csv --n-clusters 2 --min-size 3 --path
   $ partita summarize draws.csv --out results --similarity csv --force
   $ partita summarize --similarity results/similarity.csv --loss binder
+  $ partita summarize --features allocations.npz --report report.html
   $ cat draws.csv | partita summarize -"""
 )
 @click.argument("sources", nargs=-1, metavar="DRAWS...")
@@ -66,6 +67,12 @@ Examples:
     help="The observations, one row per item, for the report; no number depends on them.",
 )
 @weights_option
+@click.option(
+    "--features",
+    is_flag=True,
+    help="DRAWS are feature allocations, in which an item may be in several features: npz, rds, "
+    "RData, or a long table with the columns draw, feature, item.",
+)
 @click.option(
     "--out",
     type=click.Path(),
@@ -84,6 +91,7 @@ def summarize(
     sources: tuple[str, ...],
     data: str | None,
     weights: str | None,
+    features: bool,
     out: str | None,
     report: str | None,
     similarity: str | None,
@@ -112,6 +120,9 @@ def summarize(
         return
     if not sources:
         raise click.UsageError("Missing argument 'DRAWS...'.")
+    if features:
+        summarize_features(sources)
+        return
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
@@ -208,8 +219,7 @@ def summarize_matrix(
 
 def _loss(params: dict[str, Any]) -> str:
     """The loss asked for; without a wish the one closest to VI that a matrix gives."""
-    source = click.get_current_context().get_parameter_source("loss")
-    if source is not None and source.name == "DEFAULT":
+    if not _was_given("loss"):
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
     from partita.losses.evaluate import as_loss, named
@@ -220,3 +230,106 @@ def _loss(params: dict[str, Any]) -> str:
             f"{named(lambda known: known.uses_similarity)}."
         )
     return str(params["loss"])
+
+
+FEATURE_FILES = (
+    *("memberships.csv", "features.csv", "bounds.csv"),
+    *("summary.json", "summary.txt"),
+)
+
+_NOT_OF_FEATURES = (
+    *("data", "similarity", "figures", "scheduler", "workers", "path_range"),
+    *("max_clusters", "n_clusters"),
+)
+
+
+def summarize_features(sources: tuple[str, ...]) -> None:
+    """Summarize feature draws: print, and write memberships.csv and the rest with --out."""
+    from partita.cli.reading import read_features_of
+    from partita.summary.features import screen_lines
+    from partita.summary.summarize import summarize as summarize_draws
+    from partita.summary.text import joined
+
+    context = click.get_current_context()
+    params = context.params
+    given = [name for name in _NOT_OF_FEATURES if params[name]]
+    given += [name for name in ("method", "min_size") if _was_given(name)]
+    if given:
+        option = given[0].replace("_", "-")
+        raise click.UsageError(
+            f"--{option} is for partitions and does not go together with --features."
+        )
+    out, report, force = params["out"], params["report"], params["force"]
+    check_file(report, force=force, inputs=sources)
+    check_directory(out, FEATURE_FILES, force=force, inputs=sources)
+    with watch_interrupts() as interrupts:
+        draws = read_features_of(sources, params)
+        summary: Any = summarize_draws(
+            draws,
+            loss=params["loss"] if _was_given("loss") else None,
+            prob=params["prob"],
+            bound=None if params["bound"] == "none" else params["bound"],
+            path=params["path"] or None,
+            time_limit=params["time_limit"],
+            rng=params["seed"],
+            n_jobs=params["jobs"],
+        )
+        first = int(params["one_based"])
+        try:
+            if out is not None:
+                with filled(out, force=force) as directory:
+                    for name, table in _feature_tables(summary, first).items():
+                        write_table(directory / f"{name}.csv", *table)
+                    summary.to_json(directory / "summary.json")
+                    shown = joined(screen_lines(summary, first=first))
+                    (directory / "summary.txt").write_text(f"{shown}\n", encoding="utf-8")
+            if report is not None:
+                summary.to_html(report, overwrite=force)
+        finally:
+            show_either(str(summary), summary.to_dict(), as_json=params["as_json"])
+    for place in filter(None, (out and str(Path(out) / ""), report)):
+        say(f"wrote {place}")
+    if interrupts.came:
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _was_given(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _feature_tables(summary: Any, first: int) -> dict[str, tuple[tuple[str, ...], list[Any]]]:
+    """Headings and rows of the tables of a summary of feature draws."""
+    from partita.labels import items_from_one
+
+    items, features, ball = summary.items, summary.features, summary.ball
+    n_items, k = items.allocation.shape
+    names = items_from_one(items.names, n_items, bool(first))
+    rows = [
+        (
+            names[i],
+            feature + first,
+            int(items.allocation[i, feature]),
+            repr(float(items.membership[i, feature])),
+        )
+        for i in range(n_items)
+        for feature in range(k)
+    ]
+    parts = [
+        (j + first, *(repr(getattr(features, name)[j].item()) for name in _FEATURE_COLUMNS))
+        for j in range(k)
+    ]
+    bounds = [
+        (name, tie + first, names[i], feature + first)
+        for name, bound in ball.bounds.items()
+        for tie, allocation in enumerate(bound.allocations)
+        for i, feature in zip(*allocation.nonzero(), strict=True)
+    ]
+    return {
+        "memberships": (("item", "feature", "estimate", "probability"), rows),
+        "features": (("feature", *_FEATURE_COLUMNS), parts),
+        "bounds": (("bound", "allocation", "item", "feature"), bounds),
+    }
+
+
+_FEATURE_COLUMNS = ("size", "matched", "matched_size")

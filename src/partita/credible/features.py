@@ -113,8 +113,6 @@ class FeatureUncertainty(Result):
         Probability that a draw has a feature that is matched to it.
     matched_size : ndarray of float, shape (n_features,)
         Mean number of items of the matched features; 0 where there is none.
-    jaccard : ndarray of float, shape (n_features,)
-        Mean Jaccard similarity to the matched feature, 0 in draws without one.
     kind : "posterior" or "ensemble"
         Of the draws.
     """
@@ -122,12 +120,11 @@ class FeatureUncertainty(Result):
     size: NDArray[np.int64]
     matched: NDArray[np.float64]
     matched_size: NDArray[np.float64]
-    jaccard: NDArray[np.float64]
     kind: Kind = "posterior"
 
     def to_frame(self, *, one_based: bool = False) -> pd.DataFrame:
         """One row per feature of the estimate; ``one_based`` counts them from 1."""
-        names = ("size", "matched", "matched_size", "jaccard")
+        names = ("size", "matched", "matched_size")
         index = range(int(one_based), self.size.size + int(one_based))
         columns = {name: getattr(self, name) for name in names}
         return data_frame(columns, of="the features", index=index, name="feature")
@@ -176,9 +173,7 @@ class Alignment(NamedTuple):
     """What the draws say about an allocation, features matched one to one with its own."""
 
     membership: Floats
-    """Mean of the matched columns, shape (n_items, n_features)."""
-    agreed: Floats
-    """Expected number of an item's features that are matched and have it on both sides."""
+    """Probabilities of the items to be in the matched features, shape (n_items, n_features)."""
     n_features: Floats
     """Expected number of features of each item."""
     none: Floats
@@ -189,45 +184,25 @@ class Alignment(NamedTuple):
 def align_features(draws: FeatureDraws, allocation: Bools) -> Alignment:
     """Match the features of every draw with those of an allocation, and average over the draws.
 
-    Among matchings of the same total overlap the first that the assignment finds counts;
-    features without common items are never matched.
+    Features without common items are never matched.
     """
-    from scipy.optimize import linear_sum_assignment
+    from partita.features.estimate import memberships
 
-    n_items, k = allocation.shape
-    membership, agreed = np.zeros((n_items, k)), np.zeros(n_items)
-    features, none = np.zeros(n_items), np.zeros(n_items)
-    matched, size, jaccard = np.zeros((3, k))
-    claimed = allocation.astype(np.float64)
-    own = claimed.sum(axis=0)
-    for m, weight in enumerate(draws.probabilities.tolist()):
-        truth = draws[m].astype(np.float64)
-        shared = claimed.T @ truth
-        rows, columns = linear_sum_assignment(shared, maximize=True)
-        overlap = shared[rows, columns]
-        rows, columns = rows[overlap > 0.0], columns[overlap > 0.0]
-        overlap = overlap[overlap > 0.0]
-        of_draw = truth[:, columns]
-        membership[:, rows] += weight * of_draw
-        agreed += weight * (claimed[:, rows] * of_draw).sum(axis=1)
-        count, sizes = truth.sum(axis=1), of_draw.sum(axis=0)
-        features += weight * count
-        none += weight * (count == 0.0)
-        matched[rows] += weight
-        size[rows] += weight * sizes
-        jaccard[rows] += weight * overlap / (own[rows] + sizes - overlap)
-    mean_size = np.divide(size, matched, out=np.zeros(k), where=matched > 0.0)
-    sizes_of: Ints = allocation.sum(axis=0).astype(np.int64)
-    table = FeatureUncertainty(sizes_of, matched, mean_size, jaccard, draws.kind)
-    return Alignment(membership, agreed, features, none, table)
+    membership, matched = memberships(draws.canonical(allocation), draws)
+    counts, weights = draws.features_per_item(), draws.probabilities
+    size = membership.sum(axis=0)
+    mean_size = np.divide(size, matched, out=np.zeros(size.size), where=matched > 0.0)
+    sizes: Ints = allocation.sum(axis=0).astype(np.int64)
+    table = FeatureUncertainty(sizes, matched, mean_size, draws.kind)
+    return Alignment(membership, weights @ counts, weights @ (counts == 0), table)
 
 
 def items_of(
     draws: FeatureDraws, allocation: Bools, found: Alignment, loss: Loss
 ) -> FeatureItemUncertainty:
     """The table of items from an alignment already made."""
-    excess = allocation.sum(axis=1) - found.agreed
-    missed = found.n_features - found.agreed
+    agreed = (allocation * found.membership).sum(axis=1)
+    excess, missed = allocation.sum(axis=1) - agreed, found.n_features - agreed
     contribution = (loss.price * excess + (2.0 - loss.price) * missed).clip(min=0.0)
     total = float(contribution.sum())
     share = contribution / total if total > 0.0 else np.zeros_like(contribution)

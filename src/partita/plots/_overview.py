@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import in_unit, percent, with_unit, words
-from partita.credible.ball import Ball, CredibleBall
+from partita.credible.ball import Ball
 from partita.credible.uncertainty import ClusterCounts, n_clusters_posterior
 from partita.labels import DrawsLike
 from partita.plots._items import items
@@ -20,6 +20,7 @@ from partita.plots._style import (
     GREY,
     INK,
     OTHER,
+    AnySummary,
     any_ball_of,
     colour,
     headline,
@@ -126,7 +127,7 @@ def prepare_distances(ball: Ball) -> DistanceHistogram:
     return DistanceHistogram(edges, inside, outside, ball.radius, mean)
 
 
-def distances(source: Summary | CredibleBall, *, ax: Axes | None = None) -> Axes:
+def distances(source: AnySummary | Ball, *, ax: Axes | None = None) -> Axes:
     """Histogram of the draws' distances from the estimate of a credible ball, radius marked.
 
     Parameters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partita._text import percent, with_unit, words
 from partita._validate import integer
-from partita.credible.ball import Ball, CredibleBall, tie_tolerance
+from partita.credible.ball import Ball, tie_tolerance
 from partita.draws import AnyDraws, Point
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
@@ -20,6 +20,7 @@ from partita.losses.evaluate import pairwise_distances
 from partita.plots._style import (
     INK,
     SMALL,
+    AnySummary,
     any_ball_of,
     colour,
     headline,
@@ -195,7 +196,7 @@ class PosteriorMap:
 
 
 def posterior_map(
-    source: Summary | CredibleBall,
+    source: AnySummary | Ball,
     *,
     marks: Mapping[str, LabelsLike] | Modes | Representatives | None = None,
     most_draws: int = MOST_DRAWS,

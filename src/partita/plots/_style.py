@@ -386,6 +386,8 @@ def any_ball_of(source: object) -> Ball:
     return of_kind(_ball_in(source), Ball, _BALL)
 
 
+AnySummary = Summary | FeatureSummary
+
 _BALL = "a summary or a credible ball. partita.credible_ball(draws, estimate) makes one."
 
 

@@ -120,22 +120,22 @@ def pictures(summary: Summary) -> dict[str, str]:
     """
     require("matplotlib.figure", extra="report", purpose="the report")
     with library("style").context("default"):
-        found = {"counts": _svg("counts", plots.n_clusters(summary))}
+        found = {"counts": svg("counts", plots.n_clusters(summary))}
         if summary.curve is not None:
             found["curve"] = _curve(summary.curve)
         if summary.path is not None:
             found["path"] = _path(summary, summary.path)
         if summary.sensitivity is not None:
-            found["priors"] = _svg("priors", plots.prior_sensitivity(summary.sensitivity))
+            found["priors"] = svg("priors", plots.prior_sensitivity(summary.sensitivity))
         if summary.core is not None:
-            found["core"] = _svg("core", plots.core(summary.core))
+            found["core"] = svg("core", plots.core(summary.core))
         if summary.profiles is not None:
-            found["profiles"] = _svg("profiles", plots.profiles(summary))
+            found["profiles"] = svg("profiles", plots.profiles(summary))
         if summary.draws.kind != "ensemble" and summary.draws.weights is None:
             panels = plots.traces(summary, estimate=summary.estimate)
             for line in (line for ax in panels for line in ax.lines):
                 line.set_rasterized(True)
-            found["traces"] = _svg("traces", panels)
+            found["traces"] = svg("traces", panels)
     return found
 
 
@@ -145,7 +145,7 @@ def _curve(curve: ClustersCurve) -> str:
         ax.axvspan(k - 0.5, k + 0.5, alpha=0.0, zorder=10, gid=f"k{k}")
         clusters = counted(k, "cluster")
         choices[f"k{k}"] = f"Show the best of {clusters}, {percent:.2g}% above the estimate"
-    return _svg("curve", ax, choices)
+    return svg("curve", ax, choices)
 
 
 def _path(summary: Summary, path: PricePath) -> str:
@@ -159,10 +159,10 @@ def _path(summary: Summary, path: PricePath) -> str:
         clusters = counted(corners[j].n_clusters, "cluster")
         best = "optimal" if corners[j].is_proven else "the best found"
         choices[f"price{j}"] = f"Show {clusters}, {best} for prices from {low:.4f} to {high:.4f}"
-    return _svg("path", ax, choices)
+    return svg("path", ax, choices)
 
 
-def _svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
+def svg(name: str, axes: Any, choices: Mapping[str, str] | None = None) -> str:
     """A figure as an SVG element in the page's text colour, its choices as buttons.
 
     The figure is closed, which pyplot would keep.

@@ -147,7 +147,11 @@ class FeatureSummary(Result):
         shares = [dict(zip(c.values.tolist(), c.probabilities, strict=True)) for c in counted_ones]
         mine = float(shares[0].get(self.n_features, 0.0))
         told = f"The estimate has {counted(self.n_features, 'feature')}"
-        told += f", as do {share(mine)} {said.of_all}" if mine else f", which no {said.draw} has"
+        if self.counts.values.size == 1 and mine:
+            told += f", as do all {said.draws}"
+        else:
+            as_do = f", as do {share(mine)} {said.of_all}"
+            told += as_do if mine else f", which no {said.draw} has"
         if low < high:
             told += f"; at least {percent(self.prob)} have {low:,} to {high:,}"
         if not np.array_equal(self.counts.values, self.counts_shared.values):
@@ -174,7 +178,8 @@ class FeatureSummary(Result):
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
         found, ball, said = self.estimate, self.ball, words(self.draws.kind)
         loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-        error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
+        # Distances are whole: an error of 0 would only say that they are.
+        error = f" ± {ball.radius_mcse:.2g}" if ball.radius_mcse > 0.0 else ""
         radius = in_unit(brief(ball.radius, 0) + error, ball.loss.unit)
         told = [
             ("Estimate", _sized(self.allocation)),
@@ -192,7 +197,7 @@ class FeatureSummary(Result):
 
     def details(self) -> str:
         """Everything in words and tables, to print."""
-        lines = screen_lines(self)[:-1]
+        lines = _told(self, text.WIDTH, 0)
         for found in self.tables().values():
             lines += [text.Line(""), *text.table_lines(found, text.WIDTH)]
         return text.joined([*lines, text.Line(""), *_quoted(self)])
@@ -267,7 +272,7 @@ class FeatureSummary(Result):
                 },
             },
             "items": fields_of(self.items, "none", "n_features", "contribution", "share"),
-            "features": fields_of(self.features, "size", "matched", "matched_size", "jaccard"),
+            "features": fields_of(self.features, "size", "matched", "matched_size"),
             "n_features_posterior": fields_of(self.counts, "values", "probabilities"),
             "warnings": self.diagnostics.warnings,
             "versions": dict(self.versions),
@@ -357,7 +362,11 @@ def screen_lines(
     summary: FeatureSummary, width: int = text.WIDTH, *, first: int = 0
 ) -> list[text.Line]:
     """What to read first, in lines of at most ``width``."""
-    lines = text.wrapped("", f"{text.origin(summary)}, which may overlap in features", width)
+    return [*_told(summary, width, first), *_quoted(summary, width)]
+
+
+def _told(summary: FeatureSummary, width: int, first: int) -> list[text.Line]:
+    lines = text.wrapped("", f"{text.origin(summary)}; features may overlap", width)
     for label, told in summary._statements(first):
         lines += text.wrapped(f"{label}: ", told, width)
     for warning in text.warnings_of(summary):
@@ -366,7 +375,7 @@ def screen_lines(
         from partita.representative.representatives import representatives_in_words
 
         lines += text.wrapped(text.WARNS, representatives_in_words(summary.representatives), width)
-    return [*lines, *_quoted(summary, width)]
+    return lines
 
 
 def _quoted(summary: FeatureSummary, width: int = text.WIDTH) -> list[text.Line]:
@@ -439,16 +448,15 @@ def _features(summary: FeatureSummary) -> Table:
             f"{table.size[k]:,}",
             f"{table.matched[k]:.2f}",
             f"{table.matched_size[k]:.1f}",
-            f"{table.jaccard[k]:.2f}",
             f"{summary.membership[summary.allocation[:, k], k].mean():.2f}",
         )
         for k in range(min(table.size.size, 3 * _LISTED))
     )
     caption = (
         f"Features of the estimate: {said.probability} that a {said.draw} has a counterpart, its "
-        "mean size, mean Jaccard similarity, and mean membership of the items."
+        "mean size, and the mean membership of the items."
     )
-    columns = ("Feature", "Items", "Matched", "Size there", "Jaccard", "Membership")
+    columns = ("Feature", "Items", "Matched", "Size there", "Membership")
     return Table(caption, columns, rows)
 
 

@@ -1,0 +1,85 @@
+"""The summary of feature draws: numbers, words, report, command line, representatives."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import partita as pt
+from feature_cases import ESTIMATE, cube, f5, two_modes
+from partita.cli.group import cli
+from partita.errors import NotSupportedError
+
+
+def test_a_summary_says_what_its_parts_say(tmp_path):
+    summary = pt.summarize(f5(), prob=0.8)
+    assert summary.estimate.expected_loss == pytest.approx(1.4)
+    np.testing.assert_array_equal(summary.allocation, ESTIMATE.astype(bool))
+    np.testing.assert_allclose(summary.membership, summary.estimate.membership)
+    assert summary.items.contribution.sum() == pytest.approx(1.4)
+    assert (summary.ball.radius, summary.ball.coverage) == (2.0, 0.8)
+    assert summary.counts.values.tolist() == [2, 3]
+    assert summary.counts_shared.values.tolist() == [1, 2]
+    assert summary.counts_shared.probabilities == pytest.approx([0.6, 0.4])
+    for said in ("2 features of sizes 2, 2", "proven optimal", "within 2 memberships"):
+        assert said in str(summary)
+    assert "Of two items or more" in summary.how_many
+    document = json.loads(summary.to_json())
+    assert document["estimate"]["allocation"] == ESTIMATE.tolist()
+    assert document["ball"]["sparsest"]["n_memberships"] == [3, 3]
+    assert summary.to_frame("features")["size"].tolist() == [2, 2]
+    assert all(len(line) <= 80 for line in summary.details().splitlines())
+    summary.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert summary.sentence in page
+    assert page.count("<svg") == 5
+    assert "<script" not in page
+    again = pt.credible_ball(summary, summary, prob=0.8)
+    assert again.radius == summary.ball.radius
+    with pytest.raises(NotSupportedError, match="min_size= is defined for partitions only"):
+        pt.summarize(f5(), min_size=2)
+
+
+def test_chains_that_disagree_are_told_by_representatives():
+    summary = pt.summarize(two_modes())
+    assert summary.representatives.n == 2
+    assert summary.representatives.weights == pytest.approx([0.5, 0.5])
+    assert summary.representatives.chains_are_separate
+    assert "No chain crosses" in str(summary)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_representatives_of_few_draws_are_between_bound_and_medoids(n):
+    draws = f5()
+    found = pt.representatives(draws, n=n)
+    apart = pt.pairwise_distances(draws)
+    from itertools import combinations
+
+    medoids = min(apart[list(s)].min(axis=0).mean() for s in combinations(range(5), n))
+    assert found.lower_bound <= found.distance <= medoids + 1e-12
+    far = np.min(
+        [pt.pairwise_distances(pt.FeatureDraws([z]), draws)[0] for z in found.allocations], 0
+    )
+    assert found.distance == pytest.approx(far.mean())
+
+
+def test_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("draws.npz", z=cube())
+
+    def run(line):
+        return CliRunner().invoke(cli, line.split())
+
+    done = run("summarize draws.npz --features --prob 0.8 --out results --one-based")
+    assert done.exit_code == 0, done.output
+    assert "2 features of sizes 2, 2" in done.output
+    rows = (tmp_path / "results" / "memberships.csv").read_text().splitlines()
+    assert rows[0] == "item,feature,estimate,probability"
+    assert rows[8].startswith("4,2,1,0.6")
+    assert json.loads((tmp_path / "results" / "summary.json").read_text())["n_items"] == 4
+    wrong = run("summarize draws.npz --features --min-size 2")
+    assert wrong.exit_code == 2
+    assert "--min-size is for partitions" in wrong.output
