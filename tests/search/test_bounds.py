@@ -26,7 +26,7 @@ PRICED = [pt.VI(a=0.4), pt.VI(a=1.6), pt.Binder(a=0.4), pt.Binder(a=1.6)]
 @pytest.mark.parametrize("loss", METRICS + PRICED, ids=repr)
 @pytest.mark.parametrize("bound", ["fast", "auto", "tight"])
 def test_the_bound_of_an_estimate_is_never_above_the_minimum(loss, bound):
-    for seed in (0, 2, 5, 6, 7):
+    for seed in (0, 5, 7):
         n_items = 4 + seed % 4
         draws = random_posterior(n_items, 5 + 5 * seed, seed, weighted=seed in (0, 2, 5))
         minimum = all_losses(draws, loss)[1].min()
@@ -137,7 +137,7 @@ def test_more_work_never_proves_less_wherever_time_cuts_it(loss, monkeypatch):
     labels = pt.canonical(pt.estimate(draws, loss=loss, bound=None).labels)
     value = pt.expected_loss(labels, draws, loss=loss)[0]
     nobody = np.empty((0, draws.n_items), np.int32)
-    for asked in (0, 1, 2, 5, 10, 17, 18, 25, 40, 80, 160):
+    for asked in (0, 1, 2, 5, 17, 18, 40, 160):
         proven = []
         for name in ("fast", "auto", "tight"):
             task = Task(

@@ -119,7 +119,7 @@ def test_small_clusters_are_among_the_items_explored(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [planted, flat, nested, unbalanced])
-@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.6), pt.Binder(), pt.NVI(), pt.ID()], ids=repr)
+@pytest.mark.parametrize("loss", [pt.VI(a=0.6), pt.Binder(), pt.ID()], ids=repr)
 def test_it_ends_where_no_single_move_helps_and_no_higher_than_in_memory(kind, loss, many):
     """ID has so many local minima that the two ways end in different ones of few items."""
     draws = pt.Draws(kind(np.random.default_rng(5)))

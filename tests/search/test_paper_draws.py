@@ -48,10 +48,9 @@ def posteriors():
 @pytest.mark.parametrize(("file", "loss"), CASES)
 def test_the_default_call_reaches_the_best_known_value(posteriors, file, loss):
     value, clusters = VALUES[file][loss]
-    for seed in (1, 2):
-        found = pt.estimate(posteriors[file], loss=loss, rng=seed, bound=None)
-        assert found.expected_loss <= value
-        assert found.n_clusters == clusters
+    found = pt.estimate(posteriors[file], loss=loss, rng=1, bound=None)
+    assert found.expected_loss <= value
+    assert found.n_clusters == clusters
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ def flat(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> pt.Draws
 @every_loss
 @pytest.mark.parametrize("n_clusters", [2, 8])
 def test_no_obvious_partition_is_better(loss, n_clusters):
-    draws = flat(100, 60, n_clusters)
+    draws = flat(60, 40, n_clusters)
     found = pt.estimate(draws, loss=loss, bound=None)
-    obvious = np.stack([np.zeros(60, np.int64), np.arange(60), *draws.labels[:20]])
+    obvious = np.stack([np.zeros(40, np.int64), np.arange(40), *draws.labels[:20]])
     assert found.expected_loss <= pt.expected_loss(obvious, draws, loss=loss).min() + 1e-12
     linked = pt.estimate(draws, loss=loss, method="average", bound=None)
     assert found.expected_loss <= linked.expected_loss + 1e-12
