@@ -43,6 +43,23 @@ def test_a_summary_says_what_its_parts_say(tmp_path):
         pt.summarize(f5(), min_size=2)
 
 
+def test_the_prices_at_which_an_estimate_stays():
+    summary = pt.summarize(f5(), path=True)
+    assert "from 0.4 to 1.2" in str(summary)
+
+
+def test_representatives_of_partitions_by_evaluation():
+    """FARO has no closed form on partitions: the distance is real, and above its bound."""
+    rng = np.random.default_rng(0)
+    two = np.where(rng.random((60, 1)) < 0.5, np.arange(8) // 4, np.arange(8) % 2)
+    draws = pt.Draws(np.where(rng.random((60, 8)) < 0.05, 2, two))
+    found = pt.representatives(draws, n=2, loss="faro")
+    far = pt.pairwise_distances(found.labels, draws, loss="faro").min(axis=0)
+    assert found.distance == pytest.approx(far.mean())
+    assert found.lower_bound <= found.distance
+    assert sorted(map(tuple, found.labels)) == [(0, 0, 0, 0, 1, 1, 1, 1), (0, 1) * 4]
+
+
 def test_chains_that_disagree_are_told_by_representatives():
     summary = pt.summarize(two_modes())
     assert summary.representatives.n == 2

@@ -18,6 +18,7 @@ from partita.kernels.arrays import Bools, Floats, Ints
 from partita.kernels.counts import Averaged, PerDraw
 from partita.labels import Labels
 from partita.losses.base import Loss
+from partita.losses.builtin import VI
 from partita.representative.bounds import distances_among
 from partita.scan import gather
 from partita.search.local_search import LocalSearch
@@ -139,6 +140,9 @@ _COOLING = 0.6 ** np.arange(6)
 _NEGLIGIBLE = 1e-3
 """A draw of which a region holds a smaller share than this is left out of its centre."""
 
+_MEDOIDS = 16
+"""Draws of a region that are tried as its centre, under a loss that is measured by evaluation."""
+
 _STEPS = 30
 """Most Lloyd steps of one descent; two or three are usual."""
 
@@ -153,7 +157,8 @@ with these masses, perturbed so many times."""
 def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
     """The local search for centres among draws of this kind."""
     if isinstance(draws, Draws):
-        return PartitionCentres(draws, loss)
+        known = loss.form(draws.n_items) is not None
+        return PartitionCentres(draws, loss) if known else EvaluatedCentres(draws, loss)
     descend = import_module("partita.features.estimate").descend
 
     def centre(
@@ -163,6 +168,31 @@ def centre_search(draws: AnyDraws, loss: Loss) -> Centre:
         return descend(draws.part(rows, mass), start, loss, rng, stop)
 
     return centre
+
+
+class EvaluatedCentres:
+    """Centres under a loss that is measured by evaluation: the best of the start, the minimiser
+    of the expected VI, and draws of the region.
+    """
+
+    def __init__(self, draws: Draws, loss: Loss) -> None:
+        self._draws, self._loss = draws, loss
+        self._vi = PartitionCentres(draws, VI())
+
+    def __call__(
+        self,
+        rows: Ints,
+        mass: Floats,
+        start: Labels,
+        rng: np.random.Generator,
+        kicks: int,
+        stop: Stop,
+    ) -> Labels:
+        """A partition of low expected loss."""
+        region = self._draws.part(rows, mass)
+        some = np.unique(np.linspace(0, rows.size - 1, _MEDOIDS).astype(np.int64))
+        tried = [start, self._vi(rows, mass, start, rng, kicks, stop), *region.rows_at(some)]
+        return min(tried, key=lambda labels: self._loss.expected(labels, region, 1))
 
 
 class PartitionCentres:

@@ -191,6 +191,8 @@ class FeatureSummary(Result):
             ),
             ("Memberships", _memberships(self, first)),
         ]
+        if self.path is not None:
+            told.insert(3, ("Prices", _prices(self)))
         if self.diagnostics.names and self.diagnostics.ok:
             told.append(("Convergence", f"nothing to warn about ({text.convergence(self)})"))
         return told
@@ -392,6 +394,26 @@ def _inside(ball: FeatureBall) -> str:
     few, many = int(ball.upper.n_features.min()), int(ball.lower.n_features.max())
     sparse, dense = (int(b.n_memberships[0]) for b in (ball.sparsest, ball.densest))
     return f"{span(few, many, 'feature')} and {span(sparse, dense, 'membership')}"
+
+
+def _prices(summary: FeatureSummary) -> str:
+    """Between which prices of a claimed membership the estimate stays."""
+    path, own = summary.path, summary.draws.canonical(summary.allocation)
+    edges = np.asarray(path.edges)
+    number = next(
+        (
+            j
+            for j, other in enumerate(path.allocations)
+            if summary.draws.key(summary.draws.canonical(other)) == summary.draws.key(own)
+        ),
+        None,
+    )
+    found = f"{counted(len(path.allocations), 'allocation')} between prices {edges[0]:.2g} and "
+    found += f"{edges[-1]:.2g} of a claimed membership that is not true"
+    if number is None:
+        return found
+    best = "optimal" if bool(np.all(path.is_proven)) else "the best found"
+    return f"the estimate is {best} from {edges[number]:.3g} to {edges[number + 1]:.3g}; {found}"
 
 
 def _memberships(summary: FeatureSummary, first: int) -> str:
