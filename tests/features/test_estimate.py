@@ -163,3 +163,18 @@ def test_the_path_of_the_five_draws():
 def test_partitions_have_no_path_under_faro():
     with pytest.raises(NotSupportedError, match="no price of splitting"):
         pt.price_path([[0, 0, 1], [0, 1, 1]], loss="faro")
+
+
+def test_groups_of_draws_prove_more_than_pairs():
+    rng = np.random.default_rng(2)
+    draws = pt.FeatureDraws([rng.random((6, 3)) < 0.5 for _ in range(7)])
+    fast, tight = (pt.estimate(draws, bound=bound) for bound in ("fast", "tight"))
+    assert fast.lower_bound < tight.lower_bound <= tight.expected_loss
+
+
+def test_partitions_are_estimated_under_faro_too():
+    labels = [[1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 2, 3], [1, 1, 1, 2, 2, 2]]
+    labels += [[1, 1, 2, 2, 2, 2], [1, 2, 2, 3, 3, 3]]
+    best = pt.estimate(labels, loss="faro")
+    assert best.expected_loss == pytest.approx(2.4)
+    assert best.labels.tolist() in [[0, 0, 0, 1, 1, 1], [1, 1, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0]]

@@ -7,6 +7,7 @@ for partitions. "tight" adds what groups of draws cost every allocation together
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,16 @@ PAIR_WORK = {"fast": 4e8, "tight": 4e9}
 
 SMALLEST, LARGEST = 16, 1_000
 """Draws that are matched together."""
+
+
+GROUPED_DRAWS = 200
+"""Most distinct draws whose groups are looked at."""
+
+ROUNDS, TRIED = 40, 40
+"""Linear programmes over the draws, and groups that are tried after each."""
+
+TUPLES = 6_000
+"""Most tuples of features, one of each draw, of a group."""
 
 
 def lower_bound(
@@ -40,7 +51,9 @@ def lower_bound(
             break
         proven = max(proven, factor * _matching(draws, metric, to_estimate, effort, task))
         if is_proven(value, proven, loss):
-            break
+            return proven
+    if bound == "tight" and draws.n_draws <= GROUPED_DRAWS:
+        proven = max(proven, _grouped(draws, loss, task))
     return proven
 
 
@@ -102,3 +115,113 @@ def _transported(
     far = metric.among(draws.part(atoms), task.options.n_jobs)
     flow = farthest_transport(far, mass, to_estimate[atoms])
     return 0.5 * float((flow * far).sum())
+
+
+# ------------------------------------------------------------------ groups of draws
+
+
+def _grouped(draws: FeatureDraws, loss: FARO, task: Task) -> float:
+    """The least Σ w d over distances d that fulfil what pairs and larger groups demand.
+
+    Every group G demands Σ_{m ∈ G} d_m ≥ T(G), the least total loss of any allocation on G. Pairs
+    are there from the start; larger groups come where the present d violates them.
+    """
+    n, mass = draws.n_draws, draws.probabilities
+    rng = np.random.default_rng(0)
+    far = min(loss.a, 2.0 - loss.a) * FARO().among(draws, task.options.n_jobs)
+    first, second = np.triu_indices(n, 1)
+    groups = [np.array(pair) for pair in zip(first.tolist(), second.tolist(), strict=True)]
+    demands = far[first, second].tolist()
+    known: set[bytes] = set()
+    proven = 0.0
+    for _ in range(ROUNDS):
+        found, distances = _least_mean(groups, np.array(demands), mass)
+        proven = max(proven, found)
+        before = len(groups)
+        for _ in range(TRIED):
+            if task.clock.is_up():
+                return proven
+            group = _candidate(draws, far, distances, rng)
+            if group is None or group.tobytes() in known:
+                continue
+            known.add(group.tobytes())
+            demand = _least_total(draws, group, loss.a)
+            if demand > distances[group].sum() + 1e-6:
+                groups.append(group)
+                demands.append(demand)
+        if len(groups) == before:
+            break
+    return max(proven, _least_mean(groups, np.array(demands), mass)[0])
+
+
+def _least_mean(groups: list[Ints], demands: Floats, mass: Floats) -> tuple[float, Floats]:
+    """A bound of the linear programme from its prices, made feasible, and its solution."""
+    from scipy import optimize
+    from scipy.sparse import csr_array
+
+    linprog: Any = optimize.linprog  # its types take no sparse matrix
+    ends = np.concatenate([[0], np.cumsum([group.size for group in groups])])
+    members = np.concatenate(groups)
+    table = csr_array((np.ones(members.size), members, ends), shape=(len(groups), mass.size))
+    solved = linprog(mass, A_ub=-table, b_ub=-demands, bounds=(0.0, None), method="highs")
+    if solved.x is None:
+        return 0.0, np.zeros(mass.size)
+    prices = np.maximum(-solved.ineqlin.marginals, 0.0)
+    over = float((table.T @ prices / mass).max())
+    return float(prices @ demands) / max(over, 1.0), np.asarray(solved.x)
+
+
+def _candidate(
+    draws: FeatureDraws, far: Floats, distances: Floats, rng: np.random.Generator
+) -> Ints | None:
+    """Three to five draws, as far as tuples allow, whose pairs are about as tight as possible."""
+    group, size = [int(rng.integers(distances.size))], int(rng.integers(3, 6))
+    tuples = draws.n_features[group[0]] + 1
+    slack = distances[group[0]] + distances - far[group[0]]
+    while len(group) < min(size, distances.size):
+        slack[group] = np.inf
+        near = np.argsort(slack)[:12]
+        joined = int(rng.choice(near[np.isfinite(slack[near])]))
+        tuples *= draws.n_features[joined] + 1
+        if tuples > TUPLES:
+            break
+        group.append(joined)
+        slack += distances[joined] + distances - far[joined]
+    return np.sort(np.array(group)) if len(group) >= 3 else None
+
+
+def _least_total(draws: FeatureDraws, group: Ints, a: float) -> float:
+    """A lower bound of Σ_{m ∈ G} loss(Z, T_m) over all Z, by assignment of tuples of features.
+
+    A feature of Z is matched to at most one of each draw, and gains at most
+    Σ_i max(0, 2·count_i − a·|G|) by a tuple, count_i being how many of its features have item i.
+    """
+    from scipy import optimize
+    from scipy.sparse import csr_array
+
+    linprog: Any = optimize.linprog
+    parts = [np.vstack([draws[m].T, np.zeros(draws.n_items, np.bool_)]) for m in group.tolist()]
+    counts = np.zeros((1, draws.n_items))
+    chosen = np.zeros((1, 0), np.int64)
+    for part in parts:
+        counts = (counts[:, None] + part[None]).reshape(-1, draws.n_items)
+        index = np.tile(np.arange(len(part)), len(chosen))
+        chosen = np.column_stack([np.repeat(chosen, len(part), axis=0), index])
+    gains = np.maximum(0.0, 2.0 * counts - a * group.size).sum(axis=1)
+    fixed = (2.0 - a) * float(draws.n_memberships[group].sum())
+    kept = gains > 0.0
+    if not kept.any():
+        return fixed
+    gains, chosen = gains[kept], chosen[kept]
+    widths = np.array([len(part) - 1 for part in parts])
+    begins = np.concatenate([[0], np.cumsum(widths)[:-1]])
+    used = chosen < widths
+    rows = (begins + chosen)[used]
+    columns = np.repeat(np.arange(len(chosen)), used.sum(axis=1))
+    table = csr_array((np.ones(rows.size), (rows, columns)), shape=(widths.sum(), len(chosen)))
+    solved = linprog(-gains, A_ub=table, b_ub=np.ones(widths.sum()), method="highs")
+    if solved.x is None:
+        return 0.0
+    prices = np.maximum(-solved.ineqlin.marginals, 0.0)
+    missing = max(0.0, float((gains - table.T @ prices).max()))
+    return max(0.0, fixed - float(prices.sum()) - missing * float(widths.sum()))
