@@ -9,6 +9,8 @@ components chosen by BIC; on simulated data also the Bayes rule, which knows the
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -151,18 +153,65 @@ def mixed_types(rng: np.random.Generator) -> Known:
 def by_bic(rows: Any) -> NDArray[np.int64]:
     numbers = pd.get_dummies(rows) if isinstance(rows, pd.DataFrame) else rows
     scaled = StandardScaler().fit_transform(np.asarray(numbers, np.float64))
-    most = min(20, len(scaled) // 10)
+    most = min(9 if len(scaled.T) > 3 else 20, len(scaled) // 10)
     models = [GaussianMixture(k, n_init=3, random_state=0).fit(scaled) for k in range(1, most + 1)]
     return min(models, key=lambda model: model.bic(scaled)).predict(scaled)
 
 
-KERNELS = ("empirical", "hierarchical", "wishart", "learned-wishart")
+KERNELS = ("empirical", "hierarchical", "wishart-empirical", "wishart", "auto")
 
 
 def ours(rows: Any, kernel: str) -> NDArray[np.int64]:
-    return pt.estimate(pt.sample(rows, kernel=kernel, **RUN)).labels
+    return pt.estimate(pt.sample(rows, kernel=kernel, **RUN), bound=None).labels
 
 
 def shown(labels: NDArray[np.int64], classes: NDArray[np.int64]) -> str:
     score = adjusted_rand_score(classes, labels)
     return f"{len(set(labels.tolist()))}, {score:.2f}"
+
+
+def galaxies() -> None:
+    """Shares of 2, 3, … 10 and more components or clusters of the galaxies."""
+    data = pt.datasets.galaxies()
+    fixed, learned = (
+        rule(data) for rule in (pt.NormalInverseGamma.empirical, pt.NormalInverseGamma.hierarchical)
+    )
+    uniform = pt.FiniteMixture(components=(1,) * 30)
+    dynamic = pt.FiniteMixture(pt.F(6, 3), components=(1,) * 30, dynamic=True)
+    process = pt.DirichletProcess(pt.Gamma(1, 1))
+    for name, kernel, prior, of in (
+        ("fixed b, uniform K", fixed, uniform, "n_components"),
+        ("learned b, uniform K", learned, uniform, "n_components"),
+        ("learned b, uniform K, α/K", learned, dynamic, "n_clusters"),
+        ("learned b, Dirichlet process", learned, process, "n_clusters"),
+        ("fixed b, Dirichlet process", fixed, process, "n_clusters"),
+    ):
+        run = {"draws": 10_000, "burn_in": 1_000, "chains": 4, "rng": 0, "progress": False}
+        found = pt.sample(data, kernel=kernel, prior=prior, **run).trace[of]
+        shares = [(found == k).mean() for k in range(2, 11)] + [(found > 10).mean()]
+        print(f"| {name} | {of} | " + " | ".join(f"{share:.3f}" for share in shares) + " |")
+
+
+def main(words: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    if words == ["galaxies"]:
+        galaxies()
+        return
+    print("| data | rows × columns | classes | " + " | ".join(KERNELS) + " | BIC | Bayes rule |")
+    print("|---|---|---|" + "---|" * (len(KERNELS) + 2))
+    for known in (*real(), *simulated()):
+        if words and not any(word in known.name for word in words):
+            continue
+        cells = [shown(ours(known.rows, kernel), known.classes) for kernel in KERNELS]
+        cells.append(shown(by_bic(known.rows), known.classes))
+        bayes = (
+            "" if known.bayes is None else f"{adjusted_rand_score(known.classes, known.bayes):.2f}"
+        )
+        shape = f"{len(known.rows)} × {known.rows.shape[1]}"
+        classes = len(set(known.classes.tolist()))
+        line = f"| {known.name} | {shape} | {classes} | {' | '.join(cells)} | {bayes} |"
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -462,6 +462,24 @@ class _NumberSearch:
         return sorted(found, key=lambda c: self.task.evaluate(c.labels))
 
 
+def fewest_clusters(task: Task, posterior: Posterior, best: Labels, share: float) -> Labels:
+    """The partition of the fewest clusters found whose loss is at most that share above best's.
+
+    One number after the other, each searched from the one before, until two in a row cost more.
+    """
+    search = _NumberSearch(task, int(task.rng.integers(1 << 62)))
+    allowed = (1.0 + share) * posterior.expected(task.loss, best)
+    found = last = best
+    missed = 0
+    for k in range(int(best.max()), 0, -1):
+        last = search.of(k, [Candidate(last, "neighbour")], BRIEF)[0].labels
+        missed = 0 if posterior.expected(task.loss, last) <= allowed else missed + 1
+        if missed == 2 or task.clock.is_up():
+            break
+        found = found if missed else last
+    return found
+
+
 def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCurve:
     """A short curve around the estimate, which tells the plateau.
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partita._progress import Status
-from partita._validate import Rng, choice_or_none, generator, integer, seconds
+from partita._validate import Rng, choice_or_none, generator, integer, number, seconds
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws, as_features, is_features
 from partita.kernels.arrays import Floats
-from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size
+from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, as_similarity, named
 from partita.posterior import Posterior, as_posterior
@@ -64,6 +64,7 @@ def estimate(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
+    fewest_within: float | None = None,
     neighbours: int | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -84,6 +85,7 @@ def estimate(
     max_clusters: int | None = None,
     n_clusters: int | None = None,
     min_size: int = 1,
+    fewest_within: float | None = None,
     neighbours: int | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -134,6 +136,10 @@ def estimate(
     min_size : int, default 1
         No cluster with fewer items, for the methods "auto" and "sweep". What
         this or ``n_clusters`` costs is said in ``search.limits``.
+    fewest_within : float, optional
+        The partition of the fewest clusters found whose expected loss is at most this share above
+        the lowest: 0.01 allows one percent. An item that no cluster holds in half of the draws is
+        cheapest alone, so that the minimum can have more clusters than any draw; this has not.
     neighbours : int, optional
         Neighbours of each kind that "hasse" considers, the paper's l; 2 n_items by default.
     time_limit : float, optional
@@ -212,9 +218,11 @@ def estimate(
     near = None if neighbours is None else integer(neighbours, "neighbours", least=1)
     options = _clean_options(n_items, starts, n_starts, max_clusters, near, n_jobs)
     rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
+    share = _clean_share(fewest_within, rules, posterior, max_clusters)
     with Status("estimate", progress) as status:
-        if rules is not None and posterior is not None and is_remote(posterior.draws):
-            asked = "estimate with n_clusters= or min_size="
+        constrained = rules is not None or share is not None
+        if constrained and posterior is not None and is_remote(posterior.draws):
+            asked = "estimate with n_clusters=, min_size= or fewest_within="
             posterior = Posterior(gather_for(posterior.draws, asked, status.say), n_jobs)
         task = Task(
             draws=None if posterior is None else posterior.distinct,
@@ -231,7 +239,41 @@ def estimate(
             candidates, task.settled = within(task, rules, candidates), None
         found = outcome(task, candidates, posterior, method, bound)
         constraints = constraints_in_words(n_clusters, min_size, max_clusters)
-        return replace(found, constraints=constraints)
+        found = replace(found, constraints=constraints)
+        if share is None or posterior is None:
+            return found
+        return _with_fewest(task, posterior, found, share)
+
+
+def _with_fewest(
+    task: Task, posterior: Posterior, found: PointEstimate, share: float
+) -> PointEstimate:
+    """The partition of the fewest clusters within a share of the lowest loss."""
+    from partita.search.clusters_curve import fewest_clusters
+
+    labels = by_size(fewest_clusters(task, posterior, relabel(found.labels), share))
+    labels.flags.writeable = False
+    return replace(
+        found,
+        labels=labels,
+        expected_loss=posterior.expected(task.loss, labels),
+        ties=np.empty((0, labels.size), np.int32),
+        constraints=(f"the fewest clusters within {100 * share:g}% of the lowest loss found",),
+    )
+
+
+def _clean_share(
+    share: float | None, rules: object, posterior: Posterior | None, max_clusters: int | None
+) -> float | None:
+    if share is None:
+        return None
+    if rules is not None or max_clusters is not None or posterior is None:
+        raise InvalidInputError(
+            "fewest_within chooses the number of clusters: it needs draws, and no n_clusters, "
+            "min_size or max_clusters.",
+            argument="fewest_within",
+        )
+    return number(share, "fewest_within")
 
 
 def _posterior_or_matrix(

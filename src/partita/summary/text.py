@@ -24,12 +24,15 @@ from partita._text import (
     words,
 )
 from partita.draws import Draws
+from partita.scan import is_remote
+from partita.search.clusters_curve import NEAR
 from partita.search.result import constraints_of
 from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
     from partita.draws import AnyDraws
+    from partita.kernels.arrays import Ints
     from partita.summary.features import FeatureSummary
     from partita.summary.result import Summary
 
@@ -39,6 +42,10 @@ WARNS = "  ! "
 """What a warning begins with."""
 _SHOWN_SECONDS = 1.0
 """Time from which on a search that need not be made says how long it took."""
+_LISTED = 5
+"""Undecided items that are named."""
+_LOOKED = 5_000_000_000
+"""Cells of draws that a count of undecided items may look at."""
 _UNCERTAIN = 2
 """Items named as least certain."""
 _IN_DETAIL = (
@@ -82,12 +89,13 @@ def how_many(summary: Summary) -> str:
     parts = [_in_draws(summary)]
     if summary.curve is not None:
         parts.append(summary.curve.sentence)
+    parts.append(_fewest(summary).strip())
     low, high = summary.counts.interval(summary.prob)
     if low < high:
         parts.append(words(summary.draws.kind).unsettled)
     if summary.path is not None:
         parts.append(f"The estimate is {summary.path.stability(summary.labels).in_words}.")
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
 def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
@@ -108,7 +116,10 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
             f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{constraints_of(found)}",
         ),
         ("How good", f"{said.expected} {found.loss.title} {loss}, {found.proof}{ties}"),
-        ("How many clusters", _in_draws(summary) + _next_best(summary) + _prices(summary)),
+        (
+            "How many clusters",
+            _in_draws(summary) + _next_best(summary) + _fewest(summary) + _prices(summary),
+        ),
         (
             f"{percent(ball.prob)} {said.ball}",
             f"radius {radius}{metric}; the {said.draws} inside have {_inside(summary)}",
@@ -192,6 +203,42 @@ def _next_best(summary: Summary) -> str:
         f" With {counted(int(curve.k[j]), 'cluster')}, the {words(summary.draws.kind).expected} "
         f"loss of the best clustering found is {short(float(curve.percent[j]))}% higher{uncertain}."
     )
+
+
+def _fewest(summary: Summary) -> str:
+    """The fewest clusters within a percent of the loss, and single items that are undecided."""
+    text, curve = "", summary.curve
+    if curve is not None and np.isfinite(curve.percent).all():
+        near = np.flatnonzero((curve.percent <= NEAR) & (curve.k < summary.n_clusters))
+        if near.size:
+            j = int(near[0])
+            text = (
+                f" The fewest within {NEAR:g}% of the lowest loss: "
+                f"{counted(int(curve.k[j]), 'cluster')}, at {short(float(curve.percent[j]))}% more."
+            )
+    items = undecided(summary)
+    if items.size:
+        named = in_list([item_name(summary, i) for i in items[:_LISTED].tolist()])
+        more = " …" if items.size > _LISTED else ""
+        noun = "single item" if items.size == 1 else "single items"
+        text += (
+            f" {items.size:,} of the clusters {'is a' if items.size == 1 else 'are'} {noun} with "
+            f"others in most {words(summary.draws.kind).draws}: undecided rather than "
+            f"{'a cluster' if items.size == 1 else 'clusters'} ({named}{more})."
+        )
+    return text
+
+
+def undecided(summary: Summary) -> Ints:
+    """Items alone in the estimate that share a cluster in more than half of the draws."""
+    sizes = np.bincount(summary.labels)
+    alone = np.flatnonzero(sizes[summary.labels] == 1)
+    draws = summary.draws
+    if not alone.size or is_remote(draws) or alone.size * draws.n_draws * draws.n_items > _LOOKED:
+        return np.empty(0, np.int64)
+    labels, weights = draws.labels, draws.probabilities
+    shared = [float(((labels == labels[:, [i]]).sum(axis=1) > 1) @ weights) for i in alone.tolist()]
+    return alone[np.array(shared) > 0.5]
 
 
 def _prices(summary: Summary) -> str:
