@@ -333,3 +333,16 @@ def test_names_of_items_are_shown_in_part_and_without_terminal_codes():
     shown = [str(summary), summary.details(), repr(summary.items), summary._repr_html_()]
     assert not any("\x1b" in text or "\x07" in text for text in shown)
     assert "ENSG0000000000000000000…" in str(summary)
+
+
+@pytest.mark.parametrize(
+    ("rho", "kernel"), [(0.9, "hierarchical"), (0.9, "wishart"), (0.0, "hierarchical")]
+)
+def test_correlation_within_clusters_is_warned_about(rho, kernel):
+    rng = np.random.default_rng(0)
+    rows = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], 150) + [[8, -8]] * rng.integers(
+        0, 2, (150, 1)
+    )
+    fit = pt.sample(rows, kernel=kernel, draws=60, burn_in=60, chains=2, rng=0, progress=False)
+    warned = [w for w in pt.summarize(fit).diagnostics.warnings if "Columns correlate up to" in w]
+    assert len(warned) == (rho > 0 and kernel == "hierarchical")

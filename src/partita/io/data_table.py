@@ -165,7 +165,14 @@ def _polars_values(series: Any) -> NDArray[Any]:
     return _objects(series.to_list())
 
 
+_ARROW_NUMBERS = frozenset(
+    ("double", "float", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+)
+
+
 def _arrow_column(column: Any) -> NDArray[Any]:
+    if str(column.type) in _ARROW_NUMBERS:
+        return _column(np.asarray(column.to_numpy()))  # NaN where a cell is null
     objects = _objects(column.to_pylist())
     return objects if hasattr(column.type, "value_type") else _column(objects)
 
@@ -183,7 +190,7 @@ def _column(values: NDArray[Any]) -> NDArray[Any]:
     if kind == "b":
         return values.astype(np.bool_)
     if kind in "iuf":
-        return values.astype(np.float64)
+        return values.astype(np.float64, copy=False)
     if kind in "Mm":  # as objects of Python, which hold microseconds
         values = values.astype(f"{kind}8[us]").astype(object)
         return np.array([None if v is None else v for v in values], object)
@@ -469,7 +476,9 @@ def numbers(
                 f"{kernel} needs numbers. Use DirichletCategorical for categories, and Product "
                 "where a table mixes both."
             )
-    values = np.column_stack([column.astype(np.float64) for column in table.columns])
+    values = np.empty((table.n_rows, table.n_columns))
+    for j, column in enumerate(table.columns):  # one copy, whatever the columns are
+        values[:, j] = column
     if missing:
         refuse_missing(np.isinf(values), table, "Drop these rows, or mark the cells as missing.")
     else:

@@ -491,7 +491,44 @@ def _diagnostics(
     if draws.kind == "ensemble":
         return nothing_to_diagnose(draws)
     values = functionals(posterior, estimate=labels) | trace_functionals(source, draws.n_draws)
-    return diagnose_values(values, draws, n_jobs=n_jobs)
+    found = diagnose_values(values, draws, n_jobs=n_jobs)
+    warning = _correlated_columns(source, labels) if _is_fit(source) else None
+    return found if warning is None else replace(found, warnings=(*found.warnings, warning))
+
+
+_SMALLEST = 20
+"""Items of a cluster from which on its correlations count."""
+
+
+def _correlated_columns(fit: Any, labels: Labels) -> str | None:
+    """A warning where independent normals are fitted to columns that correlate within clusters.
+
+    That is where full covariances within the clusters gain more log likelihood than BIC charges
+    for them.
+    """
+    from partita.samplers.normal import NormalInverseGamma
+
+    parts = getattr(fit.kernel, "parts", ((fit.kernel, range(len(fit.columns))),))
+    columns = [c for kernel, of in parts if isinstance(kernel, NormalInverseGamma) for c in of]
+    values = np.asarray(fit.values)[:, columns] if len(columns) > 1 else np.empty((0, 0))
+    if values.size == 0 or len(values) != labels.size or not np.isfinite(values).all():
+        return None
+    d, gain, largest = len(columns), 0.0, 0.0
+    for j in range(int(labels.max()) + 1):
+        rows = values[labels == j]
+        spread = rows.std(axis=0)
+        if len(rows) < max(_SMALLEST, 3 * d) or not (spread > 0).all():
+            continue
+        matrix = np.corrcoef(rows.T)
+        gain -= len(rows) / 2 * np.linalg.slogdet(matrix)[1]
+        gain -= d * (d - 1) / 4 * np.log(len(rows))
+        largest = max(largest, float(np.abs(matrix - np.eye(d)).max()))
+    if gain <= 0.0:
+        return None
+    return (
+        f"Columns correlate up to {largest:.2f} within clusters, and the kernel treats them as "
+        "independent, which splits clusters: try kernel='wishart' (--kernel wishart)."
+    )
 
 
 def _profiles(
