@@ -107,7 +107,9 @@ def made() -> dict[str, object]:
     summary = pt.summarize(DRAWS, path=True, data=GOOD["data"], n_jobs=1)
     curve, modes = pt.clusters_curve(DRAWS, n_jobs=1), pt.modes(DRAWS, n_jobs=1)
     several = pt.representatives(DRAWS, n_jobs=1)
+    features = pt.summarize(pt.FeatureDraws.from_partitions(DRAWS), n_jobs=1)
     return {
+        **dict.fromkeys(("feature_ball", "memberships", "n_features"), features),
         **dict.fromkeys(("representatives", "representatives_curve"), several),
         "clusters_curve": curve,
         "core": pt.credible_core(DRAWS, n_jobs=1),
@@ -134,7 +136,7 @@ NEEDLESS = {
     ("similarity", "n_jobs"),
 }
 """Arguments that are not looked at where, as here, nothing depends on them."""
-SOURCES = {"draws", "labels", "n"}
+SOURCES = {"draws", "labels", "n", "matrices"}
 """A source that is nothing at all is named as what it was taken for."""
 
 

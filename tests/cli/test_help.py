@@ -60,6 +60,7 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
         monkeypatch.setattr(fit, slow, lambda *_, **__: None)
     for part in ("part1.npy", "part2.npy"):
         np.save(place / part, np.repeat([[0, 0, 1], [0, 1, 1]], 10, axis=0))
+    np.savez(place / "allocations.npz", z=np.eye(3, dtype=int)[None].repeat(4, axis=0))
     if name == "compare":
         assert partita("summarize", "draws.csv", "--out", "results").exit_code == 0
     for line in examples(PAGES[name]):

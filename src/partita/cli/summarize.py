@@ -57,7 +57,7 @@ Examples:
   $ partita summarize draws.csv --n-clusters 2 --min-size 3 --path
   $ partita summarize draws.csv --out results --similarity csv --force
   $ partita summarize --similarity results/similarity.csv --loss binder
-  $ partita summarize --features allocations.npz --report report.html
+  $ partita summarize allocations.npz --features
   $ cat draws.csv | partita summarize -"""
 )
 @click.argument("sources", nargs=-1, metavar="DRAWS...")
