@@ -203,6 +203,29 @@ def test_joint_distribution(few):
         assert abs(found[:, j].mean() - target) < 4.4 * error, (j, found[:, j].mean(), target)
 
 
+@pytest.mark.parametrize("name", ["normal", "wishart"])
+def test_moves_leave_the_clusters_as_measured_anew(name):
+    """Statistics and caches after splits, merges and collapsed sweeps are those of the labels."""
+    case = {case.name: case for case in cases(n=60, seed=3)}[name]
+    model = model_of(case)
+    rows = parallel.RowsHere(model.arrays.likelihood(model.values), model.arrays, 1)
+    state = ChainState(np.zeros(60, np.int32), 1.3, random_state(1))
+    chain = parallel.Chain(rows, model, state, [state.labels], 1)
+    seen = set()
+    for move in ["_split_merge"] * 60 + ["_collapsed", "_split_merge"] * 20:
+        chain._learn()
+        getattr(chain, move)()
+        store, names = chain._store, chain.names
+        seen.add(names.size)
+        chain.measure()
+        chain._learn()
+        order = [int(np.flatnonzero(chain.names == name)[0]) for name in names]
+        np.testing.assert_allclose(
+            store[:, : names.size], chain._store[:, order], rtol=1e-7, atol=1e-7
+        )
+    assert len(seen) > 2
+
+
 # ------------------------------------------------------------------ runs
 
 

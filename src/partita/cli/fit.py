@@ -79,7 +79,7 @@ PRIOR_OPTIONS = {
     "dynamic": ("mfm",),
 }
 """Options of priors, and the priors that have them."""
-_RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "checkpoint_every")
+_RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "sampler", "checkpoint_every")
 DRAWS, BURN_IN, CHAINS = 2_500, 1_000, 4
 DATA_SEED = 1
 _LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
@@ -158,6 +158,12 @@ Examples:
 )
 @whole_option("--chains", help="Chains.", default=4)
 @whole_option("--thin", help="Keep every N-th iteration.", default=1)
+@value_option(
+    "--sampler",
+    type=click.Choice(("collapsed", "parallel")),
+    default="collapsed",
+    help="How items are reassigned: one by one, or all at once, which is faster for many rows.",
+)
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False),

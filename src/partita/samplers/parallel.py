@@ -476,6 +476,7 @@ class Chain:
             store = np.concatenate([self._store[:, :k], halves[:, [1]]], axis=1)
             store[:, at_a] = halves[:, 0]
             self._store, self.names = _padded(store), np.append(self.names, new)
+            self._refresh(self._store, self.n_clusters)
             return
         opening = log_opening(self._prior, self.alpha, np.int64(k - 1))
         merged = self._merged(self._store[:, [at_a]], self._store[:, [at_b]])
@@ -491,6 +492,7 @@ class Chain:
         self._store[:, at_a] = merged[:, 0]
         kept = np.delete(np.arange(k), at_b)
         self._store, self.names = _padded(self._store[:, kept]), self.names[kept]
+        self._refresh(self._store, self.n_clusters)
 
     def _seed(self, item: int) -> tuple[int, Floats]:
         number = int(np.searchsorted(self.rows.bounds, item, side="right")) - 1

@@ -482,9 +482,10 @@ def sample(
 
     Parameters
     ----------
-    data : array_like, DataFrame or path
+    data : array_like, DataFrame, dask array or data frame, or path
         One row per item: NumPy, pandas, polars, Arrow, nested lists, or a csv, tsv, parquet or
-        npy file. Columns are used as they are; standardising is the user's choice.
+        npy file. Columns are used as they are; standardising is the user's choice. Rows of a
+        dask collection stay on their workers; see ``engine``.
     kernel : Kernel or str, optional
         The density of a cluster. By default ("auto") Bernoulli for booleans, categorical for
         text, and for numbers normals that learn how wide clusters are: with a full covariance
@@ -509,7 +510,10 @@ def sample(
         Threads; by default every core.
     engine : distributed.Client or "dask", optional
         Run the chains on the workers of a Dask cluster, "dask" being the client in force. The
-        data are sent once, and the draws are those of one machine, to the last bit.
+        data are sent once, and the draws are those of one machine, to the last bit. Of a dask
+        collection the rows stay where they are and every chain runs on all workers, with the
+        parallel sampler: the same seed and chunks give the same draws, which are remote. Chains
+        start from a sample of 5,000 rows each, from "one" cluster, or from a label for each row.
     progress : bool, optional
         Show progress on standard error (True: in a file or pipe as lines of their own); by default
         on a terminal and in a notebook.
@@ -532,7 +536,9 @@ def sample(
         sweeps mix more slowly the more items there are.
     checkpoint : path, optional
         Keep the run in this file while it lasts. With ``engine`` each worker writes its chain
-        to a directory beside it, which ``resume`` finds, too: give a path that workers see.
+        to a directory beside it, which ``resume`` finds, too: give a path that workers see. Of a
+        dask collection workers write labels and draws there and read them back where a worker
+        dies; such a run cannot be resumed.
     checkpoint_every : float
         Seconds between writings of the checkpoint.
     resume : path, optional
@@ -555,7 +561,8 @@ def sample(
     References
     ----------
     Neal (2000), Journal of Computational and Graphical Statistics 9; Dahl (2005), technical
-    report 1086, University of Wisconsin; Escobar and West (1995).
+    report 1086, University of Wisconsin; Jain and Neal (2004), Journal of Computational and
+    Graphical Statistics 13, for split–merge moves given parameters; Escobar and West (1995).
 
     Examples
     --------

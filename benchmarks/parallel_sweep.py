@@ -1,0 +1,263 @@
+"""The parallel sampler: agreement with the collapsed one, and what its iterations cost.
+
+python -m benchmarks.parallel_sweep agree 200   # every kernel and every prior
+python -m benchmarks.parallel_sweep speed       # one machine, one and two threads
+python -m benchmarks.parallel_sweep deleting    # the rule that deletes emptied clusters
+python -m benchmarks.parallel_sweep dask 1000000 5   # rows and columns on two workers
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from arviz_stats.base import array_stats
+from numpy.typing import NDArray
+
+import partita as pt
+from partita.samplers import chains, parallel
+
+PRIORS = {
+    "DP(1)": pt.DirichletProcess(1.0),
+    "DP(Gamma)": pt.DirichletProcess(pt.Gamma(1, 1)),
+    "PY(1, .25)": pt.PitmanYor(1.0, 0.25),
+    "PY(Gamma, .25)": pt.PitmanYor(pt.Gamma(1, 1), 0.25),
+    "MFM": pt.FiniteMixture(),
+    "exactly 10": pt.FiniteMixture.exactly(10, weight=0.1),
+    "MFM(Gamma)": pt.FiniteMixture(pt.Gamma(2, 2)),
+    "MFM dynamic": pt.FiniteMixture(pt.F(6, 3), dynamic=True),
+    "geometric W": pt.ProductPartition(lambda _, k: -2.0 * k, lambda _: 0.0),
+}
+
+
+def models(n: int) -> dict[str, tuple[Any, NDArray[Any]]]:
+    """Each kernel with data of four groups."""
+    rng = np.random.default_rng(1)
+    side = rng.integers(0, 4, n)
+    centers = 2.0 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[side]
+    normal = centers + rng.normal(size=(n, 2))
+    levels = (rng.random((n, 6)) < np.array([0.2, 0.4, 0.6, 0.8])[side][:, None]).astype(float)
+    counts = rng.poisson(np.array([1, 3, 7, 14])[side][:, None] * [1.0, 2.0]).astype(float)
+    gaps = normal.copy()
+    gaps[rng.random((n, 2)) < 0.1] = np.nan
+    paper = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
+    return {
+        "normal": (paper, normal),
+        "normal, learned rates": (pt.NormalInverseGamma.hierarchical(normal), normal),
+        "normal, missing cells": (paper, gaps),
+        "Wishart": (pt.NormalInverseWishart(0, 0.5, 4, 1), normal),
+        "Bernoulli": (pt.BetaBernoulli(), levels),
+        "categorical": (pt.DirichletCategorical(), levels[:, :4] + levels[:, 2:]),
+        "Poisson": (pt.GammaPoisson.empirical(counts), counts),
+        "product": (
+            pt.Product((paper, [0, 1]), (pt.BetaBernoulli(), [2, 3])),
+            np.column_stack([normal, levels[:, :2]]),
+        ),
+    }
+
+
+def features(fit: pt.Fit) -> dict[str, NDArray[np.float64]]:
+    """Numbers of each draw, (chain, draw): clusters, entropy, two pairs, what is learned."""
+    labels = fit.draws.labels
+    n_chains, kept = fit.trace["n_clusters"].shape
+    shares = np.stack([(labels == j).mean(axis=1) for j in range(int(labels.max()) + 1)])
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    found = {
+        "clusters": fit.trace["n_clusters"].astype(float),
+        "entropy": -(shares * logs).sum(axis=0).reshape(n_chains, kept),
+        "largest": shares.max(axis=0).reshape(n_chains, kept),
+        "singletons": (shares * labels.shape[1] < 1.5).sum(axis=0).reshape(n_chains, kept)
+        - (shares == 0).sum(axis=0).reshape(n_chains, kept),
+    }
+    for name in fit.trace:
+        if name.startswith(("rate of", "concentration", "weight")) and np.ptp(fit.trace[name]) > 0:
+            found[name] = np.log(fit.trace[name])
+    return {name: values.astype(float) for name, values in found.items()}
+
+
+def agree(n: int, draws: int, thin: int) -> None:
+    """Differences of means between the two samplers, in standard errors."""
+    every = models(n)
+    pairs = [(name, "DP(Gamma)") for name in every]
+    pairs += [("normal", prior) for prior in PRIORS if prior != "DP(Gamma)"]
+    print(
+        f"| kernel | prior | E k collapsed | E k parallel | largest |z| of how many | (N = {n:,})"
+    )
+    for name, prior in pairs:
+        kernel, data = every[name]
+        means, errors = [], []
+        for sampler in ("collapsed", "parallel"):
+            fit = pt.sample(
+                data,
+                kernel=kernel,
+                prior=PRIORS[prior],
+                draws=draws,
+                thin=thin,
+                burn_in=500,
+                chains=4,
+                rng=1,
+                sampler=sampler,
+                progress=False,
+                initial="kmeans" if n > 500 else None,
+            )
+            assert fit.settings.sampler == sampler
+            rows = features(fit)
+            means.append({key: values.mean() for key, values in rows.items()})
+            errors.append(
+                {key: float(array_stats.mcse(v, method="mean")) for key, v in rows.items()}
+            )
+        z = {
+            key: (means[1][key] - means[0][key]) / np.hypot(errors[0][key], errors[1][key])
+            for key in means[0]
+        }
+        worst = max(z, key=lambda key: abs(z[key]))
+        ks = [
+            f"{m['clusters']:.3f} ± {e['clusters']:.3f}" for m, e in zip(means, errors, strict=True)
+        ]
+        print(f"| {name} | {prior} | {ks[0]} | {ks[1]} | {z[worst]:+.1f} ({worst}) of {len(z)} |")
+        sys.stdout.flush()
+
+
+def deleting() -> None:
+    """E k where clusters that a sweep empties vanish instead of the sweep being refused."""
+    data = pt.datasets.four_normals(n=200, rng=0).data
+    kernel = pt.NormalInverseGamma(mean=0, precision=0.5, shape=2, rate=1)
+    for name in ("collapsed", "parallel", "deleting"):
+        patches = [mock.patch.object(parallel, "_LEAST_WINDOW", 20)]
+        if name == "deleting":
+            patches.append(mock.patch.object(parallel, "_same_clusters", return_value=True))
+            patches.append(mock.patch.object(parallel, "_LARGEST_THRESHOLD", 0))
+        for patch in patches:
+            patch.start()
+        fit = pt.sample(
+            data,
+            kernel=kernel,
+            prior=pt.DirichletProcess(1.0),
+            draws=4_000,
+            burn_in=500,
+            chains=2,
+            rng=1,
+            split_merge=0,
+            sampler="collapsed" if name == "collapsed" else "parallel",
+            progress=False,
+        )
+        for patch in patches:
+            patch.stop()
+        k = fit.trace["n_clusters"].astype(float)
+        print(f"{name}: E k {k.mean():.2f} ± {float(array_stats.mcse(k, method='mean')):.2f}")
+
+
+def clusters_of(n: int, d: int, k: int, full: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Normal clusters, axis-parallel or not, and which rows belong together."""
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(k, d)) * (1.4 if d > 5 else 6.0)
+    z = rng.integers(k, size=n)
+    mix = np.eye(d) + (0.1 * rng.normal(size=(d, d)) if full else 0.0)
+    return centers[z] + rng.normal(size=(n, d)) @ mix, pt.canonical(z).astype(np.int32)
+
+
+def speed() -> None:
+    """Seconds of an iteration, with as many split–merge moves as the default has."""
+    print("| N × d, K, kernel | collapsed | parallel | ratio | two threads | ratio |")
+    for n, d, k, full in (
+        (100_000, 32, 10, True),
+        (100_000, 10, 10, True),
+        (10_000, 2, 20, False),
+        (100_000, 2, 20, False),
+        (100_000, 10, 20, False),
+        (1_000_000, 10, 20, False),
+    ):
+        data, labels = clusters_of(n, d, k, full)
+        kernel = (pt.NormalInverseWishart if full else pt.NormalInverseGamma).empirical(data)
+        model = chains.build_model(kernel, pt.DirichletProcess(1.0), data)
+        random = np.random.SeedSequence(1).generate_state(4, np.uint64)
+        state = chains.ChainState(labels, 1.0, random)
+        seconds = []
+        for sampler, threads in (("collapsed", 1), ("parallel", 1), ("parallel", 2)):
+            more = 4 if sampler == "collapsed" else 20
+            settings = chains.Settings(1, 10**6, 1, 1, 1, 8, sampler)
+            advance = chains._advance
+            advance(model, chains.Step(settings, state, 0, 1, threads))
+            start = time.perf_counter()
+            advance(model, chains.Step(settings, state, 0, more, threads))
+            seconds.append((time.perf_counter() - start) / more)
+        a, b, c = seconds
+        name = "Wishart" if full else "normal"
+        print(
+            f"| {n:,} × {d}, {k}, {name} | {a:.4f} s | {b:.4f} s | {a / b:.1f} | {c:.4f} s | "
+            f"{a / c:.1f} |"
+        )
+        sys.stdout.flush()
+
+
+def on_dask(n: int, d: int) -> None:
+    """Two workers, rows made where they are: seconds of an iteration, and agreement."""
+    import dask.array as da
+    import distributed
+
+    k, chunk = 20, 500_000
+    centers = np.random.default_rng(0).normal(size=(k, d)) * (1.4 if d > 5 else 6.0)
+
+    def made(block_info: Any = None) -> NDArray[np.float64]:
+        first, last = block_info[None]["array-location"][0]
+        rng = np.random.default_rng(first)
+        return centers[rng.integers(k, size=last - first)] + rng.normal(size=(last - first, d))
+
+    sizes = [chunk] * (n // chunk) or [n // 2, n - n // 2]
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        data = da.map_blocks(made, chunks=(tuple(sizes), (d,)), dtype=float)
+        kernel = pt.NormalInverseGamma([0.0] * d, 0.01, 2, 1)
+        seconds = []
+        for iterations in (10, 30):
+            start = time.perf_counter()
+            fit = pt.sample(
+                data,
+                engine=client,
+                kernel=kernel,
+                draws=5,
+                burn_in=iterations - 5,
+                chains=1,
+                rng=1,
+                split_merge=1,
+                progress=False,
+            )
+            seconds.append(time.perf_counter() - start)
+        found = pt.estimate(fit.draws, bound=None)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        workers = [size / 2**30 for size in client.run(_peak).values()]
+    print(
+        f"{n:,} × {d} in {len(sizes)} chunks: {seconds[0]:.1f} s for 10 iterations with the start, "
+        f"{(seconds[1] - seconds[0]) / 20:.2f} s for each more; "
+        f"k {fit.trace['n_clusters'].min()}–{fit.trace['n_clusters'].max()}, estimate "
+        f"{found.n_clusters}; peak {peak:.1f} GB here, {max(workers):.1f} GB on a worker"
+    )
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def main() -> None:
+    """Run what was asked for."""
+    what, *numbers = sys.argv[1:] or ["speed"]
+    if what == "agree":
+        n = int(numbers[0])
+        with mock.patch.object(parallel, "_LEAST_WINDOW", n // 10):
+            agree(n, *((2_000, 2) if n <= 500 else (500, 2)))
+    elif what == "deleting":
+        deleting()
+    elif what == "dask":
+        on_dask(*map(int, numbers))
+    else:
+        speed()
+
+
+if __name__ == "__main__":
+    main()
