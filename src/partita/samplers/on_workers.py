@@ -334,7 +334,7 @@ def sample_on_workers(
     n_items = int(sum(sizes))
     if n_items < 2:
         raise InvalidDataError("the data have one row; there is nothing to cluster. Give two.")
-    table, chosen = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
+    table = _some_rows(raw, sizes, np.random.default_rng(first_rows), client)
     kernel, notes = _bound(kernel, table, prior)
     unbound, prior = prior, prior.bind(n_items)
     with explained(client):
@@ -367,7 +367,6 @@ def sample_on_workers(
         return _begin(rows, model, constants, kernel, unbound, raw, initial, child)
 
     chains = run(begin, children, settings.chains)
-    del chosen
     directory = None if checkpoint is None else _directory(checkpoint)
     keeper = _Keeper(chains, directory, checkpoint_every)
     notes = (*notes, f"rows stayed on {len(client.nthreads())} workers, in {len(raw)} chunks.")
@@ -433,23 +432,22 @@ def _joined(parts: Sequence[Any]) -> Any:
 
 def _some_rows(
     raw: Sequence[Any], sizes: Sequence[int], rng: np.random.Generator, client: Any
-) -> tuple[Table, Any]:
+) -> Table:
     """Random rows as a table, for a start or to choose a kernel by."""
     n_items = int(sum(sizes))
     chosen = np.sort(rng.choice(n_items, min(n_items, START_ROWS), replace=False, shuffle=False))
-    return as_table(_joined(_fetch(raw, sizes, chosen, client))), chosen
+    return as_table(_joined(_fetch(raw, sizes, chosen, client)))
 
 
 def _bound(
     kernel: Kernel | str | None, table: Table, prior: PartitionPrior
 ) -> tuple[Kernel, tuple[str, ...]]:
-    from partita.samplers.sample import named_kernel
+    """The kernel, chosen from random rows where none was given."""
+    from partita.samplers.sample import _prepare
 
-    if isinstance(kernel, Kernel):
-        return kernel.bind(table), ()
-    kernel, note = named_kernel(kernel or "auto", table, prior)
-    said = f"{note[:-1]}, from {table.n_rows:,} random rows."
-    return kernel.bind(table), (said,)
+    bound, _, notes = _prepare(table, kernel, prior, None)
+    said = f"the kernel was chosen from {table.n_rows:,} random rows."
+    return bound, notes if isinstance(kernel, Kernel) else (*notes, said)
 
 
 def _begin(
@@ -463,7 +461,7 @@ def _begin(
     child: np.random.SeedSequence,
 ) -> ChainThere:
     """A chain at its start."""
-    from partita.samplers.sample import _kmeans
+    from partita.samplers.sample import _for_fewer, _kmeans, split_merges
 
     start, stream = child.spawn(2)
     rng = np.random.default_rng(start)
@@ -489,13 +487,13 @@ def _begin(
         labels = [held(rows.client, whole[a:b]) for a, b in pairwise(rows.bounds)]
         state = ChainState(np.zeros(1, np.int32), alpha, random, rates)
         return ChainThere(rows, model, state, labels, int(whole.max()) + 1, model=constants)
-    table, _ = _some_rows(raw, sizes.tolist(), rng, rows.client)
+    table = _some_rows(raw, sizes.tolist(), rng, rows.client)
     values = kernel.encode(table)
-    small = build_model(kernel, prior.bind(len(values)), values)
+    small = build_model(kernel, _for_fewer(prior, len(values)), values)
     most = prior.most_clusters() or len(values)
     grouped = _kmeans(kernel.features(values), min(_START_CLUSTERS, most, len(values)), rng)
     state = ChainState(_numbered(grouped), alpha, random, rates)
-    moves = Settings(1, _START_ITERATIONS, 1, 1, 1, min(8, 1 + len(values) // 200))
+    moves = Settings(1, _START_ITERATIONS, 1, 1, 1, split_merges(len(values)))
     state, _ = _advance(small, Step(moves, state, 0, _START_ITERATIONS))
     k = int(state.labels.max()) + 1
     drawn, key = _drawn(model, values, state, k)
