@@ -205,6 +205,7 @@ def test_arrays_read_back_are_checked(pair, tmp_path, changes):
 SQUARES = [x**2 for x in range(10)]
 STORED = [
     *OWN,
+    pt.FARO(),
     *(pt.Entropy(1.5), pt.Entropy(2.5, a=0.7)),
     *(pt.Additive(SQUARES, metric=True), pt.Additive(SQUARES, scale=81, a=0.7)),
 ]
