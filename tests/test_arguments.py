@@ -11,6 +11,7 @@ import pytest
 
 import partita as pt
 from partita.errors import PartitaError, about
+from partita.representative.runs import compare_runs
 
 ROWS = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 1, 1], [0, 0, 0, 1]] * 3)
 DRAWS = pt.Draws(ROWS, chain=np.repeat([0, 1], 6))
@@ -111,7 +112,9 @@ def made() -> dict[str, object]:
     return {
         **dict.fromkeys(("feature_ball", "memberships", "n_features"), features),
         **dict.fromkeys(("representatives", "representatives_curve"), several),
+        "by_run": compare_runs(DRAWS, ["a"] * 6 + ["b"] * 6, summary.labels, pt.VI()),
         "clusters_curve": curve,
+        "compare_losses": pt.compare_losses(DRAWS, n_jobs=1),
         "core": pt.credible_core(DRAWS, n_jobs=1),
         "hasse": 4,
         "persistence": modes,

@@ -49,7 +49,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
         return multistart.search(task)
     assert task.draws is not None
     cap = _most_clusters(task)
-    if task.options.max_clusters is None and cap < float(task.draws.n_clusters.mean()):
+    if task.options.max_clusters is None and 10 * cap < float(task.draws.n_clusters.mean()):
         return _draws_alone(task, cap)
     capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
     best = _begun(capped, 1 if brief else POLISHED)
