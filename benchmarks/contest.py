@@ -30,7 +30,7 @@ import partita as pt
 from benchmarks.posteriors import KINDS, ORDERED_KINDS
 from partita.losses.base import Loss
 from partita.search import local_search
-from partita.search.local_search import LocalSearch
+from partita.search.local_search import LocalSearch, Patience
 from partita.search.problem import problem_from_draws, problem_from_similarity
 from partita.search.starts import Starts
 
@@ -155,7 +155,7 @@ def _perturbed(this: Case, elite: list[Labels], until: float, rng: Rng) -> list[
         search = LocalSearch(problem, begin, rng)
         search.sweep()
         if way == 0:
-            search.iterate(30, np.inf)
+            search.iterate(Patience(30))
         elif way == 1:
             search.tabu_search(30, 1e5)
         elif way == 2:
@@ -212,7 +212,6 @@ ABLATIONS: dict[str, Callable[[], None]] = {
     "average linkage": _off(Starts, "_cut"),
     "draw": _off(Starts, "_draw"),
     "allocation": _off(Starts, "_allocation"),
-    "neighbouring price": _off(Starts, "_cheaper"),
     "neighbouring minimisers": _off(Starts, "_neighbour"),
     "singletons": _off(Starts, "_singletons"),
 }

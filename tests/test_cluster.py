@@ -27,7 +27,7 @@ from clusters import (
 )
 from partita import scan
 from partita.samplers import chains, checkpoint
-from partita.search import large
+from partita.search import settings
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install partita[dask]")
 da = pytest.importorskip("dask.array")
@@ -315,7 +315,7 @@ def test_clusters_that_are_none(stored, monkeypatch):
 def test_items_are_moved_by_the_workers_as_by_threads(loss, client, as_if_large, monkeypatch):
     """Some items are explored here; all of them are placed and moved as all draws tell."""
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
-    monkeypatch.setattr(large, "SOME_ITEMS", 6)
+    monkeypatch.setattr(settings, "SOME_ITEMS", 6)
     found = pt.estimate(on_workers(client), loss=loss, method="sweep")
     assert found.search.settled
     assert_same(found, pt.estimate(LABELS, loss=loss, method="sweep"))

@@ -13,7 +13,7 @@ from outside_losses import Jaccard, JaccardForm, jaccard
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.losses.user import flaw
-from partita.search import problem
+from partita.search import settings
 from reference.partitions import every_partition
 from search_tasks import random_draws
 
@@ -345,7 +345,7 @@ def test_strings_with_a_parameter():
 
 @pytest.mark.parametrize("matrix_items", [0, 2_000])
 def test_both_sides_of_the_size_of_the_matrix(monkeypatch, matrix_items):
-    monkeypatch.setattr(problem, "MATRIX_ITEMS", matrix_items)
+    monkeypatch.setattr(settings, "MATRIX_ITEMS", matrix_items)
     draws = random_draws(9, 12, seed=3)
     for loss in ("binder", "one_minus_pear"):
         exact = pt.estimate(draws, loss=loss, method="enumerate")

@@ -118,10 +118,10 @@ def test_more_work_never_proves_less_on_unequal_weights(name, loss):
 
 
 class Countdown(Clock):
-    """A clock that is up after it has been asked so many times."""
+    """A time limit that is reached after the clock has been asked a number of times."""
 
     def __init__(self, asked: int) -> None:
-        super().__init__(None)
+        super().__init__(np.inf)
         self.asked = asked
 
     def is_up(self) -> bool:

@@ -58,7 +58,7 @@ def test_the_plateau_holds_what_loses_less_than_the_tolerance():
 
 
 def test_a_search_finds_the_best_of_every_k(monkeypatch):
-    monkeypatch.setattr("partita.search.constraints.ENUMERATED_ITEMS", 0)
+    monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
     draws = random_posterior(8, 40, 5)
     partitions, losses = all_losses(draws, pt.VI())
     clusters = partitions.max(axis=1) + 1

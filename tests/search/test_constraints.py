@@ -21,7 +21,7 @@ WALKED = [pt.VI(), pt.Binder(1.2), pt.VILowerBound(), pt.NID()]
 @pytest.fixture
 def searched(monkeypatch):
     """Few items, but searched as many would be."""
-    monkeypatch.setattr("partita.search.constraints.ENUMERATED_ITEMS", 0)
+    monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
 
 
 def rules_for(n):

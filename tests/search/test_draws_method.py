@@ -8,7 +8,7 @@ import pytest
 import partita as pt
 from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.search import best_draw, problem
+from partita.search import best_draw, settings
 from partita.search import best_draw as method
 from reference import search_methods as twin
 from search_tasks import found, make_task, random_draws
@@ -33,7 +33,7 @@ def test_best_draw(loss, cap):
 def test_many_pieces_without_the_matrix(loss, monkeypatch):
     """Paths for many items and many draws, with pieces and tiles of a few draws."""
     draws = random_draws(9, 25, seed=2)
-    monkeypatch.setattr(problem, "MATRIX_ITEMS", 0)
+    monkeypatch.setattr(settings, "MATRIX_ITEMS", 0)
     monkeypatch.setattr(method, "PIECE_LABELS", 3 * 25 * 9)
     monkeypatch.setattr(method, "BATCH", 2)
     real = pt.Draws.blocks
@@ -63,17 +63,17 @@ def modes(n_items: int, seed: int) -> pt.Draws:
 
 @every_loss
 def test_draws_that_are_ruled_out_leave_the_same_answer(loss, monkeypatch):
-    monkeypatch.setattr(problem, "MATRIX_ITEMS", 0)
+    monkeypatch.setattr(settings, "MATRIX_ITEMS", 0)
     draws = modes(12, 1)
     whole = found(method.search(make_task(draws, loss)))
     monkeypatch.setattr(method, "ALL_PAIRS", 0.0)
-    monkeypatch.setattr(best_draw, "JUDGES", 5)
+    monkeypatch.setattr(settings, "JUDGES", 5)
     task = make_task(draws, loss)
     assert found(method.search(task)) == whole
     assert not task.limits
     n_draws = task.draws.n_draws
     if loss.is_metric:
-        assert task.looks < n_draws * 12
+        assert task.n_evaluated < n_draws * 12
     monkeypatch.setattr(best_draw, "EVALUATED", 3)
     monkeypatch.setattr(best_draw, "EVALUATED_LABELS", 0.0)
     task = make_task(draws, loss)

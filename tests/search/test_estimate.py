@@ -99,7 +99,7 @@ def test_user_starts_are_used():
     found = pt.estimate(draws, method="sweep", starts=[start, np.zeros(12)], n_starts=1)
     origins = [s.origin for s in found.search.starts]
     assert origins[:2] == ["user", "user"]
-    assert origins[2:6] == ["average linkage", "one cluster", "draw", "minimiser of a=1.3"]
+    assert origins[2:5] == ["average linkage", "draw", "minimiser of a=1.3"]
 
 
 def test_a_cap_is_kept_and_said():

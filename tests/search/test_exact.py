@@ -40,7 +40,7 @@ def test_all_partitions_part_by_part(loss, monkeypatch):
     partitions = np.array(list(pt.lattice.all_partitions(8)))
     values = pt.expected_loss(partitions, draws, loss)
     assert found(reached) == partitions[values <= values.min() + 1e-10].tolist()
-    assert task.looks == pt.lattice.bell_number(8)
+    assert task.n_evaluated == pt.lattice.bell_number(8)
     assert task.proven == pytest.approx(values.min(), rel=0, abs=1e-12)
 
 

@@ -14,8 +14,8 @@ from partita.search.problem import (
     new_scratch,
     new_state,
     problem_from_draws,
+    search_bytes,
     tables_from_draws,
-    walk_bytes,
 )
 from search.posteriors import random_posterior
 
@@ -58,7 +58,7 @@ def test_lists_are_chosen_for_many_small_clusters_and_find_the_same(monkeypatch)
     draws = many_clusters(240, 40)
     assert has_lists(problem_from_draws(draws, pt.VI()))
     listed = pt.estimate(draws, bound=None)
-    monkeypatch.setattr("partita.search.problem.FEW_CLUSTERS", 10_000)
+    monkeypatch.setattr("partita.search.settings.FEW_CLUSTERS", 10_000)
     tabled = pt.estimate(draws, bound=None)
     assert listed.expected_loss == pytest.approx(tabled.expected_loss, rel=2e-3)
     assert not needs_lists(random_posterior(60, 20, 0))
@@ -89,13 +89,13 @@ def test_a_walk_takes_no_more_than_is_reckoned(n_items):
     problem = problem_from_draws(pt.Draws(labels), pt.VI())
     state = new_state(problem, pt.canonical(labels[:1])[0])
     taken = sum(part.nbytes for part in state)
-    assert taken <= walk_bytes(problem) + 8 * n_items  # and the sizes of the clusters
+    assert taken <= search_bytes(problem) + 8 * n_items  # and the sizes of the clusters
 
 
 def test_threads_that_would_not_fit_are_fewer_and_that_is_said(monkeypatch):
     draws = random_posterior(60, 200, 5)
     free = pt.estimate(draws, bound=None, n_jobs=4)
-    each = walk_bytes(problem_from_draws(draws.unique(), pt.VI()))
+    each = search_bytes(problem_from_draws(draws.unique(), pt.VI()))
     monkeypatch.setattr("partita.search.task.LITTLE_MEMORY", 0)
     monkeypatch.setattr("partita.search.task.available_memory", lambda: 5 * each)
     few = pt.estimate(draws, bound=None, n_jobs=4)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.posteriors import crossed, intervals, ring, two_modes
 
 import partita as pt
-from partita.search.local_search import Constraints, LocalSearch, repair
+from partita.search.local_search import Constraints, LocalSearch, Patience, repair
 from partita.search.problem import problem_from_draws, problem_from_similarity
 
 
@@ -69,8 +70,30 @@ def test_restarts_only_go_down_within_the_constraints_and_keep_the_sums(loss, co
     search.sweep()
     for _ in range(3):
         before = search.loss
-        assert search.iterate(8, np.inf) >= 8
+        assert search.iterate(Patience(8)) >= 8
         assert search.loss <= before + 1e-12
         assert constraints.allow(search.labels)
         fresh = pt.expected_loss(search.labels, draws, loss=loss)[0]
         assert search.loss == pytest.approx(fresh, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed", "loss", "best"),
+    [
+        (intervals, 22, pt.VI(), 1.3174663344170028),
+        (intervals, 30, pt.Binder(), 0.281373501781665),
+        (ring, 39, pt.VI(), 1.3757202721338544),
+        (ring, 53, pt.Binder(), 0.11946252703354598),
+        (crossed, 1, pt.ID(), 1.3952457148485176),
+        (crossed, 53, pt.NID(), 0.5383615727232879),
+        (two_modes, 19, pt.NID(), 0.3999217032378347),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_ordered_items_and_crossing_modes_end_at_the_best_known_loss(kind, seed, loss, best):
+    """The starts of an earlier search met 0.1% to 0.7% above it in five of these, and stopped."""
+    rng = np.random.default_rng([seed, 11])
+    n_items, n_draws = int(rng.integers(24, 61)), int(rng.integers(20, 61))
+    found = pt.estimate(kind(n_items, n_draws, rng), loss=loss, bound=None)
+    # Where modes cross, seeds of ID differ by 0.2%.
+    assert found.expected_loss <= best * (1.0 + (2e-3 if loss == pt.ID() else 1e-3))

@@ -10,9 +10,9 @@ from loss_instances import INSTANCES
 from partita import _storage, scan
 from partita.labels import canonical
 from partita.losses.base import Loss
-from partita.search import large, scan_moves
+from partita.search import large, scan_moves, settings
 from partita.search.large import some_items
-from partita.search.scan_moves import Look, look, place
+from partita.search.scan_moves import MoveScan, place, scan_items
 from search.posteriors import random_posterior
 from search_tasks import make_task
 
@@ -34,8 +34,8 @@ followed = pytest.mark.parametrize("loss", FOLLOWED, ids=repr)
 def many(monkeypatch):
     """Few labels are many, and few items are explored."""
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
-    monkeypatch.setattr(large, "SOME_ITEMS", 30)
-    monkeypatch.setattr(large, "FEW_CLUSTERS", 1_000)
+    monkeypatch.setattr(settings, "SOME_ITEMS", 30)
+    monkeypatch.setattr(settings, "FEW_CLUSTERS", 1_000)
     monkeypatch.setattr(large, "by_similarity", lambda task: False)
 
 
@@ -88,12 +88,12 @@ def test_a_look_gives_the_best_single_move_of_each_item(loss, weighted, monkeypa
     after[7, 4] = np.inf  # alone already
     items = np.array([0, 2, 3, 7, 8, 9, 10])
     for some in (None, items):
-        seen = look(make_task(draws, loss), labels, some)
+        seen = scan_items(make_task(draws, loss), labels, some)
         mine = np.arange(11) if some is None else some
         assert seen.loss == pytest.approx(present, abs=ALMOST)
         assert seen.margin == pytest.approx(after[mine].min(axis=1) - present, abs=ALMOST)
         assert after[mine, seen.best] == pytest.approx(after[mine].min(axis=1), abs=ALMOST)
-    capped = look(make_task(draws, loss, max_clusters=2), labels)
+    capped = scan_items(make_task(draws, loss, max_clusters=2), labels)
     assert capped.best.max() < 2
 
 
@@ -111,7 +111,7 @@ def test_items_are_placed_where_they_cost_least(monkeypatch):
 
 
 def test_small_clusters_are_among_the_items_explored(monkeypatch):
-    monkeypatch.setattr(large, "SOME_ITEMS", 50)
+    monkeypatch.setattr(settings, "SOME_ITEMS", 50)
     draws = pt.Draws(unbalanced(np.random.default_rng(0)))
     items = some_items(draws, np.random.default_rng(0))
     assert 50 <= items.size < 120
@@ -147,11 +147,11 @@ def test_threads_do_not_change_the_answer(many):
 @pytest.mark.parametrize("share", [1, 1_000])
 def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
     """Every pair wants to meet at its partner's place: together they only change places."""
-    monkeypatch.setattr(scan_moves, "DOUBTFUL", share)
+    monkeypatch.setattr(settings, "UNCERTAIN_SHARE", share)
     draws = pt.Draws([[0, 0, 1, 1, 2, 2]] * 3)
     labels = canonical([0, 1, 2, 3, 4, 5])
     task = make_task(draws)
-    seen = look(task, labels)
+    seen = scan_items(task, labels)
     assert seen.downhill.size == 6
     assert seen.best.tolist() == [1, 0, 3, 2, 5, 4]
     kept = []
@@ -182,10 +182,10 @@ def test_items_are_placed_roughly_when_time_is_up():
     assert pt.distance(found, truth, "binder") < 0.1
 
 
-@pytest.mark.parametrize("limits", [{"MOST_STEPS": 1}, {"MOST_SWEEPS": 0.5, "MOST_CELLS": 200}])
+@pytest.mark.parametrize("limits", [{"SCAN_STEPS": 1}, {"SCAN_SWEEPS": 0.5, "SEARCH_WORK": 200}])
 def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypatch):
     for name, value in limits.items():
-        monkeypatch.setattr(scan_moves, name, value)
+        monkeypatch.setattr(settings, name, value)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
     ended, settled = scan_moves.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
@@ -197,26 +197,28 @@ def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypat
     ("limits", "cap"),
     [
         ({"TABLE_CELLS": 0}, 1),
-        ({"FEW_CLUSTERS": 3, "MOST_TIMES": 0}, 3),
-        ({"FEW_CLUSTERS": 0, "MOST_TIMES": 0.5}, 2),
+        ({"FEW_CLUSTERS": 3, "CLUSTER_TIMES": 0}, 3),
+        ({"FEW_CLUSTERS": 0, "CLUSTER_TIMES": 0.5}, 2),
     ],
 )
 def test_partitions_too_wide_for_tables_are_not_searched(limits, cap, many, monkeypatch):
     draws = pt.Draws(planted(np.random.default_rng(2)))
     assert pt.estimate(draws, bound=None).n_clusters == 5
     for name, value in limits.items():
-        monkeypatch.setattr(large, name, value)
+        monkeypatch.setattr(large if name == "TABLE_CELLS" else settings, name, value)
     found = pt.estimate(draws, bound=None)
-    assert found.n_clusters == cap
-    assert f"more than {cap} clusters were not searched" in found.search.limits[-1]
+    assert f"the draws have more than {cap} clusters, too many for a search" in str(
+        found.search.limits
+    )
+    assert found.expected_loss == pt.estimate(draws, method="draws", bound=None).expected_loss
 
 
 @pytest.mark.parametrize("loss", [pt.VI(a=0.3), pt.NVI()], ids=repr)
 def test_singletons_are_found_although_no_table_holds_them(loss, many, monkeypatch):
     rng = np.random.default_rng(4)
     draws = pt.Draws(np.stack([rng.permutation(np.repeat(np.arange(40), 2)) for _ in range(9)]))
-    monkeypatch.setattr(large, "FEW_CLUSTERS", 4)
-    monkeypatch.setattr(large, "MOST_TIMES", 0)
+    monkeypatch.setattr(settings, "FEW_CLUSTERS", 4)
+    monkeypatch.setattr(settings, "CLUSTER_TIMES", 0)
     found = pt.estimate(draws, loss=loss, bound=None)
     alone = pt.expected_loss(np.arange(80), draws, loss=loss)[0]
     assert large._loss_alone(make_task(draws, loss)) == pytest.approx(alone, abs=ALMOST)
@@ -236,9 +238,9 @@ def test_a_move_that_only_rounding_promised_is_not_made(monkeypatch):
     draws = pt.Draws(planted(np.random.default_rng(2)))
     labels = canonical(draws.labels[0])
     task = make_task(draws)
-    seen = look(task, labels)
+    seen = scan_items(task, labels)
     worst = np.array([int(np.argmax(np.where(np.isfinite(seen.margin), seen.margin, -1)))])
-    wrong = Look(seen.loss, seen.slack, seen.items[worst], seen.best[worst], np.array([-1.0]))
+    wrong = MoveScan(seen.loss, seen.slack, seen.items[worst], seen.best[worst], np.array([-1.0]))
     after, now = scan_moves._moved(task, labels, wrong, np.array([0]), seen.items)
     assert np.array_equal(after, labels)
     assert not now.downhill.size
@@ -259,7 +261,7 @@ def test_a_brief_search_places_items_and_moves_none(many, monkeypatch):
 
 def test_draws_of_more_clusters_than_a_table_holds_are_compared_with_each_other(monkeypatch):
     """Not a table of all pairs of their clusters, which no memory holds."""
-    monkeypatch.setattr(large, "MANY_ITEMS", 100)
+    monkeypatch.setattr(settings, "MANY_ITEMS", 100)
     monkeypatch.setattr(large, "TABLE_CELLS", 1 << 12)
     rng = np.random.default_rng(0)
     items = np.arange(400)

@@ -24,7 +24,7 @@ SIX = pt.Draws(
 @pytest.fixture(params=["enumerated", "searched"])
 def way(request, monkeypatch):
     if request.param == "searched":
-        monkeypatch.setattr("partita.search.price_path.ENUMERATED_ITEMS", 0)
+        monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
     return request.param
 
 
@@ -121,7 +121,7 @@ def test_corners_that_are_looked_at_on_fewer_draws(monkeypatch, name, value):
 
 
 def test_bounds_hold_along_a_searched_path(monkeypatch):
-    monkeypatch.setattr("partita.search.price_path.ENUMERATED_ITEMS", 0)
+    monkeypatch.setattr("partita.search.settings.EXACT_ITEMS", 0)
     for loss, measure in (("vi", pt.VI), ("binder", pt.Binder)):
         draws = random_posterior(7, 20, 3)
         path = pt.price_path(draws, loss=loss)

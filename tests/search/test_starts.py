@@ -11,7 +11,7 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.search import local_search, multistart, starts
+from partita.search import local_search, multistart, settings
 from search.posteriors import random_posterior
 
 
@@ -36,7 +36,6 @@ def test_one_cluster_is_found_where_every_draw_leads_to_singletons():
     found = pt.estimate(draws, bound=None)
     assert found.n_clusters == 1
     assert found.expected_loss == pytest.approx(2.950686, abs=1e-6)
-    assert found.search.starts[1].origin == "one cluster"
     assert len(found.search.agreed_kinds) >= 2
 
 
@@ -58,8 +57,7 @@ def test_agreement_names_kinds_and_is_not_printed_as_evidence():
 def test_more_starts_mean_more_work():
     draws = random_posterior(20, 30, 1)
     few, many = (pt.estimate(draws, bound=None, n_starts=n) for n in (16, 256))
-    assert few.search.restarts >= 16
-    assert many.search.restarts >= 256
+    assert many.search.restarts >= 4 * few.search.restarts
     assert many.expected_loss <= few.expected_loss
 
 
@@ -138,10 +136,10 @@ def test_work_without_end_is_ended(monkeypatch):
     monkeypatch.setattr(local_search, "_CELLS_PER_CALL", 1.0)
     rows = np.random.default_rng(3).integers(0, 6, (30, 25))
     free = pt.estimate(rows, bound=None)
-    for name in ("WALK_CELLS", "WALK_SWEEPS"):
-        monkeypatch.setattr(multistart, name, 0)
+    for name in ("SEARCH_WORK", "SEARCH_SWEEPS"):
+        monkeypatch.setattr(settings, name, 0)
     short = pt.estimate(rows, bound=None)
-    assert short.search.limits == (multistart.TIRED,)
+    assert short.search.limits == (multistart.BUDGET_EXHAUSTED,)
     assert short.expected_loss == pt.expected_loss(short, rows)
     assert short.search.sweeps < free.search.sweeps
     timed = pt.estimate(rows, bound=None, time_limit=600)
@@ -152,26 +150,10 @@ def test_work_without_end_is_ended(monkeypatch):
 @pytest.mark.parametrize("name", ["nvi", "id", "nid", "one_minus_ari"])
 def test_a_cut_is_tried_of_more_items_than_are_linked(name, monkeypatch):
     """Of a loss, too, that cannot judge a partition of some of the items."""
-    monkeypatch.setattr(starts, "LINKED_ITEMS", 12)
+    monkeypatch.setattr(settings, "LINKED_ITEMS", 12)
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 10)
     labels = np.where(rng.random((60, 30)) < 0.2, rng.integers(0, 3, (60, 30)), truth)
     found = pt.estimate(labels, loss=name)
     assert "average linkage" in {start.origin for start in found.search.starts}
     assert pt.distance(found, truth) == 0.0
-
-
-@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder(0.7), pt.Entropy(1.5)], ids=repr)
-def test_both_neighbouring_prices_are_always_tried(loss):
-    draws = random_posterior(15, 60, 4)
-    prices, descend = [], multistart.descend_from
-
-    def seen(task, problem, rounds, start, **options):
-        prices.append(None if start.before is None else start.before.form.a)
-        return descend(task, problem, rounds, start, **options)
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(multistart, "descend_from", seen)
-        pt.estimate(draws, loss=loss, method="sweep", n_starts=1)
-    tried = [price for price in prices if price is not None]
-    assert min(tried) < loss.price < max(tried)

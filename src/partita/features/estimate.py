@@ -26,7 +26,14 @@ from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.evaluate import loss_for
 from partita.losses.faro import FARO, writable
 from partita.search.result import SearchReport, Start, is_proven
-from partita.search.task import Clock, Options, Task, run_until, shielded, tied
+from partita.search.task import (
+    Clock,
+    Options,
+    Task,
+    run_interruptible,
+    run_interruptible_parallel,
+    tied,
+)
 
 N_STARTS = 16
 """Draws from which the search begins, as fangs has it."""
@@ -230,11 +237,13 @@ def multistart(task: Task, distinct: FeatureDraws, given: list[UInt64s]) -> list
     begins += [(point, "draw") for point in distinct.rows_at(chosen)]
     search = Descent(distinct, task.loss, task.clock.is_up)  # type: ignore[arg-type]
     work = [(*begin, rng) for begin, rng in zip(begins, task.rng.spawn(len(begins)), strict=True)]
-    ends = run_until(task, partial(descended, search), work, "descending")
+    ends = run_interruptible_parallel(task, partial(descended, search), work, "descending")
     # Drop-and-regrow costs as many descents as there are features: for the different ends only.
     best = _different(ends)[:REGROWN]
     again = [(end, rng) for end, rng in zip(best, task.rng.spawn(len(best)), strict=True)]
-    grown = run_until(task, partial(_regrown, search), again, "dropping and regrowing features")
+    grown = run_interruptible_parallel(
+        task, partial(_regrown, search), again, "dropping and regrowing features"
+    )
     where = {e.point.tobytes(): g for e, g in zip(best, grown, strict=True)}
     return [where.get(e.point.tobytes(), e)._replace(origin=e.origin) for e in ends]
 
@@ -426,7 +435,7 @@ def _reported(
     def expected(point: UInt64s) -> float:
         return loss.expected(point, distinct, task.options.n_jobs)
 
-    values = shielded(task, lambda: [expected(e.point) for e in unique], "evaluating")
+    values = run_interruptible(task, lambda: [expected(e.point) for e in unique], "evaluating")
     value_of = {e.point.tobytes(): v for e, v in zip(unique, values, strict=True)}
     unique.sort(key=lambda e: value_of[e.point.tobytes()])
     best = unique[0].point
@@ -439,7 +448,7 @@ def _reported(
             task.limits.append("time: no lower bound was proven")
         else:
             prove = partial(lower_bound, distinct, loss, best, value, bound, task)
-            lower = shielded(task, prove, "proving a lower bound")
+            lower = run_interruptible(task, prove, "proving a lower bound")
             lower = min(max(lower, 0.0), value)
     membership, matched = memberships(best, distinct)
     agreed = [e for e in ends if value_of[e.point.tobytes()] <= near]

@@ -22,7 +22,7 @@ from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.faro import FARO, matchings
 from partita.search.price_path import Point, lower_hull
 from partita.search.result import is_proven
-from partita.search.task import Task, run_until, shielded
+from partita.search.task import Task, run_interruptible, run_interruptible_parallel
 
 LEAST = 0.1
 """Prices nearer to 0 and 2 are left out: an optimum there may have 2·E[K]/a features."""
@@ -219,7 +219,7 @@ class _Search:
         rngs = self.task.rng.spawn(len(begins))
         work = [(point, "", rng) for point, rng in zip(begins, rngs, strict=True)]
         said = f"price path, {len(self.pool):,} allocations"
-        for end in run_until(self.task, partial(descended, search), work, said):
+        for end in run_interruptible_parallel(self.task, partial(descended, search), work, said):
             key = end.point.tobytes()
             if key not in self.pool:
                 matched = float(self.mass @ matchings(end.point, self.draws, 1))
@@ -241,7 +241,7 @@ class _Search:
                 at, corner = FARO(a), corners[min(j, len(corners) - 1)]
                 proof = (self.draws, at, points[min(j, len(points) - 1)], corner.at(a), bound)
                 prove = partial(lower_bound, *proof, self.task)
-                bounds[j] = min(shielded(self.task, prove, "proving"), corner.at(a))
+                bounds[j] = min(run_interruptible(self.task, prove, "proving"), corner.at(a))
         return FeaturePath(
             allocations=tuple(unpacked(point, given.n_items) for point in points),
             n_features=np.array([len(point) for point in points], np.int64),

@@ -16,11 +16,15 @@ from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.scan import Block, concatenated, map_blocks
 from partita.search import problem as problems
+from partita.search import settings
 from partita.search.starts import sample_draws
-from partita.search.task import Candidate, Task, lowest, run_until, window
-
-JUDGES = 200
-"""Draws of the sample on which all are ranked."""
+from partita.search.task import (
+    Candidate,
+    Task,
+    argmin_with_ties,
+    run_interruptible_parallel,
+    tie_threshold,
+)
 
 EVALUATED, EVALUATED_LABELS = 64, 2e10
 """Fewest candidates evaluated on all draws, and labels read after which no more are."""
@@ -35,7 +39,7 @@ def losses_of_best(task: Task, draws: Draws, n_candidates: int) -> Floats:
     evaluated, left = 0, 0
     said = words(draws.kind).draws
     for m in ranked.tolist():
-        if bounds[m] > window(float(losses.min())):
+        if bounds[m] > tie_threshold(float(losses.min())):
             continue
         if evaluated == most or (evaluated and task.clock.is_up()):
             left += 1
@@ -45,8 +49,9 @@ def losses_of_best(task: Task, draws: Draws, n_candidates: int) -> Floats:
         evaluated += 1
     if left:
         task.limits.append(
-            f"{said}: ranked on {min(JUDGES, draws.n_draws):,} of them, the best {evaluated:,} of "
-            f"{n_candidates:,} were evaluated on all, {n_candidates - evaluated - left:,} ruled "
+            f"{said}: ranked on {min(settings.JUDGES, draws.n_draws):,} of them, the best "
+            f"{evaluated:,} of {n_candidates:,} were evaluated on all, "
+            f"{n_candidates - evaluated - left:,} ruled "
             f"out by distances, and {left:,} left"
         )
     return losses
@@ -77,7 +82,7 @@ def _at_least(away: Floats, mass: Floats) -> Floats:
 
 def _ranking(task: Task, draws: Draws) -> Floats:
     """About the expected loss of every draw."""
-    judges = sample_draws(draws, JUDGES, task.rng)
+    judges = sample_draws(draws, settings.JUDGES, task.rng)
     judged = partial(_judged, loss=task.loss, judges=judges)
     task.report(
         f"ranking {draws.n_draws:,} {words(draws.kind).draws} on {judges.n_draws:,} of them"
@@ -114,14 +119,14 @@ def search(task: Task) -> list[Candidate]:
     many, those that can be are ruled out (``ruled_out``).
     """
     draws, n_candidates = _candidates_first(task)
-    by_matrix = task.loss.uses_similarity and draws.n_items <= problems.MATRIX_ITEMS
+    by_matrix = task.loss.uses_similarity and draws.n_items <= settings.MATRIX_ITEMS
     compared = float(n_candidates) * draws.n_draws * draws.n_items
     if compared > ALL_PAIRS and not by_matrix:
         losses = losses_of_best(task, draws, n_candidates)
     else:
         losses = _losses(task, draws, n_candidates)
-    best = lowest(losses) if losses.size else np.zeros(1, np.int64)
-    task.looks += int(np.isfinite(losses).sum()) * draws.n_items
+    best = argmin_with_ties(losses) if losses.size else np.zeros(1, np.int64)
+    task.n_evaluated += int(np.isfinite(losses).sum()) * draws.n_items
     return [Candidate(draws.rows(int(m), int(m) + 1)[0], ORIGIN) for m in best]
 
 
@@ -165,7 +170,7 @@ def _losses(task: Task, draws: Draws, n_candidates: int) -> Floats:
     for first in range(0, len(pieces), BATCH):
         batch = pieces[first : first + BATCH]
         say = f"draws {batch[0].start:,} to {batch[-1].stop:,} of {n_candidates:,}"
-        added = run_until(
+        added = run_interruptible_parallel(
             task, lambda piece: None if task.clock.is_up() else evaluate(piece), batch, say
         )
         for piece, values in zip(batch, added, strict=True):
@@ -180,7 +185,7 @@ def _evaluator(task: Task, draws: Draws, n_candidates: int) -> tuple[Evaluate, f
     """How to evaluate a piece of candidates, and the labels compared per candidate."""
     loss = task.loss
     every_draw = float(draws.n_draws) * draws.n_items
-    if loss.uses_similarity and draws.n_items <= problems.MATRIX_ITEMS:
+    if loss.uses_similarity and draws.n_items <= settings.MATRIX_ITEMS:
         return _by_similarity(task, draws), float(draws.n_items) ** 2
     if loss.is_symmetric and loss.averages_distances:
         return _by_pairs(task, draws, n_candidates), every_draw

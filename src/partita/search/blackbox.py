@@ -10,14 +10,8 @@ from partita._tolerance import SUM
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
-from partita.search import large, linkage
+from partita.search import large, linkage, settings
 from partita.search.task import Candidate, Task, distinct_candidates
-
-MOVED = 2
-"""How many of the best candidates have their items moved."""
-
-LINKED_ITEMS = 2_000
-"""Most items whose linkages are cut."""
 
 SAID = "searched by evaluation: a local minimum under moves of single items, without a lower bound"
 """What the result says about itself."""
@@ -37,7 +31,7 @@ class Evaluated:
         key = labels.tobytes()
         if key not in self._value:
             self._value[key] = self._task.loss.expected(labels, self._draws, 1)
-            self._task.looks += 1
+            self._task.n_evaluated += 1
             self._task.report(f"{len(self._value):,} partitions evaluated")
         return self._value[key]
 
@@ -54,7 +48,7 @@ def search(task: Task) -> list[Candidate]:
             break
     task.limits.append(SAID)
     ranked = sorted(candidates, key=lambda c: value(c.labels))
-    best = distinct_candidates(ranked)[:MOVED]
+    best = distinct_candidates(ranked)[: settings.LEADING]
     moved = [Candidate(_descend(task, value, c.labels), c.origin) for c in best]
     return [*moved, *candidates]
 
@@ -70,7 +64,7 @@ def _candidates(task: Task) -> list[Candidate]:
     for other in losses:
         nearby = replace(task, loss=other, limits=[], found=[], _distances={})
         kinds = [min(large.search(nearby), key=lambda c: nearby.evaluate(c.labels))]
-        if n <= LINKED_ITEMS:
+        if n <= settings.MATRIX_ITEMS:
             kinds += linkage.search_average(nearby)[:1] + linkage.search_complete(nearby)[:1]
         found += [Candidate(c.labels, f"{c.origin} under {other!r}") for c in kinds]
     assert task.draws is not None

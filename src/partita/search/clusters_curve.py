@@ -26,7 +26,7 @@ from partita.scan import FEW_DRAWS, error_of, gather_for, gather_if_small
 from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
 from partita.search.local_search import Constraints
 from partita.search.registry import as_method
-from partita.search.task import Candidate, Task, free_task
+from partita.search.task import Candidate, Task, unconstrained_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,9 @@ def clusters_curve(
     with Status("clusters curve", progress) as status:
         given = gather_for(given, "clusters_curve", status.say)
         starts = integer(n_starts, "n_starts", least=1)
-        task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
+        task = unconstrained_task(
+            given.unique(), measure, starts, n_jobs, rng, time_limit, status.say
+        )
         free = list(as_method("auto", measure)(task))
         best = min(free, key=lambda c: task.evaluate(c.labels))
         most = min(given.n_items, int(best.labels.max()) + 1 + MORE)
@@ -171,7 +173,7 @@ def plateau(
         sample = gather_if_small(draws[:: -(-draws.n_draws // MOST_DRAWS)]).unique()
     with Status("clusters curve", progress) as status:
         known = None if many else posterior.near
-        task = free_task(sample, loss, 1, n_jobs, rng, time_limit, status.say, known)
+        task = unconstrained_task(sample, loss, 1, n_jobs, rng, time_limit, status.say, known)
         return plateau_around(task, posterior, relabel(labels))
 
 

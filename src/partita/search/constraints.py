@@ -15,24 +15,20 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.arrays import Ints
 from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
+from partita.search import settings
 from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
 from partita.search.linkage import cut_into, linked
-from partita.search.local_search import Constraints, LocalSearch, repair
-from partita.search.multistart import DEFAULT_STARTS, MUCH_WORK, Reached, distinct, explored
+from partita.search.local_search import Constraints, LocalSearch, Patience, repair
+from partita.search.multistart import LocalMinimum, distinct, exploration_problem
 from partita.search.problem import Problem, by_similarity, problem_from_draws
 from partita.search.starts import PERTURBED
-from partita.search.task import Candidate, Task, distinct_candidates, run_until, window
-
-ENUMERATED_ITEMS, EVALUATED_ITEMS = 10, 8
-"""Up to so many items every partition that keeps the rules is compared; of losses that are measured
-by evaluation up to so many."""
-
-POLISHED = 4
-"""Items, for each partition that goes on with moves of clusters, that are exchanged or forced out
-on all draws."""
-
-FREE = 8
-"""Partitions, at most, of the search without rules that the one within them starts from."""
+from partita.search.task import (
+    Candidate,
+    Task,
+    distinct_candidates,
+    run_interruptible_parallel,
+    tie_threshold,
+)
 
 
 class Effort(NamedTuple):
@@ -54,7 +50,7 @@ FULL = Effort(walks=3, patience=24, draws=3, rounds=8, links=True)
 BRIEF = Effort(walks=1, patience=0, draws=0, rounds=1, links=False)
 
 
-def clean_rules(
+def clean_constraints(
     n_items: int, n_clusters: int | None, min_size: int, max_clusters: int | None, method: str
 ) -> Constraints | None:
     """The rules an estimate must keep; None where it is free."""
@@ -115,12 +111,13 @@ class ConstrainedSearch:
     def __init__(self, task: Task) -> None:
         self.task = task
         by_evaluation = task.loss.form(1) is None
-        most = EVALUATED_ITEMS if by_evaluation else ENUMERATED_ITEMS
+        most = settings.EVALUATED_ITEMS if by_evaluation else settings.EXACT_ITEMS
         self.enumerates = task.n_items <= most
         if by_evaluation and not self.enumerates:
             raise NotSupportedError(
                 f"{task.loss!r} is measured by evaluation, and is searched within n_clusters and "
-                f"min_size for at most {EVALUATED_ITEMS} items; there are {task.n_items:,}.",
+                f"min_size for at most {settings.EVALUATED_ITEMS} items; there are "
+                f"{task.n_items:,}.",
                 argument="loss",
             )
 
@@ -135,7 +132,7 @@ class ConstrainedSearch:
 
     @cached_property
     def _explored(self) -> tuple[Problem, Draws | None]:
-        return explored(self.task)
+        return exploration_problem(self.task)
 
     @property
     def _problem(self) -> Problem:
@@ -188,21 +185,23 @@ class ConstrainedSearch:
         else:
             assert task.draws is not None
             losses = expected_loss(listed.labels, task.draws, loss=task.loss)
-            best = listed.labels[losses <= window(float(losses.min()))]
+            best = listed.labels[losses <= tie_threshold(float(losses.min()))]
         if best is None:
             return None
         return [Candidate(np.ascontiguousarray(row), ORIGIN) for row in best[:MAX_TIES]]
 
     def _polished(
-        self, rules: Constraints, reached: list[Reached], effort: Effort
-    ) -> list[Reached]:
+        self, rules: Constraints, reached: list[LocalMinimum], effort: Effort
+    ) -> list[LocalMinimum]:
         """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
         assert self._whole is not None
         on_all = min(reached[: 4 * effort.walks], key=lambda r: self.task.evaluate(r.labels))
         chosen = [on_all] if effort.walks == 1 else distinct([reached[0], on_all])
         work = [(r.labels, r.origin, self._rng()) for r in chosen]
-        ends = run_until(self.task, partial(self._polish, rules, effort), work, "polishing")
-        self.task.looks += sum(r.looks for r in ends)
+        ends = run_interruptible_parallel(
+            self.task, partial(self._polish, rules, effort), work, "polishing"
+        )
+        self.task.n_evaluated += sum(r.n_evaluated for r in ends)
         return ends
 
     def _rng(self) -> np.random.Generator:
@@ -213,7 +212,9 @@ class ConstrainedSearch:
     ) -> list[tuple[Labels, str, np.random.Generator]]:
         """Where walks begin: partitions that keep the rules, each once."""
         task = self.task
-        places = [(c.labels, c.origin) for c in distinct_candidates(starts)[:FREE]]
+        places = [
+            (c.labels, c.origin) for c in distinct_candidates(starts)[: 2 * settings.ALTERNATIVES]
+        ]
         wanted = rules.n_clusters or int(starts[0].labels.max()) + 1
         if effort.links and self._merges is not None:
             places.append((cut_into(self._merges, wanted), "average linkage"))
@@ -233,26 +234,26 @@ class ConstrainedSearch:
         rules: Constraints,
         begun: list[tuple[Labels, str, np.random.Generator]],
         effort: Effort,
-    ) -> list[Reached]:
+    ) -> list[LocalMinimum]:
         """Sweeps from everywhere, moves of clusters from where they ended lowest."""
         sweep = partial(self._walk, self._problem, rules, 0)
-        swept = run_until(self.task, sweep, begun, "keeping the rules")
+        swept = run_interruptible_parallel(self.task, sweep, begun, "keeping the rules")
         lowest = distinct(swept)[: effort.walks]
         walk = partial(self._walk, self._problem, rules, effort.rounds)
         best = [(r.labels, r.origin, self._rng()) for r in lowest]
-        moved = run_until(self.task, walk, best, "moving clusters")
-        self.task.looks += sum(r.looks for r in (*swept, *moved))
+        moved = run_interruptible_parallel(self.task, walk, best, "moving clusters")
+        self.task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
         return distinct([*moved, *swept])
 
-    def _iterated(self, rules: Constraints, best: Reached, effort: Effort) -> Reached:
+    def _iterated(self, rules: Constraints, best: LocalMinimum, effort: Effort) -> LocalMinimum:
         """Iterated local search from the best partition."""
         search = self._at(self._problem, best.labels, self._rng(), rules)
-        share = self.task.options.n_starts / DEFAULT_STARTS
+        share = self.task.options.n_starts / settings.DEFAULT_STARTS
         idle = max(1, round(share * effort.patience))
-        self.task.restarts += search.iterate(idle, share * MUCH_WORK)
+        self.task.restarts += search.iterate(Patience(idle, share * settings.MUCH_WORK))
         search.descend(1)
-        self.task.looks += search.n_evaluated
-        return Reached(search.labels, search.loss, PERTURBED, search.n_evaluated)
+        self.task.n_evaluated += search.n_evaluated
+        return LocalMinimum(search.labels, search.loss, PERTURBED, search.n_evaluated)
 
     def _at(
         self, problem: Problem, labels: Labels, rng: np.random.Generator, rules: Constraints
@@ -265,17 +266,17 @@ class ConstrainedSearch:
         rules: Constraints,
         rounds: int,
         begin: tuple[Labels, str, np.random.Generator],
-    ) -> Reached:
+    ) -> LocalMinimum:
         labels, origin, rng = begin
         search = self._at(problem, labels, rng, rules)
         search.descend(rounds, brief=rounds == 1)
-        return Reached(search.labels, search.loss, origin, search.n_evaluated)
+        return LocalMinimum(search.labels, search.loss, origin, search.n_evaluated)
 
     def _polish(
         self, rules: Constraints, effort: Effort, begin: tuple[Labels, str, np.random.Generator]
-    ) -> Reached:
+    ) -> LocalMinimum:
         assert self._whole is not None
         labels, origin, rng = begin
         search = self._at(self._whole, labels, rng, rules)
-        search.refine(POLISHED * effort.walks)
-        return Reached(search.labels, search.loss, origin, search.n_evaluated)
+        search.refine(settings.ALTERNATIVES * effort.walks)
+        return LocalMinimum(search.labels, search.loss, origin, search.n_evaluated)

@@ -19,7 +19,7 @@ from partita.losses.evaluate import as_loss, as_similarity, named
 from partita.posterior import Posterior, as_posterior
 from partita.scan import gather_for, is_remote
 from partita.search.bounds import lower_bound
-from partita.search.constraints import clean_rules, within
+from partita.search.constraints import clean_constraints, within
 from partita.search.registry import as_method
 from partita.search.result import (
     PointEstimate,
@@ -28,7 +28,15 @@ from partita.search.result import (
     constraints_in_words,
     is_proven,
 )
-from partita.search.task import Candidate, Clock, Options, Task, distinct_candidates, shielded, tied
+from partita.search.task import (
+    Candidate,
+    Clock,
+    Options,
+    Task,
+    distinct_candidates,
+    run_interruptible,
+    tied,
+)
 
 if TYPE_CHECKING:
     from partita.features.estimate import FeatureEstimate
@@ -127,8 +135,9 @@ def estimate(
         Partitions to start from, besides the method's own starts.
     n_starts : int, optional
         64 by default. The search ends after this many restarts in a row that found nothing lower
-        (four times as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it. A
-        larger number means a longer search.
+        (twice as many for NVI, ID, NID and 1 − ARI), or after work in proportion to it; sooner
+        where three kinds of starts met and the first restarts (a sixteenth of this number, of NVI,
+        ID, NID and 1 − ARI a quarter) all return. A larger number means a longer search.
     max_clusters : int, optional
         No cap by default. A cap that binds is reported in ``search.limits``.
     n_clusters : int, optional
@@ -217,7 +226,7 @@ def estimate(
     n_items = len(matrix) if posterior is None else posterior.draws.n_items
     near = None if neighbours is None else integer(neighbours, "neighbours", least=1)
     options = _clean_options(n_items, starts, n_starts, max_clusters, near, n_jobs)
-    rules = clean_rules(n_items, n_clusters, min_size, max_clusters, method)
+    rules = clean_constraints(n_items, n_clusters, min_size, max_clusters, method)
     share = _clean_share(fewest_within, rules, posterior, max_clusters)
     with Status("estimate", progress) as status:
         constrained = rules is not None or share is not None
@@ -348,7 +357,9 @@ def outcome(
     cut_short = task.clock.interrupted
     unique = distinct_candidates(candidates)
     # In threads, as everything from here on: Ctrl-C then ends the proof, and loses no result.
-    losses = shielded(task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating")
+    losses = run_interruptible(
+        task, lambda: [task.evaluate(c.labels) for c in unique], "evaluating"
+    )
     value_of = {c.labels.tobytes(): loss for c, loss in zip(unique, losses, strict=True)}
     ranked = sorted(unique, key=lambda c: value_of[c.labels.tobytes()])
     best = ranked[0].labels
@@ -357,7 +368,7 @@ def outcome(
     ties = [c.labels for c in ranked[1:] if value_of[c.labels.tobytes()] <= near]
     value = lowest
     if posterior is not None:
-        value = shielded(task, lambda: posterior.expected(task.loss, best), "evaluating")
+        value = run_interruptible(task, lambda: posterior.expected(task.loss, best), "evaluating")
     searched = task.clock.seconds
     lower = _proof(task, best, value, bound)
     if task.options.max_clusters == int(best.max()) + 1:
@@ -368,7 +379,7 @@ def outcome(
         starts=tuple(_start(c, value_of[c.labels.tobytes()]) for c in candidates),
         agreed=len(agreed),
         agreed_kinds=tuple(dict.fromkeys(c.origin for c in agreed)),
-        sweeps=task.looks / task.n_items,
+        sweeps=task.n_evaluated / task.n_items,
         seconds=searched,
         bound_seconds=task.clock.seconds - searched,
         limits=tuple(task.limits),
@@ -404,7 +415,7 @@ def _proof(task: Task, labels: Labels, value: float, bound: str | None) -> float
 
 
 def _computed_bound(task: Task, labels: Labels, value: float, bound: str) -> list[float]:
-    computed = shielded(
+    computed = run_interruptible(
         task, lambda: lower_bound(task, labels, value, bound), "proving a lower bound"
     )
     if task.clock.is_up():

@@ -27,7 +27,7 @@ from partita.labels import Labels
 from partita.lattice import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.losses.base import Loss
 from partita.search.problem import problem_from_similarity
-from partita.search.task import Candidate, Task, shielded, window
+from partita.search.task import Candidate, Task, run_interruptible, tie_threshold
 
 Sizes = tuple[int, ...]
 Sets = NDArray[np.int64]
@@ -39,7 +39,7 @@ MAX_TIES = 10_000
 """Most minimisers that are listed; more are counted in the limits."""
 
 BLOCK = 1 << 14
-"""Partitions that are looked at between two looks at the clock."""
+"""Partitions compared before the clock is asked again."""
 
 ORIGIN = "enumeration"
 
@@ -82,7 +82,7 @@ def search_few(task: Task, most: float = PAIRS) -> list[Candidate] | None:
     n, cap = task.n_items, task.options.max_clusters
     most_labels = n if cap is None else cap
     parts = (part.only(part.labels.max(axis=1) < most_labels) for part in _parts(n))
-    best = shielded(task, lambda: minimisers(task, parts, most), "all partitions")
+    best = run_interruptible(task, lambda: minimisers(task, parts, most), "all partitions")
     if best is None:
         return None
     if len(best) > MAX_TIES:
@@ -123,7 +123,7 @@ def minimisers(task: Task, parts: Iterable[Listed], most: float = PAIRS) -> Labe
     for part in parts:
         if task.clock.is_up():
             return None
-        task.looks += len(part.labels)
+        task.n_evaluated += len(part.labels)
         rows.append(part.labels.astype(np.uint8))
         bounds.append(table(part))
     labels = np.concatenate(rows)
@@ -136,15 +136,15 @@ def _lowest(task: Task, parts: Iterable[Listed], table: _Table) -> Labels | None
     for part in parts:
         if task.clock.is_up():
             return None
-        task.looks += len(part.labels)
+        task.n_evaluated += len(part.labels)
         if len(part.labels) == 0:
             continue
         losses = table(part)
         best = min(best, float(losses.min()))
-        near = losses <= window(best)
+        near = losses <= tie_threshold(best)
         rows.append(part.labels[near])
         values.append(losses[near])
-    return np.concatenate(rows)[np.concatenate(values) <= window(best)]
+    return np.concatenate(rows)[np.concatenate(values) <= tie_threshold(best)]
 
 
 def _sets_of(rows: Labels) -> Sets:
@@ -311,7 +311,7 @@ def _evaluated(task: Task, labels: NDArray[np.uint8], bounds: Floats, most: floa
     losses = np.full(len(labels), np.inf)
     best = np.inf
     for done, row in enumerate(order.tolist()):
-        if bounds[row] > window(best) + ROUNDING:
+        if bounds[row] > tie_threshold(best) + ROUNDING:
             break
         if done * draws.n_draws > most:
             task.limits.append("too many partitions are in doubt: not all were compared")
@@ -321,4 +321,4 @@ def _evaluated(task: Task, labels: NDArray[np.uint8], bounds: Floats, most: floa
         distances = measure(labels[row].astype(np.int32), rows, draws.n_clusters)
         losses[row] = float((distances * mass).sum())
         best = min(best, losses[row])
-    return labels[losses <= window(best)].astype(np.int32)
+    return labels[losses <= tie_threshold(best)].astype(np.int32)

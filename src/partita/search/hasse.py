@@ -37,7 +37,7 @@ from partita.search.problem import (
     new_state,
     problem_of,
 )
-from partita.search.task import Candidate, Task, distinct_candidates, run_until
+from partita.search.task import Candidate, Task, distinct_candidates, run_interruptible_parallel
 
 TABLE_CELLS = 1 << 22
 """Most cells of a count table for which the search also starts from singletons."""
@@ -62,7 +62,9 @@ def search(task: Task) -> list[Candidate]:
     task.keep(starts)
     rngs = task.rng.spawn(len(starts))
     work = list(zip(starts, rngs, strict=True))
-    return run_until(task, lambda w: _descend(task, problem, *w), work, "descending")
+    return run_interruptible_parallel(
+        task, lambda w: _descend(task, problem, *w), work, "descending"
+    )
 
 
 def _starts(task: Task, problem: Problem) -> list[Candidate]:
@@ -96,7 +98,7 @@ def _descend(task: Task, problem: Problem, start: Candidate, rng: Rng) -> Candid
         if state.k[0] < cap:
             splits = closest_splits(state.slot_of, problem.terms, most, rng)
             moves, scores = moves + splits, [*scores, *_scored(task, problem, state, splits)]
-        task.looks += sum(move.items.size for move in moves)
+        task.n_evaluated += sum(move.items.size for move in moves)
         best = int(np.argmin(scores)) if scores else -1
         if best < 0 or scores[best] >= objective(problem, state) - slack(problem, state):
             break

@@ -15,28 +15,16 @@ from partita.kernels.problem import LANES
 from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
 from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
-from partita.search import best_draw, multistart
-from partita.search.multistart import NEAR, POLISHED, Reached, distinct
+from partita.search import best_draw, multistart, settings
+from partita.search.multistart import LocalMinimum, distinct
 from partita.search.problem import by_similarity, terms_and_steps
 from partita.search.result import DRAWS_ONLY
 from partita.search.scan_moves import Items, descend, place
 from partita.search.starts import SINGLETONS, sample_draws
 from partita.search.task import Candidate, Task
 
-MANY_ITEMS = 50_000
-"""Items above which not all are explored; fewer are where labels are too many to be near."""
-
-SOME_ITEMS = 20_000
-"""Items that are explored, drawn at random."""
-
-MOST_TIMES, FEW_CLUSTERS = 2, 64
-"""Cap on clusters: a multiple of those of a draw, or a number that is always allowed."""
-
 TABLE_CELLS = 1 << 24
 """Cells that the table of one draw may have."""
-
-STRATA, OF_EACH = 8, 4
-"""Draws of which every cluster, however small, has so many items among those explored."""
 
 
 def search(task: Task, *, brief: bool = False) -> list[Candidate]:
@@ -51,8 +39,8 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     cap = _most_clusters(task)
     if task.options.max_clusters is None and 10 * cap < float(task.draws.n_clusters.mean()):
         return _draws_alone(task, cap)
-    capped = replace(task, options=replace(task.options, max_clusters=cap), looks=0)
-    best = _begun(capped, 1 if brief else POLISHED)
+    capped = replace(task, options=replace(task.options, max_clusters=cap), n_evaluated=0)
+    best = _begun(capped, 1 if brief else settings.LEADING)
 
     def keep(labels: Labels) -> None:
         task.found[:] = [Candidate(labels, best.origin)]
@@ -61,7 +49,7 @@ def search(task: Task, *, brief: bool = False) -> list[Candidate]:
     labels, task.settled = best.labels, False
     if not brief:
         labels, task.settled = descend(capped, best.labels, keep)
-    task.looks += capped.looks
+    task.n_evaluated += capped.n_evaluated
     found = [Candidate(labels, best.origin)]
     if cap == task.n_items or cap == task.options.max_clusters:
         return found
@@ -105,7 +93,7 @@ def _truth_sums(block: Block, *, terms: Floats) -> Floats:
 def _goes_by_passes(task: Task) -> bool:
     if task.draws is None or by_similarity(task):
         return False
-    return task.n_items > MANY_ITEMS or not is_small(task.draws)
+    return task.n_items > settings.MANY_ITEMS or not is_small(task.draws)
 
 
 def _most_clusters(task: Task) -> int:
@@ -116,7 +104,9 @@ def _most_clusters(task: Task) -> int:
     assert task.draws is not None
     clusters = task.draws.n_clusters
     fits = TABLE_CELLS // int(clusters.max()) // LANES * LANES - 2
-    most = max(1, min(fits, max(FEW_CLUSTERS, int(MOST_TIMES * clusters.mean()))))
+    most = max(
+        1, min(fits, max(settings.FEW_CLUSTERS, int(settings.CLUSTER_TIMES * clusters.mean())))
+    )
     if task.options.starts.size:
         most = max(most, int(task.options.starts.max()) + 1)
     wished = task.options.max_clusters
@@ -125,49 +115,47 @@ def _most_clusters(task: Task) -> int:
 
 def _sample(task: Task) -> Draws:
     assert task.draws is not None
-    items = min(task.n_items, SOME_ITEMS)
-    size = int(
-        np.clip(multistart.SAMPLE_LABELS // items, multistart.FEWEST_DRAWS, multistart.MOST_DRAWS)
-    )
+    items = min(task.n_items, settings.SOME_ITEMS)
+    size = int(np.clip(settings.SAMPLE_LABELS // items, settings.FEWEST_DRAWS, settings.MOST_DRAWS))
     return sample_draws(task.draws, size, task.rng)
 
 
 def some_items(draws: Draws, rng: np.random.Generator) -> Items:
     """Items at random, and some of every cluster of several draws: small ones are not lost."""
     n = draws.n_items
-    if n <= SOME_ITEMS:
+    if n <= settings.SOME_ITEMS:
         return np.arange(n)
     strata = np.zeros(n, np.bool_)
-    spread = np.unique(np.linspace(0, draws.n_draws - 1, STRATA).astype(np.int64))
+    spread = np.unique(np.linspace(0, draws.n_draws - 1, settings.STRATA).astype(np.int64))
     for row in draws.labels_at(spread):
         order = rng.permutation(n)
         labels = row[order]
         by_cluster = np.argsort(labels, kind="stable")
         sizes = np.bincount(labels)
         rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        strata[order[by_cluster[rank < OF_EACH]]] = True
+        strata[order[by_cluster[rank < settings.STRATUM_ITEMS]]] = True
     wanted = np.flatnonzero(strata)
-    if wanted.size > SOME_ITEMS:
-        wanted = rng.choice(wanted, SOME_ITEMS, replace=False)
-    return np.union1d(wanted, rng.choice(n, SOME_ITEMS, replace=False))
+    if wanted.size > settings.SOME_ITEMS:
+        wanted = rng.choice(wanted, settings.SOME_ITEMS, replace=False)
+    return np.union1d(wanted, rng.choice(n, settings.SOME_ITEMS, replace=False))
 
 
-def _explored(task: Task, sample: Draws, items: Items) -> list[Reached]:
+def _explored(task: Task, sample: Draws, items: Items) -> list[LocalMinimum]:
     """Where starts end on some items in some draws."""
     few = sample if items.size == task.n_items else gather(sample.select_items(items))
     starts = np.array([canonical(row[items]) for row in task.options.starts], np.int32)
     options = replace(task.options, starts=starts.reshape(-1, items.size))
-    there = replace(task.on(few), options=options, looks=0)
-    reached = multistart.explore(there, *multistart.explored(there))
-    task.looks += there.looks
+    there = replace(task.on(few), options=options, n_evaluated=0)
+    reached = multistart.multistart_from(there, *multistart.exploration_problem(there))
+    task.n_evaluated += there.n_evaluated
     return reached
 
 
-def _carried(reached: list[Reached], most: int) -> list[Reached]:
+def _carried(reached: list[LocalMinimum], most: int) -> list[LocalMinimum]:
     """The explored partitions that all items are given to: one, or several that may be best."""
-    agreed = len(multistart.kinds_at_best(reached)) >= multistart.KINDS
+    agreed = len(multistart.kinds_at_best(reached)) >= settings.KINDS
     best = distinct(reached)[: 1 if agreed else most]
-    return [r for r in best if r.loss <= best[0].loss * (1.0 + NEAR)]
+    return [r for r in best if r.loss <= best[0].loss * (1.0 + settings.NEAR)]
 
 
 def _begun(task: Task, most: int) -> Candidate:
@@ -207,7 +195,11 @@ def _by_one_draw(sample: Draws, items: Items, labels: Labels) -> Labels:
 
 
 def _said(
-    task: Task, sample: Draws, items: Items, reached: list[Reached], carried: list[Reached]
+    task: Task,
+    sample: Draws,
+    items: Items,
+    reached: list[LocalMinimum],
+    carried: list[LocalMinimum],
 ) -> str:
     assert task.draws is not None
     met = sum(r.labels.tobytes() == carried[0].labels.tobytes() for r in reached if carried)

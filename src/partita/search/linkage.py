@@ -19,19 +19,14 @@ from partita.labels import Labels, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import named
 from partita.scan import Block, Sums, map_blocks, summed
+from partita.search import settings
 from partita.search.problem import problem_from_similarity
-from partita.search.task import Candidate, Task, lowest, shielded
+from partita.search.task import Candidate, Task, argmin_with_ties, run_interruptible
 
 Linkage = Literal["average", "complete"]
 
 BLOCK_LABELS = 1 << 21
 """Labels in one piece of work."""
-
-MOST_LINKED = 2_000
-"""Items, at most, of a linkage that a price path begins with."""
-
-MOST_CUTS = 4
-"""Cuts, at most, that a search starts from."""
 
 
 def search_average(task: Task) -> list[Candidate]:
@@ -60,9 +55,10 @@ def _search(task: Task, linkage: Linkage) -> list[Candidate]:
     losses = _cut_losses(task, merges)
     cap = n if task.options.max_clusters is None else task.options.max_clusters
     allowed = losses[n - cap :]
-    task.looks += n
+    task.n_evaluated += n
     return [
-        Candidate(_cut(merges, n - cap + int(t)), f"{linkage} linkage") for t in lowest(allowed)
+        Candidate(_cut(merges, n - cap + int(t)), f"{linkage} linkage")
+        for t in argmin_with_ties(allowed)
     ]
 
 
@@ -78,13 +74,13 @@ def best_cuts(task: Task) -> list[Labels]:
     padded = np.concatenate(([np.inf], losses, [np.inf]))
     valleys = np.flatnonzero((losses <= padded[:-2]) & (losses < padded[2:]))
     by_loss = valleys[np.argsort(losses[valleys], kind="stable")]
-    return [_cut(merges, int(t)) for t in by_loss[:MOST_CUTS]]
+    return [_cut(merges, int(t)) for t in by_loss[: settings.ALTERNATIVES]]
 
 
 def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
     """The cuts of average linkage that are lowest among all cuts for some price between two."""
     n = task.n_items
-    if n == 1 or n > MOST_LINKED:
+    if n == 1 or n > settings.MATRIX_ITEMS:
         return []
     merges = _merges(task, "average")
     below, above = (
@@ -98,7 +94,7 @@ def priced_cuts(task: Task, prices: Sequence[float]) -> list[Labels]:
 def linked(task: Task) -> Ints | None:
     """The merges of average linkage; None where there are too many items to link."""
     n = task.n_items
-    return None if n == 1 or n > MOST_LINKED else _merges(task, "average")
+    return None if n == 1 or n > settings.MATRIX_ITEMS else _merges(task, "average")
 
 
 def cut_into(merges: Ints, k: int) -> Labels:
@@ -159,7 +155,7 @@ def _by_draws(task: Task, draws: Draws, walk: Walk, own: Floats) -> Floats:
             if task.clock.is_up():
                 return
 
-    total, sums = shielded(task, lambda: summed(seen()), "cuts against draws")
+    total, sums = run_interruptible(task, lambda: summed(seen()), "cuts against draws")
     mean, mean_truth = np.asarray(total / sums[1]), float(sums[0] / sums[1])
     if not loss.averages_sums:
         return mean

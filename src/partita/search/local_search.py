@@ -25,56 +25,27 @@ from partita.kernels.moves import (
 )
 from partita.kernels.problem import Scratch
 from partita.labels import Labels, relabel
-from partita.search import problem as problems
+from partita.search import settings
 from partita.search.problem import (
     Problem,
     State,
-    companion_cells,
+    co_member_work,
+    cost_per_item,
     grown,
     has_counts,
     has_lists,
-    look_cells,
     n_items_of,
     new_scratch,
     new_state,
     of_each_draw,
 )
+from partita.search.task import tie_threshold
 
 _CELLS_PER_CALL = 2e8
-"""Table cells read between two looks at the clock, about a fifth of a second."""
+"""Work after which the clock is asked again, about a fifth of a second."""
 
 _OVERHEAD = 500
 """Cells that could be read while one item is chosen and its move is set up."""
-
-_LEAST_CERTAIN, _FEW_LEAST_CERTAIN = 16, 4
-"""Items, at most, that a descent forces out of their clusters, and that may follow each other;
-the second where several kinds of starts have ended at the partition."""
-
-_MOVED_CLUSTERS = 400
-"""Clusters, at most, that one round of splits takes up."""
-
-_TABU_TENURE = (3, 10)
-"""Moves for which an item that has moved is tabu: at least this many, drawn for each search; at
-most twice as many."""
-
-_SWAPPED, _PARTNERS = 16, 256
-"""Items of clusters of the smallest size allowed, at most, that are exchanged in one round, and
-items that may come in exchange for one."""
-
-_TRANSFERS = 3
-"""Pairs of clusters, at most, that are merged in order to split another one."""
-
-_SMALL_SHARE = 0.25
-"""Share of the items, at most, in clusters that are too small, to be put elsewhere one by one."""
-
-_SPLITS = 4
-"""Clusters, at most, whose halves are evaluated when one must be split."""
-
-_DEEP_SHARE = 0.5
-"""For losses of each draw's sums: share of the work in restarts that move clusters, too."""
-
-_MOVED_SHARES = (0.05, 0.3)
-"""Share of the items that a perturbation moves at random."""
 
 _EVERY_CLUSTER = np.empty(0, np.bool_)
 
@@ -105,6 +76,19 @@ class Constraints(NamedTuple):
 
 
 FREE = Constraints()
+
+
+class Patience(NamedTuple):
+    """When an iterated local search ends."""
+
+    restarts: int
+    """Restarts in a row without a gain."""
+    work: float = np.inf
+    """Work of these."""
+    total_work: float = np.inf
+    """Work of all restarts."""
+    returns: int = -1
+    """Restarts in a row, if every one of them returned to the partition it was perturbed from."""
 
 
 class LocalSearch:
@@ -140,7 +124,7 @@ class LocalSearch:
         self._work_limit = work_limit
         self.n_evaluated = 0
         self.work = 0.0
-        self._co_members = companion_cells(problem)
+        self._co_members = co_member_work(problem)
         self.rounding = 0.0
         self.rng = rng
         self._order = rng.permutation(self.n_items)
@@ -167,7 +151,7 @@ class LocalSearch:
     @property
     def cost_per_item(self) -> float:
         """Work of scoring all moves of one item, in table cells."""
-        return look_cells(self.problem, self.n_clusters, self._co_members)
+        return cost_per_item(self.problem, self.n_clusters, self._co_members)
 
     @property
     def loss(self) -> float:
@@ -270,7 +254,7 @@ class LocalSearch:
         ``max_idle`` moves without such a gain.
         """
         tabu_until = np.zeros(self.n_items, np.int64)
-        least = int(self.rng.integers(*_TABU_TENURE))
+        least = int(self.rng.integers(*settings.TABU_TENURE))
         lowest, best, wanted = self.loss, self.labels, self._coarseness()
         moves, gained, until = 0, 0, self.n_evaluated + max_evaluated
         while moves - gained < max_idle and self.n_evaluated + self.n_items <= until:
@@ -334,7 +318,7 @@ class LocalSearch:
             start = self.loss
             if self._move_clusters(brief=brief):
                 self.sweep()
-            self.eject(_FEW_LEAST_CERTAIN if brief else _LEAST_CERTAIN)
+            self.eject(settings.FEW_UNCERTAIN if brief else settings.UNCERTAIN)
             brief = False
             if not self.improved(start):
                 return
@@ -348,12 +332,18 @@ class LocalSearch:
             self._swap(most)
             self.eject(most)
 
-    def eject(self, most: int) -> None:
+    def refine_among(self, items: Items, most: int) -> None:
+        """Sweep only these items, and eject some of them."""
+        self.scratch.margin[:] = np.inf
+        self.sweep_only(items)
+        self.eject(most, items)
+
+    def eject(self, most: int, swept: Items | None = None) -> None:
         """Force the least certain items out, one by one, so that others may follow.
 
         Moves two items that gain only together. Each goes to its best other cluster and, failing
-        that, into a cluster of its own. Goes by the margins of the last sweep, and sweeps again
-        after each success.
+        that, into a cluster of its own. Goes by the margins of the last sweep, and sweeps all
+        items, or those given, after each success.
         """
         least_certain = np.argsort(self.scratch.margin, kind="stable")[:most]
         for item in least_certain:
@@ -364,7 +354,10 @@ class LocalSearch:
             others = least_certain[least_certain != item]
             for cluster in self._ways_out(int(item)):
                 if self.attempt(np.array([item]), np.array([cluster], np.int32), others, None):
-                    self.sweep()
+                    if swept is None:
+                        self.sweep()
+                    else:
+                        self.sweep_only(swept)
                     break
 
     def _ways_out(self, item: int) -> list[int]:
@@ -383,7 +376,7 @@ class LocalSearch:
         """Try each kind of cluster move once; whether the loss fell."""
         start = self.loss
         if self.smallest:
-            self._swap(_SWAPPED)
+            self._swap(settings.UNCERTAIN)
         if self.constraints.n_clusters is not None:
             self._transfer()
         elif not (brief and self.constraints.fix_clusters):
@@ -444,13 +437,13 @@ class LocalSearch:
 
     def merge(self) -> None:
         """Merge the two clusters that gain most by it, again and again."""
-        while 1 < self.n_clusters <= problems.MERGED_CLUSTERS and not self.stop():
+        while 1 < self.n_clusters <= settings.MERGED_CLUSTERS and not self.stop():
             if not self.merge_cheapest(below=self.loss - self.rounding):
                 return
 
     def split(self) -> None:
         """Divide each cluster between a random member and the member least often with it."""
-        for cluster in self.rng.permutation(self.n_clusters)[:_MOVED_CLUSTERS]:
+        for cluster in self.rng.permutation(self.n_clusters)[: settings.MOVED_CLUSTERS]:
             if self.stop() or self.n_clusters >= self.max_clusters:
                 return
             members = self._far_first(int(cluster))
@@ -492,8 +485,8 @@ class LocalSearch:
         spare = self.state.sizes[self.state.slot_of] > self.smallest
         spare[item] = False
         partners = np.flatnonzero(spare)
-        if partners.size > _PARTNERS:
-            partners = np.sort(self.rng.choice(partners, _PARTNERS, replace=False))
+        if partners.size > settings.PARTNERS:
+            partners = np.sort(self.rng.choice(partners, settings.PARTNERS, replace=False))
         if partners.size:
             losses = move_losses(self.problem, self.state, partners, self.scratch)[:, home]
             self.n_evaluated += partners.size
@@ -506,16 +499,16 @@ class LocalSearch:
 
     def _transfer(self) -> None:
         """Merge two clusters and split another one: as many clusters as before."""
-        for keep, gone in self._closest_pairs()[:_TRANSFERS].tolist():
+        for keep, gone in self._closest_pairs()[: settings.ALTERNATIVES].tolist():
             if self.stop() or self._transfer_one(keep, gone):
                 return
 
     def _closest_pairs(self) -> NDArray[np.int64]:
         """Pairs of clusters that cost least to merge, at most as many as there are clusters."""
-        if not 2 <= self.n_clusters <= problems.MERGED_CLUSTERS:
+        if not 2 <= self.n_clusters <= settings.MERGED_CLUSTERS:
             return np.empty((0, 2), np.int64)
         scores = merge_scores(self.problem, self.state)
-        cheapest = np.argsort(scores, axis=None)[: min(self.n_clusters, _MOVED_CLUSTERS)]
+        cheapest = np.argsort(scores, axis=None)[: min(self.n_clusters, settings.MOVED_CLUSTERS)]
         pairs = np.column_stack(np.unravel_index(cheapest, scores.shape))
         return pairs[np.isfinite(scores[pairs[:, 0], pairs[:, 1]])]
 
@@ -548,25 +541,32 @@ class LocalSearch:
 
     # ------------------------------------------------------------------ iterated local search
 
-    def iterate(self, max_idle: int, idle_work: float) -> int:
+    def iterate(self, patience: Patience) -> int:
         """Iterated local search: perturb, sweep, keep the result if it is lower; how often.
 
-        Ends after ``max_idle`` restarts in a row without a gain, or ``idle_work`` spent on them.
         For nonlinear losses some restarts move clusters, too, as long as that takes no more than
         a share of the work.
         """
-        idle, restarts, since, deep_work = 0, 0, self.work, 0.0
-        nonlinear, begun = of_each_draw(self.problem), self.work
-        while idle < max_idle and self.work - since < idle_work and not self.stop():
-            restarts, idle, before = restarts + 1, idle + 1, self.work
-            deep = nonlinear and deep_work < _DEEP_SHARE * (before - begun)
-            if self._restart(self._perturbed(), deep=deep):
-                idle, since = 0, self.work
+        restarts, idle, returned, begun, deep_work = 0, 0, 0, self.work, 0.0
+        since, nonlinear = begun, of_each_draw(self.problem)
+        while idle < patience.restarts and not self.stop():
+            before = self.work
+            if before - since >= patience.work or before - begun >= patience.total_work:
+                break
+            if idle == returned == patience.returns:
+                break
+            deep = nonlinear and deep_work < settings.DEEP_SHARE * (before - begun)
+            restarts, idle, lowest = restarts + 1, idle + 1, self.loss
+            found = self._restart(self._perturbed(), deep=deep)
+            if found < lowest - self.rounding:
+                idle, returned, since = 0, 0, self.work
+            elif found <= tie_threshold(lowest):
+                returned += 1
             deep_work += self.work - before if deep else 0.0
         return restarts
 
-    def _restart(self, clusters: NDArray[np.int32], *, deep: bool) -> bool:
-        """Descend from another assignment of the items, and keep the result if it is lower."""
+    def _restart(self, clusters: NDArray[np.int32], *, deep: bool) -> float:
+        """The loss where a descent from another assignment ends; kept if it is lower."""
         before, homes, k = self.loss, self.state.slot_of.copy(), self.n_clusters
         self.make_room(max(1, int(clusters.max()) + 1 - k))
         changed = np.flatnonzero(clusters != homes)
@@ -576,12 +576,13 @@ class LocalSearch:
         self.sweep()
         if deep and self._move_clusters(brief=False):
             self.sweep()
+        found = self.loss
         if self.improved(before):
             self._go_to(new_state(self.problem, self.labels))  # without accumulated rounding
-            return True
+            return found
         self.make_room(max(1, k - self.n_clusters))
         self._put_back(homes, k)
-        return False
+        return found
 
     def _perturbed(self) -> NDArray[np.int32]:
         """Another assignment of the items, near the present one; clusters may be empty."""
@@ -601,7 +602,7 @@ class LocalSearch:
 def move_items(search: LocalSearch, out: NDArray[np.int32], k: int) -> None:
     """Some items at random."""
     n, rng = search.n_items, search.rng
-    some = rng.random(n) < rng.uniform(*_MOVED_SHARES)
+    some = rng.random(n) < rng.uniform(*settings.MOVED_SHARES)
     some[rng.integers(n)] = True
     out[some] = rng.integers(0, k + 1, int(some.sum()))
 
@@ -650,7 +651,7 @@ def repair(
         sizes = np.bincount(labels)
         k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
         small = sizes < constraints.min_size
-        if small.sum() > 1 and sizes[small].sum() <= _SMALL_SHARE * labels.size:
+        if small.sum() > 1 and sizes[small].sum() <= settings.SMALL_SHARE * labels.size:
             labels = _dissolve_small(problem, labels, small, rng)
         elif small.any() and sizes.size > 1:
             labels = _merged(problem, labels, int(small.sum()), small)
@@ -703,7 +704,7 @@ def _split(problem: Problem, labels: Labels, least: int, rng: np.random.Generato
         members = rng.permutation(np.flatnonzero(labels == cluster))
         apart = 1.0 - together(problem, int(members[0]), members)
         ways.append((float(apart.sum()), cluster, members, apart))
-    for _, _, members, apart in sorted(ways, key=lambda way: -way[0])[:_SPLITS]:
+    for _, _, members, apart in sorted(ways, key=lambda way: -way[0])[: settings.ALTERNATIVES]:
         one = members[int(apart.argmax())]
         other = members[int(together(problem, int(one), members).argmin())]
         if one == other:

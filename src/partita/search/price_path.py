@@ -25,23 +25,32 @@ from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, ca
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, loss_for, named
 from partita.scan import gather_for
+from partita.search import settings
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
 from partita.search.linkage import priced_cuts
-from partita.search.multistart import ROUNDS, Reached, descend_from, explore, explored
-from partita.search.problem import Problem, by_similarity, companion_cells, look_cells
+from partita.search.multistart import (
+    LocalMinimum,
+    exploration_problem,
+    local_search_from,
+    multistart_from,
+)
+from partita.search.problem import Problem, by_similarity, co_member_work, cost_per_item
 from partita.search.result import PROVEN
 from partita.search.scan_moves import single_moves
-from partita.search.starts import Beginning, sample_draws
-from partita.search.task import Task, free_task, run_until, shielded, window
+from partita.search.starts import StartPoint, sample_draws
+from partita.search.task import (
+    Task,
+    run_interruptible,
+    run_interruptible_parallel,
+    tie_threshold,
+    unconstrained_task,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from partita.features.price_path import FeaturePath
-
-ENUMERATED_ITEMS = 10
-"""Up to this number of items all partitions are compared."""
 
 PRICES = (0.5, 1.5)
 """Two prices at which the expected loss tells A and B."""
@@ -225,7 +234,9 @@ def price_path(
     with Status("price path", progress) as status:
         given = gather_for(given, "price_path", status.say)
         starts = integer(n_starts, "n_starts", least=1)
-        task = free_task(given.unique(), measure, starts, n_jobs, rng, time_limit, status.say)
+        task = unconstrained_task(
+            given.unique(), measure, starts, n_jobs, rng, time_limit, status.say
+        )
         return _path(task, given, low, high, bound)
 
 
@@ -241,7 +252,7 @@ def clean_prices(low: float, high: float) -> tuple[float, float]:
 
 def _path(task: Task, given: Draws, low: float, high: float, bound: str | None) -> PricePath:
     assert task.draws is not None
-    exact = task.n_items <= ENUMERATED_ITEMS
+    exact = task.n_items <= settings.EXACT_ITEMS
     if exact:
         points = _every_point(task.draws, task.loss)
     else:
@@ -289,7 +300,7 @@ def _proven(task: Task, corners: list[Point], edges: Floats, bound: str) -> Floa
             break
         at = replace(task, loss=task.loss.with_price(a), posterior=None, limits=[], _distances={})
         prove = partial(lower_bound, at, corner.labels, value, bound)
-        found = shielded(task, prove, f"proving price {j + 1} of {edges.size}")
+        found = run_interruptible(task, prove, f"proving price {j + 1} of {edges.size}")
         bounds[j] = 0.0 if found is None else min(found, value)
     return bounds
 
@@ -647,7 +658,7 @@ def _every_point(draws: Draws, loss: Loss) -> list[Point]:
 def _searched(task: Task, low: float, high: float) -> tuple[Pool, float, float]:
     """Partitions that were met, with their costs on all draws, and the prices that were reached."""
     assert task.draws is not None
-    problem, sample = explored(task)
+    problem, sample = exploration_problem(task)
     assert sample is not None
     looked = task.draws if by_similarity(task) else sample
     search = _Search(task, problem, sample, looked, low, high)
@@ -671,7 +682,7 @@ class _Search:
         self.low, self.high = low, high
         self.pool: Pool = {}
         self.cells = 0.0
-        self.companions = companion_cells(problem)
+        self.companions = co_member_work(problem)
         self.done: set[tuple[bytes, bytes | float]] = set()
         assert task.draws is not None
         self._add(_ends(task.draws))
@@ -730,15 +741,15 @@ class _Search:
 
     def _explore(self, a: float) -> None:
         """A whole search at a price."""
-        task, looks = self.task, self.task.looks
+        task, before = self.task, self.task.n_evaluated
         at = replace(task, loss=task.loss.with_price(a), posterior=None, limits=[], _distances={})
-        found = explore(at, _priced(self.problem, task, a), self.sample)
-        self._count(found[0].labels, at.looks - looks)
+        found = multistart_from(at, _priced(self.problem, task, a), self.sample)
+        self._count(found[0].labels, at.n_evaluated - before)
         self._add([r.labels for r in found])
 
-    def _count(self, labels: Labels, looks: int) -> None:
+    def _count(self, labels: Labels, n_evaluated: int) -> None:
         clusters = int(labels.max()) + 1
-        self.cells += looks * look_cells(self.problem, clusters, self.companions)
+        self.cells += n_evaluated * cost_per_item(self.problem, clusters, self.companions)
 
     def _complete(self, low: float, high: float) -> None:
         """Walk from both sides of every crossing, and from both ends, until none leads lower.
@@ -763,21 +774,23 @@ class _Search:
             few = self.draws is self.task.draws or q.labels.max() < MANY
             if pair not in self.done and (few or gain > WORTH):
                 self.done.add(pair)
-                work += [(a, p, ROUNDS), (a, q, ROUNDS)] if few else [(a, p, 0)]
+                work += [(a, p, settings.ROUNDS), (a, q, settings.ROUNDS)] if few else [(a, p, 0)]
         for a, corner in ((self.low, corners[0]), (self.high, corners[-1])):
             here = (corner.labels.tobytes(), a)
             if 0.0 < a < 2.0 and low <= a <= high and here not in self.done:
                 self.done.add(here)
-                work.append((a, corner, ROUNDS))
+                work.append((a, corner, settings.ROUNDS))
         return work
 
     def _walk(self, work: list[tuple[float, Point, int]]) -> None:
         generators = self.task.rng.spawn(len(work))
         pieces = [(*piece, rng) for piece, rng in zip(work, generators, strict=True)]
         walk = partial(_walked, self.task, self.problem)
-        ends = run_until(self.task, walk, pieces, f"price path, {len(self.pool):,} partitions")
+        ends = run_interruptible_parallel(
+            self.task, walk, pieces, f"price path, {len(self.pool):,} partitions"
+        )
         for end in ends:
-            self._count(end.labels, end.looks)
+            self._count(end.labels, end.n_evaluated)
         self._add([end.labels for end in ends])
 
 
@@ -839,7 +852,7 @@ def _moved(task: Task, corner: Point, prices: Floats, best: Floats) -> list[Poin
     for a, lowest in zip(prices, best, strict=True):
         after = a * splitting + (2.0 - a) * merging
         place = np.unravel_index(int(after.argmin()), after.shape)
-        if window(after[place]) < lowest:
+        if tie_threshold(after[place]) < lowest:
             labels = corner.labels.copy()
             labels[place[0]] = place[1]
             both = max(0.0, float(splitting[place])), max(0.0, float(merging[place]))
@@ -872,10 +885,10 @@ def _dissolved(
 
 def _walked(
     task: Task, problem: Problem, piece: tuple[float, Point, int, np.random.Generator]
-) -> Reached:
+) -> LocalMinimum:
     a, point, rounds, rng = piece
-    start = Beginning(point.labels, "corner", None, rng)
-    return descend_from(task, _priced(problem, task, a), rounds, start, brief=True)
+    start = StartPoint(point.labels, "corner", None, rng)
+    return local_search_from(task, _priced(problem, task, a), rounds, start, brief=True)
 
 
 def _ends(draws: Draws) -> list[Labels]:

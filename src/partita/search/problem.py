@@ -23,6 +23,7 @@ from partita.kernels.moves import fill_state
 from partita.kernels.problem import LANES, LogPairs, Pairs, PairState, Scratch
 from partita.labels import Labels
 from partita.losses.base import Loss
+from partita.search import settings
 from partita.search.task import Task
 
 Problem = Averaged | PerDraw | AveragedLists | PerDrawLists | Pairs | LogPairs
@@ -31,9 +32,6 @@ Problem = Averaged | PerDraw | AveragedLists | PerDrawLists | Pairs | LogPairs
 State = CountState | MemberState | PairState
 """Where it stands."""
 
-FEW_CLUSTERS = 64
-"""Draws with fewer clusters than this are always held in tables."""
-
 LIST_COST = 6.0
 """What counting one companion costs, in cells of a table."""
 
@@ -41,16 +39,15 @@ MEMORY_SHARE = 0.06
 """Share of the free memory that one walk's tables may take: several threads walk, and tables
 are copied when they grow."""
 
-MERGED_CLUSTERS, MERGE_TABLES = 2_000, 5
-"""Clusters, at most, of which every pair is compared, and tables of all pairs that this takes."""
-
-MATRIX_ITEMS = 2_000
-"""Up to this number of items, losses that permit it are searched with the similarity matrix."""
+MERGE_TABLES = 5
+"""Tables of all pairs of clusters that comparing them takes."""
 
 
 def by_similarity(task: Task) -> bool:
     """Whether a task is better searched with its similarity matrix than with count tables."""
-    matrix = task.draws is None or task.loss.needs_similarity or task.n_items <= MATRIX_ITEMS
+    matrix = (
+        task.draws is None or task.loss.needs_similarity or task.n_items <= settings.MATRIX_ITEMS
+    )
     return task.loss.uses_similarity and matrix
 
 
@@ -78,7 +75,7 @@ def problem_from_draws(
 def needs_lists(draws: Draws) -> bool:
     """Whether lists of members are faster than tables of counts, or the tables would not fit."""
     clusters = float(draws.n_clusters.mean())
-    if clusters < FEW_CLUSTERS:
+    if clusters < settings.FEW_CLUSTERS:
         return False
     free = available_memory()
     tables = draws.n_draws * table_bytes(clusters, 2 * int(clusters))
@@ -160,7 +157,7 @@ def reads_of(problem: Problem) -> int:
     return int(problem.weights.size)
 
 
-def companion_cells(problem: Problem) -> float:
+def co_member_work(problem: Problem) -> float:
     """What counting an item's companions in lists costs, in cells; 0 where there are tables."""
     if not has_lists(problem):
         return 0.0
@@ -168,7 +165,7 @@ def companion_cells(problem: Problem) -> float:
     return LIST_COST * float(sizes @ sizes) / n_items_of(problem)
 
 
-def look_cells(problem: Problem, n_clusters: int, companions: float) -> float:
+def cost_per_item(problem: Problem, n_clusters: int, companions: float) -> float:
     """Cells of a table that are read to score one item, or what counting its companions costs."""
     return companions or float(max(1, reads_of(problem)) * (n_clusters + LANES))
 
@@ -256,14 +253,14 @@ def table_bytes(clusters_of_draw: float, clusters: int) -> int:
     return int(12 * clusters_of_draw * padded(clusters + 2))
 
 
-def walk_bytes(problem: Problem) -> int:
+def search_bytes(problem: Problem) -> int:
     """Bytes of one walk's tables, while they are copied to grow."""
     n_items = n_items_of(problem)
     if has_counts(problem):
         clusters = problem.row_draw.size / problem.weights.size
         return 2 * problem.weights.size * table_bytes(clusters, 2 * int(clusters))
     if has_lists(problem):
-        clusters = min(problem.row_draw.size // problem.weights.size, MERGED_CLUSTERS)
+        clusters = min(problem.row_draw.size // problem.weights.size, settings.MERGED_CLUSTERS)
         return 8 * (problem.weights.size + n_items + MERGE_TABLES * clusters**2)
     return 8 * n_items * n_items
 

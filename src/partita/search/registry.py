@@ -7,25 +7,26 @@ from collections.abc import Callable, Sequence
 from partita._validate import shown
 from partita.errors import NotSupportedError, UnknownNameError
 from partita.losses.base import Loss
-from partita.search import best_draw, blackbox, exact, hasse, ilp, large, linkage
+from partita.search import best_draw, blackbox, exact, hasse, ilp, large, linkage, settings
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
 """Proposes partitions; the front door evaluates them and keeps the best."""
 
-EXACT_ITEMS = 10
-"""Up to this number of items (115,975 partitions) the default is the exact minimum."""
-
 
 def search_auto(task: Task) -> Sequence[Candidate]:
     """The exact minimum of few items; iterated local search for more."""
-    found = exact.search_few(task) if task.n_items <= EXACT_ITEMS else None
+    found = exact.search_few(task) if task.n_items <= settings.EXACT_ITEMS else None
     return large.search(task) if found is None else found
 
 
 def search_brief(task: Task) -> Sequence[Candidate]:
     """The same; but where labels are many, items are not moved on all draws."""
-    return search_auto(task) if task.n_items <= EXACT_ITEMS else large.search(task, brief=True)
+    return (
+        search_auto(task)
+        if task.n_items <= settings.EXACT_ITEMS
+        else large.search(task, brief=True)
+    )
 
 
 METHODS: dict[str, Method] = {

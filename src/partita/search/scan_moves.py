@@ -29,6 +29,7 @@ from partita.kernels.scan_moves import (
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.scan import Block, sum_blocks
+from partita.search import settings
 from partita.search.problem import padded, terms_and_steps
 from partita.search.task import Task
 
@@ -38,7 +39,7 @@ LEAST_BYTES, MOST_BYTES = 1 << 26, 1 << 31
 """Bytes that tables of items and clusters may always take, and never exceed; in between one for
 each label."""
 
-GROUP_CELLS = 1 << 15
+GROUP_CELLS = 1 << 16
 """Cells of the tables of the draws that are taken together, which stay in cache."""
 
 TILE = 20_000
@@ -57,7 +58,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class MoveScan:
     """What all draws say about a partition and about single moves of some of its items.
 
     Attributes
@@ -85,8 +86,8 @@ class Look:
         return falls[np.argsort(self.margin[falls], kind="stable")]
 
 
-def look(task: Task, labels: Labels, items: Items | None = None) -> Look | None:
-    """Look at moves of some items, or of all; None if time was up before that was done."""
+def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveScan | None:
+    """MoveScan at moves of some items, or of all; None if time was up before that was done."""
     assert task.draws is not None
     draws, loss, k = task.draws, task.loss, int(labels.max()) + 1
     some = np.arange(labels.size) if items is None else items
@@ -102,9 +103,9 @@ def look(task: Task, labels: Labels, items: Items | None = None) -> Look | None:
         losses = summed.losses(loss, labels[some[part]])
         best_moves(losses, labels[some[part]], summed.sizes, most, best[part], lowest[part])
     assert summed is not None
-    task.looks += some.size
+    task.n_evaluated += some.size
     value, slack = summed.value(loss)
-    return Look(value, slack, some, best, lowest - value)
+    return MoveScan(value, slack, some, best, lowest - value)
 
 
 def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Floats] | None:
@@ -121,7 +122,7 @@ def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Flo
         if summed is None:
             return None
         parts.append([summed.losses(loss, labels[part]) for loss in losses])
-    task.looks += n
+    task.n_evaluated += n
     return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
@@ -290,38 +291,30 @@ def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
     return Own(placed.slots.size, whole, (whole - steps[np.maximum(sizes - 1, 0)], joining))
 
 
-DOUBTFUL = 32
-"""One of this number of items, those that cost least to move, is scanned until none moves."""
-
-MOST_STEPS, MOST_SWEEPS, MOST_CELLS = 60, 20, 5e9
-"""Steps after which a descent ends that opens one cluster after the other, and would not; and its
-work: sweeps at the draws' own number of clusters or table cells read, whichever is more."""
-
-
 def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
     """Where single moves end, and whether a look at every item found no move that helps.
 
     ``keep`` is told each partition on the way. All items are looked at first
-    and last; in between only those in doubt.
+    and last; in between only the least certain.
     """
-    steps, most = 0, _most_looks(task, labels)
-    seen, everyone = look(task, labels), True
+    steps, most = 0, _most_evaluated(task, labels)
+    seen, everyone = scan_items(task, labels), True
     watched = np.empty(0, np.int64)
     while seen is not None:
         falls = seen.downhill
         if everyone and not falls.size:
             return labels, True
-        if steps == MOST_STEPS or task.looks >= most:
+        if steps == settings.SCAN_STEPS or task.n_evaluated >= most:
             break
         steps += 1
         if falls.size:
             if everyone:
-                watched = _doubtful(seen, falls.size)
+                watched = _least_certain(seen, falls.size)
             labels, seen = _moved(task, labels, seen, falls, watched, most)
             everyone = False
             keep(labels)
         else:
-            seen, everyone = look(task, labels), True
+            seen, everyone = scan_items(task, labels), True
     if not task.clock.is_up():
         task.limits.append(
             f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single "
@@ -330,36 +323,59 @@ def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple
     return labels, False
 
 
-def _most_looks(task: Task, labels: Labels) -> float:
+def descend_watched(task: Task, labels: Labels, items: Items) -> Labels | None:
+    """Where moves of these items end; None if that takes long, or time is up."""
+    seen = scan_items(task, labels, items)
+    for _ in range(settings.ROUNDS):
+        if seen is None:
+            return None
+        falls = seen.downhill
+        if not falls.size:
+            return labels
+        labels, seen = _moved(task, labels, seen, falls, items)
+    return None
+
+
+def _most_evaluated(task: Task, labels: Labels) -> float:
     """Looks at items until when a descent may go on; without end where the user set a time."""
     if task.clock.deadline is not None:
         return np.inf
     assert task.draws is not None
     clusters, draws = int(labels.max()) + 1 + LANES, task.draws.n_draws
-    usual = MOST_SWEEPS * task.n_items * (float(task.draws.n_clusters.mean()) + LANES) / clusters
-    return task.looks + max(usual, MOST_CELLS / (draws * clusters))
+    usual = (
+        settings.SCAN_SWEEPS
+        * task.n_items
+        * (float(task.draws.n_clusters.mean()) + LANES)
+        / clusters
+    )
+    return task.n_evaluated + max(usual, settings.SEARCH_WORK / (draws * clusters))
 
 
-def _doubtful(seen: Look, n_falling: int) -> Items:
+def _least_certain(seen: MoveScan, n_falling: int) -> Items:
     """The items that cost least to move: a share of all, and more where many move."""
-    size = min(seen.items.size, max(seen.items.size // DOUBTFUL, 2 * n_falling))
+    size = min(seen.items.size, max(seen.items.size // settings.UNCERTAIN_SHARE, 2 * n_falling))
     lowest = np.argpartition(seen.margin, size - 1)[:size]
     return np.sort(seen.items[lowest])
 
 
 def _moved(
-    task: Task, labels: Labels, seen: Look, falls: Ints, watched: Items, most_looks: float = np.inf
-) -> tuple[Labels, Look | None]:
+    task: Task,
+    labels: Labels,
+    seen: MoveScan,
+    falls: Ints,
+    watched: Items,
+    most_evaluated: float = np.inf,
+) -> tuple[Labels, MoveScan | None]:
     """The partition after as many of the moves as lower the loss, and what is seen there.
 
-    Nothing is seen (None) if time was up, or looks; the partition is then the one before.
+    Nothing is seen (None) if time or work was up; the partition is then the one before.
     """
     chosen, slots = _compatible(labels, seen, falls, task.options.max_clusters)
     while True:
         after = labels.copy()
         after[seen.items[chosen]] = slots
         after = canonical(after)
-        now = look(task, after, watched)
+        now = scan_items(task, after, watched)
         if now is None:
             return labels, None
         if now.loss < seen.loss - seen.slack:
@@ -368,13 +384,13 @@ def _moved(
             margin = seen.margin.copy()
             margin[chosen] = 0.0
             return labels, replace(seen, margin=margin)
-        if task.looks > most_looks:
+        if task.n_evaluated > most_evaluated:
             return labels, None
         half = (chosen.size + 1) // 2
         chosen, slots = chosen[:half], slots[:half]
 
 
-def _compatible(labels: Labels, seen: Look, falls: Ints, most: int | None) -> tuple[Ints, Ints]:
+def _compatible(labels: Labels, seen: MoveScan, falls: Ints, most: int | None) -> tuple[Ints, Ints]:
     """The moves that may be made together, and where to: each new cluster has one item.
 
     No more new ones than there are clusters already, the best first.

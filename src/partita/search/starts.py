@@ -13,6 +13,7 @@ from partita.draws import Draws, systematic
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.losses.builtin import VI, Binder
+from partita.search import settings
 from partita.search.linkage import best_cuts
 from partita.search.problem import (
     Problem,
@@ -25,19 +26,6 @@ from partita.search.problem import (
 )
 from partita.search.task import Task
 
-LINKED_ITEMS = 1_000
-"""Most items of the linkage that gives starts; of more items this number is drawn at random."""
-
-JUDGES, JUDGED_LABELS = 200, 5e5
-"""Draws, at most, that judge the draws to start from, and labels that are looked at for it."""
-
-SINGLETON_CELLS = 2e8
-"""Table cells, at most, that one sweep from singletons may read."""
-
-RATIOS = (1.7, 0.6, 2.9, 0.35)
-"""Neighbouring prices: factors of a / (2 − a)."""
-
-
 Place = tuple[Labels | None, str, Problem | None]
 
 SINGLETONS = "singletons"
@@ -46,7 +34,7 @@ FROM_BEST = (NEAR_BEST, PERTURBED)
 """Start kinds derived from an earlier optimum; not counted as independent agreement."""
 
 
-class Beginning(NamedTuple):
+class StartPoint(NamedTuple):
     """Where a local search begins."""
 
     labels: Labels | None
@@ -56,7 +44,7 @@ class Beginning(NamedTuple):
     before: Problem | None
     """A neighbouring problem that is descended first."""
     rng: np.random.Generator
-    doubt: NDArray[np.float64] | None = None
+    margin: NDArray[np.float64] | None = None
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
     rounds_before: int = 1
     """Rounds of cluster moves there."""
@@ -73,24 +61,24 @@ class Starts:
         self._cuts = iter(_cuts(task, sample))
         self._nearby = _neighbours(task, problem, sample)
 
-    def first(self) -> list[Beginning]:
+    def first(self) -> list[StartPoint]:
         """What is always tried: the user's starts and one of each kind."""
         user = [(row, "user", None) for row in self._task.options.starts]
-        cut, one = self._cut(), np.zeros(self._task.n_items, np.int32)
-        own = [cut, (one, "one cluster", None), self._draw(), self._allocation()]
-        return self._begin([*user, *own, self._cheaper(one if cut is None else cut[0])], 0)
+        own = [self._cut(), self._draw() or self._one(), self._allocation()]
+        return self._begin([*user, *own], 0)
 
-    def more(self, best: Labels) -> list[Beginning]:
+    def more(self, best: Labels) -> list[StartPoint]:
         """What is tried where the first starts end apart."""
         near = [self._neighbour(best), self._neighbour(best)]
-        return self._begin([*near, self._singletons(), self._draw() or self._allocation()], 1)
+        own = [self._one(), self._singletons(), self._draw() or self._allocation()]
+        return self._begin([*near, *own], 1)
 
-    def _begin(self, places: Sequence[Place | None], batch: int) -> list[Beginning]:
+    def _begin(self, places: Sequence[Place | None], batch: int) -> list[StartPoint]:
         plan = [p for p in places if p is not None]
         rounds = 0 if batch == 0 and self._task.loss.has_price else 1
         generators = self._task.rng.spawn(len(plan))
         return [
-            Beginning(*place, rng, rounds_before=rounds)
+            StartPoint(*place, rng, rounds_before=rounds)
             for place, rng in zip(plan, generators, strict=True)
         ]
 
@@ -108,11 +96,14 @@ class Starts:
         draw = next(self._drawn, None)
         return None if draw is None else (draw, "draw", None)
 
+    def _one(self) -> Place:
+        return np.zeros(self._task.n_items, np.int32), "one cluster", None
+
     def _singletons(self) -> Place | None:
         n, reads = self._task.n_items, reads_of(self._problem)
         cap = self._task.options.max_clusters
         cells = reads if has_lists(self._problem) else float(n) * reads
-        if n * cells > SINGLETON_CELLS or (cap is not None and cap < n):
+        if n * cells > settings.SINGLETON_WORK or (cap is not None and cap < n):
             return None
         return np.arange(n, dtype=np.int32), SINGLETONS, None
 
@@ -125,13 +116,6 @@ class Starts:
             return None, "allocation", None
         near = next(self._nearby, None)
         return None if near is None else (None, near[0], near[1])
-
-    def _cheaper(self, labels: Labels | None) -> Place | None:
-        """The minimiser near here of the price on the other side of the one that allocates.
-
-        No witness of where another start has led: it sets out from there.
-        """
-        return (labels, NEAR_BEST, next(self._nearby)[1]) if self._task.loss.has_price else None
 
     def _neighbour(self, best: Labels) -> Place | None:
         near = next(self._nearby, None)
@@ -148,8 +132,8 @@ def _promising_draws(task: Task, sample: Draws | None) -> Iterator[Labels]:
     draws = task.draws
     if draws is None or sample is None:
         return
-    few = sample_draws(sample, JUDGES, task.rng)
-    many = int(JUDGED_LABELS / (few.n_draws * task.n_items))
+    few = sample_draws(sample, settings.JUDGES, task.rng)
+    many = int(settings.JUDGED_LABELS / (few.n_draws * task.n_items))
     positive = int((draws.probabilities > 0).sum())
     size = min(max(task.options.n_starts, many), positive)
     chosen = task.rng.choice(draws.n_draws, size, replace=False, p=draws.probabilities).tolist()
@@ -173,12 +157,12 @@ def _judged(task: Task, candidates: list[Labels], judges: Draws) -> list[float]:
 def _cuts(task: Task, sample: Draws | None) -> list[Labels]:
     """Cuts of average linkage at which the loss is locally lowest, best first."""
     n = task.n_items
-    if n <= LINKED_ITEMS:
+    if n <= settings.LINKED_ITEMS:
         # The similarity of all draws is there already where a search goes by it.
         return best_cuts(task if sample is None or by_similarity(task) else task.on(sample))
     if sample is None:
         return []
-    items = np.sort(task.rng.choice(n, LINKED_ITEMS, replace=False))
+    items = np.sort(task.rng.choice(n, settings.LINKED_ITEMS, replace=False))
     some = Draws(np.ascontiguousarray(sample.labels[:, items]), weights=sample.weights)
     cuts = best_cuts(task.on(some))
     whole = []
@@ -195,7 +179,7 @@ def _neighbours(
     """Problems whose minimisers are likely near: other prices, or the two linear losses."""
     loss = task.loss
     if loss.has_price:
-        for factor in cycle(RATIOS):
+        for factor in cycle(settings.PRICE_RATIOS):
             ratio = factor * loss.price / (2.0 - loss.price)
             price = 2.0 * ratio / (1.0 + ratio)
             yield (

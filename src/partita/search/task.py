@@ -100,7 +100,7 @@ class Task:
     clock: Clock
     report: Callable[[str], None]
     posterior: Posterior | None = None
-    looks: int = 0
+    n_evaluated: int = 0
     restarts: int = 0
     proven: float = -math.inf
     settled: bool | None = None
@@ -187,7 +187,7 @@ class Task:
         self.found.extend(candidates)
 
 
-def free_task(
+def unconstrained_task(
     draws: Draws,
     loss: Loss,
     n_starts: int,
@@ -203,7 +203,7 @@ def free_task(
     return Task(draws, None, loss, options, generator(rng), clock, report, posterior)
 
 
-def run_until(
+def run_interruptible_parallel(
     task: Task, function: Callable[[T], R], work: Sequence[T], say: str, each: int = 0
 ) -> list[R]:
     """Results in the order of the work, whatever the number of threads.
@@ -230,9 +230,9 @@ def run_until(
         return [future.result() for future in futures]
 
 
-def shielded(task: Task, function: Callable[[], R], say: str) -> R:
+def run_interruptible(task: Task, function: Callable[[], R], say: str) -> R:
     """The function's result; Ctrl-C tells the clock instead of losing what was found."""
-    return run_until(task, lambda _: function(), [None], say)[0]
+    return run_interruptible_parallel(task, lambda _: function(), [None], say)[0]
 
 
 def tied(best: float, loss: Loss) -> float:
@@ -245,14 +245,14 @@ def tied(best: float, loss: Loss) -> float:
 
 
 @overload
-def window(best: float) -> float: ...
+def tie_threshold(best: float) -> float: ...
 @overload
-def window(best: NDArray[np.float64]) -> NDArray[np.float64]: ...
-def window(best: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
+def tie_threshold(best: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def tie_threshold(best: float | NDArray[np.float64]) -> float | NDArray[np.float64]:
     """The highest running sum that may tie with the best."""
     return best + (TIE * np.abs(best) + TIE_AT_0)
 
 
-def lowest(losses: NDArray[np.float64]) -> NDArray[np.int64]:
+def argmin_with_ties(losses: NDArray[np.float64]) -> NDArray[np.int64]:
     """Positions of the smallest loss and of all that tie with it, in order."""
-    return np.flatnonzero(losses <= window(float(losses.min())))
+    return np.flatnonzero(losses <= tie_threshold(float(losses.min())))

@@ -32,8 +32,9 @@ from partita.scan import concatenated, map_sets
 
 R = TypeVar("R")
 
-_GROUPS = 16
-"""Pieces of work for the threads: fixed, so that they do not change the answer."""
+_GROUPS, _FEW_GROUPS, _LEAST_WORK = 16, 4, 1e7
+"""Pieces of work for the threads: at least a few, and more of at least this many pairs of draws
+times items. Blocks are matched on their own, so that threads do not change the answer."""
 
 _GROUP_LABELS, _GROUP_WORK = 1 << 24, 2e8
 """Labels of one piece and pairs of draws times items, some tenths of a second, at most, unless one
@@ -159,7 +160,10 @@ class _Matching:
         largest = int(np.diff(edges).max())
         labels = largest * self.draws.n_items
         room = min(_GROUP_LABELS / labels, _GROUP_WORK / (largest * labels))
-        step = min(-(-n_blocks // _GROUPS), max(1, int(room)))
+        pieces_wanted = int(
+            np.clip(n_blocks * largest * labels / _LEAST_WORK, _FEW_GROUPS, _GROUPS)
+        )
+        step = min(-(-n_blocks // pieces_wanted), max(1, int(room)))
         groups = [edges[g : g + step + 1] for g in range(0, n_blocks, step)]
         pieces = [(atoms[group[0] : group[-1]], group) for group in groups]
         partner, reach = concatenated(self._map(_match, pieces, _unmatched))

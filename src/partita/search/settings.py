@@ -1,0 +1,122 @@
+"""What decides where a search goes and when it ends, with what is known about each number.
+
+Work is counted in cells of count tables; about 10⁹ are read in a second. "Contest" is
+``python -m benchmarks.contest``, "ablation" its table in ``benchmarks/RESULTS.md``. Sizes of
+blocks and shares of memory, which change no answer, stand with the code that uses them.
+"""
+
+# ---------------------------------------------------------------------- which method
+
+EXACT_ITEMS = 10
+"""Up to this many items (115,975 partitions) every partition is compared: 8 ms for 8 items."""
+
+EVALUATED_ITEMS = 8
+"""The same within constraints for a loss that is measured by evaluation, 0.1 ms a partition."""
+
+MATRIX_ITEMS = 2_000
+"""Up to this many items linear losses of pairs are searched with the similarity matrix, and
+linkages are made of all of them: 32 MB and a second of linkage."""
+
+MANY_ITEMS, SOME_ITEMS = 50_000, 20_000
+"""Above the first number of items a search explores the second, drawn at random: tables of more do
+not stay near, and 20,000 leave every cluster of 0.1% twenty items."""
+
+STRATA, STRATUM_ITEMS = 8, 4
+"""Draws of which every cluster, however small, has this many items among those explored."""
+
+FEW_CLUSTERS, CLUSTER_TIMES = 64, 2
+"""Cap on clusters where items are many: the first number, or this multiple of those of a draw.
+Draws of fewer than the first are always held in tables, which read faster than lists there."""
+
+# ---------------------------------------------------------------------- draws that are explored
+
+SAMPLE_LABELS, FEWEST_DRAWS, MOST_DRAWS, MOST_DRAWS_NONLINEAR = 150_000, 100, 300, 500
+"""Starts explore a sample of about this many labels, within these numbers of draws. ID on Example 1
+ends 0.2% higher for one seed of four with 300 draws; VI does not for 200."""
+
+UNCERTAIN, FEW_UNCERTAIN, UNCERTAIN_SHARE = 16, 6, 32
+"""Items that cost least to move: at most the first number are ejected in a round of a descent, and
+the second where kinds of starts have met and on all draws. At least the first, and one in the
+third, are scored on all draws: in 40 posteriors of 3,000 to 10,000 draws the items that moved
+there were among the 6 least certain of the sample."""
+
+# ---------------------------------------------------------------------- starts
+
+KINDS = 3
+"""Kinds of starts that must end at the same loss for a search to be brief."""
+
+LINKED_ITEMS = 1_000
+"""Most items of the linkage that a start is cut from; of more this many are drawn. 10 ms."""
+
+ALTERNATIVES = 4
+"""Ways tried where one is needed: cuts to start from, clusters to split, pairs to merge."""
+
+JUDGES, JUDGED_LABELS = 200, 1.5e5
+"""Draws that judge which draw to start from, and labels compared for that: a millisecond."""
+
+PRICE_RATIOS = (1.7, 0.6, 2.9, 0.35)
+"""Factors of a / (2 − a) of neighbouring prices whose minimisers are starts."""
+
+SINGLETON_WORK = 2e8
+"""Work, at most, of one sweep from singletons, a fifth of a second."""
+
+# ---------------------------------------------------------------------- descent
+
+ROUNDS = 8
+"""Most alternations of cluster moves and sweeps in one descent; few need more than three."""
+
+LEADING, LEADING_NONLINEAR = 2, 6
+"""Partitions that go on: with cluster moves, with restarts, on all draws. For nonlinear losses six
+restart: crossing modes under ID and two modes under NID end 0.15% lower than with 2."""
+
+NEAR = 0.05
+"""How far above the best on the sample, relative to it, a partition is refined on all draws."""
+
+MOVED_CLUSTERS, MERGED_CLUSTERS = 400, 2_000
+"""Clusters, at most, that one round of splits takes up, and of which every pair is compared."""
+
+SEARCH_WORK, SEARCH_SWEEPS = 5e9, 50
+"""Work, some seconds, and sweeps at the draws' own number of clusters, whichever is more, after
+which a descent ends: only partitions of very many clusters get there."""
+
+SCAN_STEPS, SCAN_SWEEPS = 60, 20
+"""Steps of a descent by scans of all draws, each of many moves, and its work in sweeps."""
+
+# ---------------------------------------------------------------------- iterated local search
+
+DEFAULT_STARTS, NONLINEAR_TIMES = 64, 2
+"""Restarts in a row without a gain after which a search ends, and times as many for nonlinear
+losses. The interval and ring cases of the contest need at most 22."""
+
+RETURNS, RETURNS_NONLINEAR = 4, 16
+"""A search whose kinds of starts have met ends when the first restarts, this many, all return to
+the best partition. On the galaxies and on Example 1 nearly all do; on intervals, rings and crossing
+modes that need more of them about half do. Contest 117 (NID) is missed by 0.4% with 2."""
+
+LITTLE_WORK, MUCH_WORK = 6e6, 5e7
+"""Work of restarts without a gain after which it ends: if kinds of starts of a linear loss have
+met, and otherwise. A ring of 44 items × 37 draws is missed by 1.3% with a third of the first. Of
+154 nonlinear cases of the contest 5 are missed (by at most 0.55%) with 10⁸ in 105 s, 6 with 3 · 10⁷
+in 56 s, and 4 in 194 s with 10⁸, without a limit of the total and with tabu search in all."""
+
+TOTAL_WORK = 8.0
+"""Work of all restarts of one chain, relative to that of restarts without a gain. 1 − ARI on nearly
+separate items gains a little for a minute without it (contest 740: 68 s)."""
+
+DEEP_SHARE = 0.5
+"""Share of a nonlinear search's work in restarts that move clusters, too."""
+
+MOVED_SHARES = (0.05, 0.3)
+"""Share of the items that a perturbation moves at random."""
+
+TABU_IDLE, TABU_WORK, TABU_TENURE = 200, 6e8, (3, 10)
+"""Moves in a row without a gain and work after which a tabu search ends; moves for which an item
+that has moved is tabu, at least, drawn for each search, and at most twice as many."""
+
+# ---------------------------------------------------------------------- within constraints
+
+PARTNERS = 256
+"""Items that may come in exchange for one of a cluster that may not get smaller."""
+
+SMALL_SHARE = 0.25
+"""Share of the items, at most, in clusters that are too small, to be put elsewhere one by one."""
