@@ -31,8 +31,27 @@ def summary() -> pt.Summary:
     return pt.summarize(DRAWS, data=DATA, n_jobs=1)
 
 
+FEATURES = pt.FeatureDraws.from_partitions(DRAWS)
+
+
+@cache
+def features() -> pt.results.FeatureSummary:
+    return pt.summarize(FEATURES, path=True, n_jobs=1)
+
+
 RESULTS = {
     "Draws": lambda: DRAWS,
+    "FeatureDraws": lambda: FEATURES,
+    "FeatureSummary": features,
+    "FeatureEstimate": lambda: features().estimate,
+    "FeaturePath": lambda: features().path,
+    "FeatureBall": lambda: features().ball,
+    "FeatureBound": lambda: features().ball.upper,
+    "FeatureItemUncertainty": lambda: features().items,
+    "FeatureUncertainty": lambda: features().features,
+    "FeatureCounts": lambda: features().counts,
+    "FeatureRepresentatives": lambda: pt.representatives(FEATURES, n=2),
+    "FeatureModes": lambda: pt.modes(FEATURES),
     "EstimatesByLoss": lambda: pt.compare_losses(DRAWS, ["vi", "binder"]),
     "RunComparison": lambda: compare_runs(
         DRAWS, [str(m % 2) for m in range(len(DRAWS))], summary().labels, pt.VI()

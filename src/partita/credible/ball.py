@@ -420,6 +420,10 @@ class FeatureBall(Ball):
         """One row per allocation of each bound: bound, features, memberships, distance, mass."""
         return _bounds_frame(self, "n_features", "n_memberships")
 
+    def _lines(self) -> list[tuple[str, str]]:
+        center, radius, coverage, *bounds = super()._lines()
+        return [center, ("radius", f"{radius[1]}, coverage {coverage[1]}"), *bounds]
+
 
 def _bounds_frame(ball: Ball, *columns: str) -> pd.DataFrame:
     rows = [
