@@ -17,7 +17,7 @@ ESTIMATE = [0, 0, 1, 1]
 NAN = float("nan")
 
 WRONG = [
-    ("n_starts", lambda v: pt.estimate(DRAWS, n_starts=v), [None, 0, 2.0, "2", NAN, True]),
+    ("n_starts", lambda v: pt.estimate(DRAWS, n_starts=v), [0, 2.0, "2", NAN, True]),
     ("max_clusters", lambda v: pt.estimate(DRAWS, max_clusters=v), [0, 1.5, "3"]),
     ("time_limit", lambda v: pt.estimate(DRAWS, time_limit=v), [0, -1.0, "1", NAN]),
     ("rng", lambda v: pt.estimate(DRAWS, rng=v), [-1, 1.5, "0", True]),
