@@ -25,12 +25,17 @@ class Nonsense:
         return "<nonsense>"
 
 
+DATA = np.array([1.0, 2.0, 7.0, 8.0])
+FIT = pt.sample(DATA, kernel="empirical", draws=3, burn_in=1, chains=1, rng=0, n_jobs=1)
+
 GOOD = {
+    "fits": {"a": FIT, "b": FIT},
+    "source": FIT,
     **dict.fromkeys(("draws", "A"), DRAWS),
     "obj": ROWS,
     **dict.fromkeys(("a", "b", "labels", "estimate", "center", "reference"), LABELS),
     "candidates": LABELS,
-    "data": np.array([1.0, 2.0, 7.0, 8.0]),
+    "data": DATA,
     "memberships": np.full((2, 4, 2), 0.5),
     "partition": LABELS,
     "n_items": 4,
@@ -119,7 +124,7 @@ def made() -> dict[str, object]:
         "hasse": 4,
         "persistence": modes,
         "price_path": summary.path,
-        "replicates": pt.sample(GOOD["data"], draws=3, burn_in=1, chains=1, rng=0, n_jobs=1),
+        "replicates": FIT,
         "summary": summary,
     }
 
