@@ -26,10 +26,11 @@ class Nonsense:
 
 
 DATA = np.array([1.0, 2.0, 7.0, 8.0])
-FIT = pt.sample(DATA, kernel="empirical", draws=3, burn_in=1, chains=1, rng=0, n_jobs=1)
+FITTED = {"kernel": "empirical", "draws": 3, "burn_in": 1, "chains": 1, "rng": 0, "n_jobs": 1}
+FIT = pt.sample(DATA, **FITTED)
 
 GOOD = {
-    "fits": {"a": FIT, "b": FIT},
+    "fits": dict.fromkeys("ab", pt.sample(np.arange(12.0), **FITTED)),
     "source": FIT,
     **dict.fromkeys(("draws", "A"), DRAWS),
     "obj": ROWS,
@@ -47,7 +48,7 @@ GOOD = {
 }
 """Values that are taken where an argument has no default; a new argument adds its own."""
 
-CALLED = {("as_draws", "obj"): "draws"}
+CALLED = {("as_draws", "obj"): "draws", ("prior_sensitivity", "source"): "draws"}
 """Where the error has a better name than the signature: whoever calls has draws."""
 
 UNCHECKED = {
@@ -82,6 +83,8 @@ def test_an_error_names_the_argument(name, argument):
         and (p.default is p.empty or (p.name == "draws" and "Like" in str(p.annotation)))
     }
     given = {p: GOOD[p] for p in needed - {argument}}
+    if name == "write_features" and "draws" in given:
+        given["draws"] = pt.FeatureDraws.from_partitions(DRAWS)
     if argument == "similarity":  # in place of draws, and not for every loss
         given.pop("draws", None)
         given["loss"] = "binder"
@@ -107,6 +110,9 @@ def test_the_outer_name_wins_over_that_of_whoever_is_called():
 # ---------------------------------------------------------------------------- figures and checks
 
 
+PRIOR = pt.DirichletProcess(1.0)
+
+
 @cache
 def made() -> dict[str, object]:
     """What figures are about, each made once."""
@@ -124,6 +130,7 @@ def made() -> dict[str, object]:
         "hasse": 4,
         "persistence": modes,
         "price_path": summary.path,
+        "prior_sensitivity": pt.prior_sensitivity(DRAWS, [PRIOR], from_prior=PRIOR, n_jobs=1),
         "replicates": FIT,
         "summary": summary,
     }

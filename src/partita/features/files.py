@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from partita._files import PathLike, atomic_path, existing
+from partita._storage import clean_kind
 from partita._text import Kind
 from partita._validate import boolean, text_or_none
 from partita._validate import path as clean_path
@@ -62,6 +63,8 @@ def read_features(
     """
     file = clean_path(path, "path")
     text_or_none(var_name, "var_name")
+    if kind is not None:
+        clean_kind(kind, None)
     suffix = file.suffix.lower()
     readers = {".npz": _read_npz, ".rds": _read_r, ".rdata": _read_r, ".rda": _read_r}
     if suffix not in readers and suffix not in _SEPARATORS:
