@@ -46,7 +46,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(
-        block=8,
+        block=16,
         passes=1,
         whole=48,
         programme_work=5e7,
