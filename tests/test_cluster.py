@@ -87,6 +87,8 @@ WALK = {
 }
 
 ELSEWHERE = {
+    "compare_losses": "one estimate per loss",
+    "prior_sensitivity": "one estimate per prior",
     "write_draws": "test_files_of_draws_on_workers",
     "canonical": "labels",
     "hasse_diagram": "labels",

@@ -269,5 +269,5 @@ def test_questions_about_all_labels_fetch_them_with_a_word(client, as_if_large, 
                 ask(remote)
     monkeypatch.setattr(scan, "GATHERED_LABELS", 0)
     for rules in ({"n_clusters": 2}, {"min_size": 2}):
-        with pytest.raises(pt.errors.MemoryLimitError, match="n_clusters= or min_size= looks at"):
+        with pytest.raises(pt.errors.MemoryLimitError, match="or fewest_within= looks at"):
             pt.estimate(remote, **rules)

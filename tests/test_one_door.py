@@ -130,7 +130,15 @@ def summary() -> pt.Summary:
 @cache
 def fit() -> pt.Fit:
     return dataclasses.replace(
-        pt.sample(np.sin(np.arange(7.0)), draws=12, burn_in=1, chains=2, rng=0, n_jobs=1),
+        pt.sample(
+            np.sin(np.arange(7.0)),
+            kernel="empirical",
+            draws=12,
+            burn_in=1,
+            chains=2,
+            rng=0,
+            n_jobs=1,
+        ),
         draws=pt.Draws(MATRIX, chain=CHAIN),
         trace={"n_clusters": pt.Draws(MATRIX).n_clusters.reshape(2, 12)},
     )
@@ -147,6 +155,9 @@ def call(name: str, directory, **given):
     if name in ("estimate", "expected_loss"):
         required.append("draws")
     arguments = {}
+    if name == "prior_sensitivity":
+        prior = pt.DirichletProcess(1.0)
+        arguments = {"priors": [prior], "from_prior": prior}
     for parameter in dict.fromkeys([*required, *given]):
         if parameter in given:
             arguments[parameter] = given[parameter]

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 NOT_NEEDED = {
-    *("scipy.cluster", "scipy.linalg", "scipy.optimize", "scipy.sparse"),
+    "scipy.optimize",
     *("bokeh", "jinja2", "joblib", "matplotlib", "pandas", "rich"),
     *("partita.plots", "partita.report", "numba.np.arraymath", "numba.np.npyimpl"),
 }

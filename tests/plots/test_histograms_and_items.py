@@ -110,7 +110,7 @@ def test_draws_into_the_axes_given(summary):
 
 
 def test_refusals(summary):
-    with pytest.raises(InvalidInputError, match="expected a Summary or a CredibleBall"):
+    with pytest.raises(InvalidInputError, match="expected a summary or a credible ball"):
         pt.plots.distances(summary.draws)
     with pytest.raises(InvalidInputError, match="expected a Summary or the result of"):
         pt.plots.items(summary.draws)

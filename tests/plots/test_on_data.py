@@ -276,7 +276,7 @@ def test_refusals(plane, galaxies):
         pt.plots.estimate(summary, fit=galaxies)
     with pytest.raises(InvalidInputError, match="expected the result of"):
         pt.plots.estimate(summary, fit="fit")
-    with pytest.raises(InvalidInputError, match="expected a Summary or a CredibleBall"):
+    with pytest.raises(InvalidInputError, match="expected a summary or a credible ball"):
         pt.plots.ball(summary.estimate)
     with pytest.raises(InvalidInputError, match="expected 4 matplotlib Axes"):
         pt.plots.ball(summary, axes=[Figure().subplots()])

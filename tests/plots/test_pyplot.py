@@ -13,6 +13,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import partita as pt
+from partita.representative.runs import compare_runs
 
 VALUES = np.array([0.0, 0.2, 0.1, 5.0, 5.1, 5.3])
 LABELS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 1, 0, 2, 2, 2]])
@@ -24,7 +25,14 @@ def summary():
 
 
 SUBJECTS = {
+    **dict.fromkeys(
+        ("feature_ball", "memberships", "n_features"),
+        "pt.summarize(pt.FeatureDraws.from_partitions(summary.draws))",
+    ),
+    "by_run": "compare_runs(summary.draws, [*'ab'] * 10, summary.labels, pt.VI())",
     "clusters_curve": "pt.clusters_curve(summary.draws)",
+    "compare_losses": "pt.compare_losses(summary.draws)",
+    "prior_sensitivity": "pt.prior_sensitivity(summary.draws, [one], from_prior=one)",
     "hasse": "3",
     "persistence": "pt.modes(summary.draws)",
     "price_path": "pt.price_path(summary.draws)",
@@ -36,7 +44,9 @@ SUBJECTS = {
 
 
 def shown(name, summary):
-    return eval(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')})", {"pt": pt, "summary": summary})
+    names = {"pt": pt, "summary": summary, "compare_runs": compare_runs}
+    names["one"] = pt.DirichletProcess(1.0)
+    return eval(f"pt.plots.{name}({SUBJECTS.get(name, 'summary')})", names)
 
 
 @pytest.mark.parametrize("name", pt.plots.__all__)

@@ -152,7 +152,8 @@ def test_binder_is_measured_in_binder(draws):
 
 def test_sampler_output_brings_its_trace_and_data(draws):
     concentration = np.random.default_rng(0).random((4, 200))
-    short = pt.sample(np.sin(np.arange(24.0)), draws=1, burn_in=0, chains=1, rng=0)
+    data = np.sin(np.arange(24.0))
+    short = pt.sample(data, kernel="empirical", draws=1, burn_in=0, chains=1, rng=0)
     fit = replace(
         short,
         draws=draws,

@@ -85,7 +85,7 @@ def memberships(source: FeatureSummary | FeatureItemUncertainty, *, ax: Axes | N
     order = item_order(table.allocation, table.membership)
     cells = np.column_stack([table.membership, np.full(n_items, np.nan), table.none])[order]
     shown = min(n_items, 120)
-    axes = one_axes(ax, width=1.9 + 0.62 * (k + 1), height=1.3 + 0.17 * shown)
+    axes = one_axes(ax, width=2.6 + 0.62 * (k + 1), height=2.0 + 0.17 * shown)
     image = axes.imshow(
         cells, cmap=similarity_scale(), vmin=0.0, vmax=1.0, aspect="auto", interpolation="none"
     )

@@ -228,7 +228,8 @@ class Fit(Simulations, Predictions, Result):
         --------
         >>> import partita as pt
         >>> one, half = pt.DirichletProcess(1.0), pt.DirichletProcess(0.5)
-        >>> fit = pt.sample(pt.datasets.galaxies(), prior=one, draws=500, chains=2, rng=0)
+        >>> data = pt.datasets.galaxies()
+        >>> fit = pt.sample(data, kernel="empirical", prior=one, draws=500, chains=2, rng=0)
         >>> under_half = fit.reweighted(half)
         >>> under_half.reweighting.n_effective > 100
         True

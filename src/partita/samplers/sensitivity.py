@@ -494,7 +494,8 @@ def prior_sensitivity(
     --------
     >>> import partita as pt
     >>> one = pt.DirichletProcess(1.0)
-    >>> fit = pt.sample(pt.datasets.galaxies(), prior=one, draws=500, chains=4, rng=0)
+    >>> data = pt.datasets.galaxies()
+    >>> fit = pt.sample(data, kernel="empirical", prior=one, draws=500, chains=4, rng=0)
     >>> found = pt.prior_sensitivity(fit, [pt.DirichletProcess(0.5)])
     >>> found.priors
     ('DirichletProcess(0.5)', 'DirichletProcess(1)')
