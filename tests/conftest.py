@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 
 import pytest
@@ -47,3 +48,9 @@ def as_if_large(monkeypatch):
     from clusters import cut_small
 
     cut_small(monkeypatch)
+
+
+def pytest_configure() -> None:
+    """Ctrl-C is tested: a run in the background of a shell would inherit that it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
