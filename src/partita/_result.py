@@ -69,14 +69,6 @@ class Table(NamedTuple):
         )
 
 
-def text_table(table: Table) -> list[str]:
-    """The lines of a table on a screen, without its caption."""
-    shown = [table.columns, *table.rows]
-    widths = [max(len(row[j]) for row in shown) for j in range(len(shown[0]))]
-    lines = ("  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)) for row in shown)
-    return [line.rstrip() for line in lines]
-
-
 _SPECIAL = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},

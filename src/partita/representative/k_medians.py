@@ -151,7 +151,7 @@ Stop = Callable[[], bool]
 
 Centre = Callable[[Ints, Floats, Point, np.random.Generator, int, Stop], Point]
 """A point of locally lowest expected loss, downhill from a start: of the draws of these numbers,
-with these masses, perturbed so many times."""
+with these masses, each perturbed this number of times."""
 
 
 def centre_search(draws: AnyDraws, loss: Loss) -> Centre:

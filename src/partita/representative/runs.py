@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._imports import require
-from partita._result import Page, Result, Table, text_table
+from partita._result import Page, Result, Table
 from partita._text import counted, in_unit, with_unit
 from partita.draws import Draws
 from partita.errors import InvalidInputError
@@ -78,7 +78,6 @@ class RunComparison(Result):
             text += f" and {apart} from each other"
         return f"{text}."
 
-    @property
     def table(self) -> Table:
         """One row per group."""
         rows = tuple(
@@ -104,13 +103,13 @@ class RunComparison(Result):
         return frame
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self.table), self.sentence])
+        return f"{self.table().text()}\n{self.sentence}"
 
     def __repr__(self) -> str:
         return f"<RunComparison: {self.sentence}>"
 
     def _page(self) -> Page:
-        return Page("Runs by group", tables=[self.table], notes=[self.sentence])
+        return Page("Runs by group", tables=[self.table()], notes=[self.sentence])
 
 
 def compare_runs(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from partita.samplers.fit import Fit
+    from partita.search.result import PointEstimate
 
 MIN_EFFECTIVE = 100.0
 """Effective draws below which draws are not reweighted."""
@@ -332,6 +333,8 @@ class PriorSensitivity(Result):
     def sentence(self) -> str:
         """What to write: over which priors the reported clusters are the estimate."""
         k = int(self.estimate.max()) + 1
+        if not self.same[self.own]:
+            return self._not_the_estimate(k)
         subject = f"The {k:,} clusters are" if k > 1 else "One cluster is"
         on_scale = np.flatnonzero(np.isfinite(self.scale)).tolist()
         others = np.flatnonzero(~np.isfinite(self.scale)).tolist()
@@ -368,6 +371,17 @@ class PriorSensitivity(Result):
         if beyond:
             said += f". The draws say too little about {in_list(beyond)}: run anew"
         return f"{said}."
+
+    def _not_the_estimate(self, k: int) -> str:
+        """What to say of a partition that is not the estimate under the draws' own prior."""
+        there = counted(int(self.n_clusters[self.own]), "cluster")
+        said = (
+            f"The {counted(k, 'cluster')} asked about are not the estimate under "
+            f"{self.priors[self.own]}, which has {there}{self._away(self.own)}"
+        )
+        agreeing = [self.priors[m] for m in np.flatnonzero(self.same).tolist()]
+        where = f"under {in_list(agreeing)} they are" if agreeing else "nor under any other tried"
+        return f"{said}; {where}."
 
     def _away(self, at: int) -> str:
         """How far an estimate is from the reported one, and whether that is more than noise."""
@@ -504,25 +518,32 @@ def prior_sensitivity(
     chosen, level = as_loss(loss), clean_prob(prob)
     if estimate is None:
         found = estimate_of(draws, loss=chosen, bound=None, rng=rng, n_jobs=n_jobs, progress=False)
-        reported = found.labels
+        reported, known = found.labels, True
     else:
-        reported = draws.clean(estimate, "estimate")
+        reported, known = draws.clean(estimate, "estimate"), False
     grid = _Grid(draws, own)
     if priors is None:
         grid.fill(_STEPS)
     else:
         for prior in _clean_priors(priors):
             grid.add(prior)
-    return _over(grid, reported, chosen, level, rng, n_jobs)
+    return _over(grid, reported, known, chosen, level, rng, n_jobs)
 
 
-def brief_sensitivity(
-    fit: Fit, reported: Labels, loss: Loss, prob: float, rng: Rng | None, n_jobs: int | None
+def sensitivity_of_fit(
+    fit: Fit,
+    found: PointEstimate,
+    *,
+    brief: bool,
+    prob: float,
+    rng: Rng | None,
+    n_jobs: int | None,
 ) -> PriorSensitivity:
-    """As ``prior_sensitivity``, with the concentration halved and doubled once."""
+    """As ``prior_sensitivity`` around an estimate; in brief with one step to either side."""
     grid = _Grid(fit.draws, fit.prior)
-    grid.fill(1)
-    return _over(grid, reported, loss, prob, rng, n_jobs)
+    grid.fill(1 if brief else _STEPS)
+    known = not found.constraints and found.method == "auto"
+    return _over(grid, found.labels, known, found.loss, prob, rng, n_jobs)
 
 
 def is_quick(prior: PartitionPrior) -> bool:
@@ -536,15 +557,25 @@ def is_quick(prior: PartitionPrior) -> bool:
 
 
 def _over(
-    grid: _Grid, reported: Labels, loss: Loss, prob: float, rng: Rng | None, n_jobs: int | None
+    grid: _Grid,
+    reported: Labels,
+    known: bool,
+    loss: Loss,
+    prob: float,
+    rng: Rng | None,
+    n_jobs: int | None,
 ) -> PriorSensitivity:
-    """What is reported under each prior of a grid."""
+    """The estimate under each prior of a grid; under its own it may be known to be the reported."""
     metric = loss if loss.is_metric else VI()
     reported = np.asarray(reported, np.int32)
     entries, own = grid.ordered()
     search: dict[str, Any] = {"loss": loss, "bound": None, "rng": rng, "n_jobs": n_jobs}
+    search["progress"] = False
     rows = [
-        _under(found, reported, metric, prob, None if m == own else {**search, "progress": False})
+        {
+            **_under(found, reported, metric, prob, None if known and m == own else search),
+            **_of_weights(found, is_own=m == own),
+        }
         for m, (_, found) in enumerate(entries)
     ]
     columns: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -728,7 +759,6 @@ def _under(
     ball = credible_ball(posterior, labels, prob=prob, loss=metric, n_jobs=n_jobs)
     k = draws.n_clusters.astype(np.float64)
     more = posterior.distances(metric, reported) - posterior.distances(metric, labels)
-    record = draws.reweighting if search is not None else None
     return {
         "labels": np.asarray(labels, np.int32),
         "n_clusters": int(labels.max()) + 1,
@@ -740,9 +770,19 @@ def _under(
         "radius": ball.radius,
         "jaccard": _jaccards(reported, labels),
         "n_effective": draws.n_effective,
-        "ess": _effective(draws, draws.probabilities) if record is None else record.ess,
-        "log_evidence_ratio": 0.0 if record is None else record.log_evidence_ratio,
-        "log_evidence_ratio_mcse": 0.0 if record is None else record.log_evidence_ratio_mcse,
+    }
+
+
+def _of_weights(draws: Draws, *, is_own: bool) -> dict[str, float]:
+    """Effective draws, and the ratio of evidences to the draws' own prior."""
+    record = None if is_own else draws.reweighting
+    if record is None:
+        ess = _effective(draws, draws.probabilities)
+        return {"ess": ess, "log_evidence_ratio": 0.0, "log_evidence_ratio_mcse": 0.0}
+    return {
+        "ess": record.ess,
+        "log_evidence_ratio": record.log_evidence_ratio,
+        "log_evidence_ratio_mcse": record.log_evidence_ratio_mcse,
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._imports import require
-from partita._result import Page, Result, Table, latex_table, text_table
+from partita._result import Page, Result, Table, latex_table
 from partita._text import counted, in_list, of_sizes
 from partita._validate import Rng, seconds
 from partita.errors import InvalidInputError
@@ -89,7 +89,6 @@ class EstimatesByLoss(Result):
             f"{self.distances[far]:.3g} bits."
         )
 
-    @property
     def table(self) -> Table:
         """One row per estimate: its clusters and its expected loss under each loss."""
         rows = tuple(
@@ -123,16 +122,18 @@ class EstimatesByLoss(Result):
 
     def to_latex(self) -> str:
         """The table for a paper; needs the package ``booktabs``."""
-        return latex_table(self.table._replace(caption=self.sentence))
+        return latex_table(self.table()._replace(caption=self.sentence))
 
     def __str__(self) -> str:
-        return "\n".join([*text_table(self.table), self.sentence])
+        return f"{self.table().text()}\n{self.sentence}"
 
     def __repr__(self) -> str:
         return f"<EstimatesByLoss: {self.sentence}>"
 
     def _page(self) -> Page:
-        return Page("Estimates under different losses", tables=[self.table], notes=[self.sentence])
+        return Page(
+            "Estimates under different losses", tables=[self.table()], notes=[self.sentence]
+        )
 
 
 def compare_losses(
@@ -184,9 +185,9 @@ def compare_losses(
     --------
     >>> import partita as pt
     >>> print(pt.compare_losses([[0, 0, 1, 2], [0, 0, 1, 1], [0, 1, 2, 2]], ["vi", "binder"]))
-    Estimate  Clusters  Sizes  Expected VI   Expected Binder
-    VI        2         2, 2   0.3333        0.08333 (+0%)
-    Binder    2         2, 2   0.3333 (+0%)  0.08333
+    Estimate  Clusters  Sizes   Expected VI  Expected Binder
+    VI               2   2, 2        0.3333    0.08333 (+0%)
+    Binder           2   2, 2  0.3333 (+0%)          0.08333
     Both losses have the same estimate, of 2 clusters.
     """
     if isinstance(losses, (str, Loss)) or not isinstance(losses, Sequence) or len(losses) < 2:

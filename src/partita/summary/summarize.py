@@ -400,12 +400,9 @@ def _wants_priors(
 def _other_priors(
     fit: Fit, found: PointEstimate, prob: float, whole: bool, rng: Rng | None, n_jobs: int | None
 ) -> PriorSensitivity:
-    from partita.samplers.sensitivity import brief_sensitivity, prior_sensitivity
+    from partita.samplers.sensitivity import sensitivity_of_fit
 
-    if whole:
-        options: dict[str, Any] = {"loss": found.loss, "prob": prob, "rng": rng, "n_jobs": n_jobs}
-        return prior_sensitivity(fit, estimate=found.labels, **options)
-    return brief_sensitivity(fit, found.labels, found.loss, prob, rng, n_jobs)
+    return sensitivity_of_fit(fit, found, brief=not whole, prob=prob, rng=rng, n_jobs=n_jobs)
 
 
 class _Parts:
