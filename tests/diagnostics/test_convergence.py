@@ -227,18 +227,29 @@ def test_short_chains_that_agree_are_not_accused(shape):
         assert not any(about(found, w) for w in ("not mixed", "begin elsewhere", "between modes"))
 
 
+def slow_chains(length: int, renewed: float, seed: int) -> np.ndarray:
+    """Four chains of one law: 24 items in three clusters, each renewed in a share of the draws."""
+    rng, shape = np.random.default_rng(seed), (4, length, 24)
+    fresh = np.where(rng.random(shape) < 0.3, rng.integers(0, 3, shape), np.repeat([0, 1, 2], 8))
+    renews = rng.random(shape) < renewed
+    renews[:, 0] = True
+    last = np.maximum.accumulate(np.where(renews, np.arange(length)[:, None], 0), axis=1)
+    return np.take_along_axis(fresh, last, axis=1)
+
+
 def test_autocorrelation_is_no_disagreement_and_stuck_chains_are():
-    truth = np.repeat([0, 1, 2], 8)
     for seed in range(4):
-        rng = np.random.default_rng(seed)
-        fresh = np.where(rng.random((4, 800, 24)) < 0.3, rng.integers(0, 3, (4, 800, 24)), truth)
-        renews = rng.random(fresh.shape) < 0.2
-        renews[:, 0] = True
-        last = np.maximum.accumulate(np.where(renews, np.arange(800)[:, None], 0), axis=1)
-        chains = np.take_along_axis(fresh, last, axis=1)
+        chains = slow_chains(800, 0.2, seed)
         assert not pt.diagnose(pt.as_draws(chains)).chains_disagree
         chains[3, :, 20:] = 0  # one chain keeps four items elsewhere
         assert pt.diagnose(pt.as_draws(chains)).chains_disagree
+
+
+def test_chains_of_few_effective_draws_are_not_said_to_differ_beyond_their_error():
+    """About three effective draws a chain: their Monte Carlo error is not known."""
+    found = [pt.diagnose(pt.as_draws(slow_chains(200, 0.03, seed))) for seed in range(12)]
+    assert not any(about(each, "more than Monte Carlo error") for each in found)
+    assert all(about(each, "effective draws") for each in found)
 
 
 def test_the_largest_of_several_rhats_is_judged_as_such():

@@ -181,7 +181,7 @@ def agreement_of(
     times = _times_of_pairs(series, chain_rows(draws))
     own = np.maximum(noise[worst], times * binomial[worst])
     # The fewer effective draws there are, the less is known of the autocorrelation itself.
-    unsure = 1.0 + 20.0 * n_chains * inflation / draws.n_draws
+    unsure = (1.0 + 10.0 * n_chains * inflation / draws.n_draws) ** 2
     rows = spread_out(np.arange(draws.n_draws), 16 * n_chains)
     centred = draws.together(rows, first, second) - together[chain[rows]]
     freedom = n_chains - 1.0

@@ -108,6 +108,10 @@ MAX_MOVED = 0.1
 MAX_PAIR_EXCESS = 0.1
 """Standard deviation of one pair's probability over chains, beyond Monte Carlo error."""
 
+FEW = 25.0
+"""Effective draws of a chain, as estimated within it, below which its Monte Carlo error is not known:
+of chains of three the estimate was 10 to 20 (200 draws, 3% of the items renewed in each)."""
+
 PROSE = {
     "n_clusters": "the number of clusters",
     "entropy": "the entropy",
@@ -132,11 +136,15 @@ def warnings_for(
     rhat: Floats,
     by_chance: Floats,
     agreement: ChainAgreement | None,
+    inflation: float,
     drifted: Drift,
     start: Start | None,
     draws: AnyDraws,
 ) -> tuple[str, ...]:
-    """Sentences that say what is wrong and what to do."""
+    """Sentences that say what is wrong and what to do.
+
+    Within a chain, ``inflation`` draws are worth an independent one.
+    """
     texts = []
     pairs, change = "pair probabilities", "items change clusters"
     if draws.part_name == "feature":
@@ -162,11 +170,14 @@ def warnings_for(
             f"({MIN_ESS:.0f} wanted). {advice}"
         )
     if agreement is not None and disagree(agreement):
+        each = draws.n_draws / draws.n_chains / inflation
+        beyond = "more than Monte Carlo error explains"
+        if each < FEW:
+            beyond = f"but with about {each:.0f} effective draws each they may only be slow"
         texts.append(
             f"The chains disagree on which items belong together: {pairs} differ by "
             f"{agreement.average_sd:.2f} on average and up to {agreement.maximal_sd:.2f} (standard "
-            "deviations), more than Monte Carlo error explains. representatives(draws) shows the "
-            "answers they hold"
+            f"deviations), {beyond}. representatives(draws) shows the answers they hold"
             # Of a fit there are data to predict.
             + (
                 ", and fit.stack_chains() weighs chains by how well they predict; log_posterior "
@@ -500,7 +511,7 @@ def diagnose_values(
     if compared is not draws:
         mean = np.array([column.mean() for column in values.values()])
         sd = np.array([column.std(ddof=1) for column in values.values()])
-    agreement, start = None, None
+    agreement, start, inflation = None, None, 1.0
     drifted = Drift(*[float("nan")] * 3)
     if not weighted:
         pairs = count_pairs(compared, MAX_PAIRS, rng, n_jobs)
@@ -530,6 +541,7 @@ def diagnose_values(
             rhat=rhat,
             by_chance=by_chance,
             agreement=agreement,
+            inflation=inflation,
             drifted=drifted,
             start=start,
             draws=compared,
