@@ -67,7 +67,7 @@ def test_the_screen_and_the_sentence(summary):
     refuse(summary.sentence)
     assert summary.sentence.startswith("95% of the runs lie within ")
     assert "the runs inside this ball have" in summary.sentence
-    assert str(summary).startswith("60 runs of 12 items")
+    assert str(summary).startswith("Estimate from 60 runs of 12 items: 3 clusters")
     assert "For your paper: " in str(summary)
     refuse(summary.details())
 

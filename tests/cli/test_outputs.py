@@ -141,6 +141,6 @@ def test_colours_come_from_what_a_line_is(capsys, monkeypatch):
     )  # click strips for no terminal
     show.show_summary(summary)
     coloured = capsys.readouterr().out
-    assert "\x1b[36m\x1b[1mEstimate:\x1b[0m" in coloured
+    assert "\x1b[36m\x1b[1mEstimate from 12 draws of 5 items:\x1b[0m" in coloured
     assert "\x1b[33m  ! " in coloured
     assert show.click.unstyle(coloured) == screen(summary) + "\n"

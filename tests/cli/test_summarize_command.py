@@ -161,7 +161,7 @@ def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
     before = signal.getsignal(signal.SIGINT)
     result = partita("summarize", "draws.csv", "--out", "results")
     assert result.exit_code == 130
-    assert "Estimate: 3 clusters" in result.stdout
+    assert "Estimate from 300 draws of 15 items: 3 clusters" in result.stdout
     assert (place / "results" / "labels.csv").exists()
     assert signal.getsignal(signal.SIGINT) is before
 

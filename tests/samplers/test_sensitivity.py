@@ -113,7 +113,8 @@ def test_shown_everywhere_and_stored(fit, found, tmp_path):
     summary = pt.summarize(small, rng=0)
     assert summary.sensitivity is not None  # cheap enough to be there without request
     assert np.isin([0.5, 1.0, 2.0], summary.sensitivity.scale).sum() >= 2
-    said = " ".join(str(summary).split())
+    assert "Another prior: " in str(summary)
+    said = " ".join(summary.details().split())
     assert f"Another prior: {summary.sensitivity.sentence}" in said
     assert summary.to_dict()["sensitivity"]["sentence"] == summary.sensitivity.sentence
     assert "sensitivity" in summary.tables()

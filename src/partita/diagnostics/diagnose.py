@@ -109,7 +109,7 @@ MAX_PAIR_EXCESS = 0.1
 """Standard deviation of one pair's probability over chains, beyond Monte Carlo error."""
 
 FEW = 25.0
-"""Effective draws of a chain, as estimated within it, below which its Monte Carlo error is not known:
+"""Effective draws of a chain, estimated within it, below which its Monte Carlo error is not known:
 of chains of three the estimate was 10 to 20 (200 draws, 3% of the items renewed in each)."""
 
 PROSE = {

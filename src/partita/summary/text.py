@@ -26,13 +26,15 @@ from partita._text import (
 from partita.draws import Draws
 from partita.scan import is_remote
 from partita.search.clusters_curve import NEAR
-from partita.search.result import constraints_of
+from partita.search.result import constraints_of, found_by, limit_in_words
 from partita.summary.result import LATE
 from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
     from partita.draws import AnyDraws
     from partita.kernels.arrays import Ints
+    from partita.samplers.sensitivity import PriorSensitivity
+    from partita.search.result import PointEstimate
     from partita.summary.features import FeatureSummary
     from partita.summary.result import Summary
 
@@ -46,8 +48,6 @@ _LISTED = 5
 """Undecided items that are named."""
 _LOOKED = 5_000_000_000
 """Cells of draws that a count of undecided items may look at."""
-_UNCERTAIN = 2
-"""Items named as least certain."""
 _IN_DETAIL = (
     *("bounds", "clusters", "items", "comparison", "curve", "path", "sensitivity"),
     "diagnostics",
@@ -102,36 +102,73 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
     """What a summary says in brief: each statement with what it is about."""
     found, ball, said = summary.estimate, summary.ball, words(summary.draws.kind)
     loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-    ties = ""
-    if len(found.ties):
-        ties = f"; {counted(len(found.ties), 'other partition')} at the same loss"
     error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
     radius = in_unit(brief(ball.radius) + error, ball.loss.unit)
     metric = ""
     if ball.loss != summary.loss:
         metric = f" of {ball.loss.title} ({summary.loss.title} is not a metric)"
+    best = f" (the best{constraints_of(found)})" if found.constraints else ""
     told = [
-        (
-            "Estimate",
-            f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{constraints_of(found)}",
-        ),
-        ("How good", f"{said.expected} {found.loss.title} {loss}, {found.proof}{ties}"),
-        (
-            "How many clusters",
-            _in_draws(summary) + _next_best(summary) + _fewest(summary) + _prices(summary),
-        ),
+        ("Estimate", f"{counted(found.n_clusters, 'cluster')} of {_sizes(summary)}{best}"),
+        (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {_how_good(found)}"),
+        ("How many clusters", _how_many_in_brief(summary)),
         (
             f"{percent(ball.prob)} {said.ball}",
-            f"radius {radius}{metric}; the {said.draws} inside have {_inside(summary)}",
+            f"radius {radius}{metric}; {said.draws} inside have {_inside(summary)}",
         ),
     ]
-    if summary.sensitivity is not None:
-        told.append(("Another prior", summary.sensitivity.sentence))
     if "items" not in _late(summary):
         told.append(("Least certain", _least_certain(summary, first)))
-    if summary.diagnostics.names and summary.diagnostics.ok:
-        told.append(("Convergence", f"nothing to warn about ({convergence(summary)})"))
+    if summary.sensitivity is not None:
+        told.append(("Another prior", _other_priors(summary.sensitivity)))
     return told
+
+
+def _how_good(found: PointEstimate) -> str:
+    """What is proven of an estimate, how it was searched for, and whether others are as good."""
+    text = limit_in_words(found)
+    if not found.is_proven_optimal:
+        text += f"; {found_by(found)} found none better"
+    if len(found.ties):
+        text += f"; {counted(len(found.ties), 'other partition')} at the same loss"
+    return text
+
+
+def _how_many_in_brief(summary: Summary) -> str:
+    """How often the draws have the estimate's number and others, and what the next best costs."""
+    counts, said, k = summary.counts, words(summary.draws.kind), summary.n_clusters
+    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
+    if len(found) == 1 and k in found:
+        text = f"{k:,} in all {said.draws}"
+    else:
+        text = (
+            f"{k:,} in {share(found[k])} {said.of_all}"
+            if k in found
+            else f"{k:,} in no {said.draw}"
+        )
+        if counts.mode != k:
+            text += f", {counts.mode:,} in {share(found[counts.mode])} (most frequent)"
+        low, high = counts.interval(summary.prob)
+        if low < high:
+            text += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
+    return f"{text}{_next_best(summary)}.{_fewest(summary)}{_prices(summary)}"
+
+
+def _other_priors(found: PriorSensitivity) -> str:
+    """Under how many other priors the estimate is the same, and how far away it can be."""
+    if not found.same[found.own]:
+        return found.sentence
+    others = np.delete(np.arange(len(found.priors)), found.own)
+    away = others[~found.same[others]]
+    same = f"{others.size - away.size} of {others.size}" if away.size else f"all {others.size}"
+    text = f"the same estimate under {same} others tried"
+    if away.size:
+        m = away[np.argmax(found.distance[away])]
+        far = in_unit(brief(float(found.distance[m])), found.loss.unit)
+        text += f", at most {far} away ({counted(int(found.n_clusters[m]), 'cluster')})"
+    if found.refused:
+        text += f"; the draws say too little about {len(found.refused)} more"
+    return text
 
 
 def warnings_of(summary: Summary | FeatureSummary) -> list[str]:
@@ -139,9 +176,12 @@ def warnings_of(summary: Summary | FeatureSummary) -> list[str]:
     search = summary.estimate.search
     found = [*search.limits]
     if search.interrupted:
-        found.append("the search was cut short; this is the best so far")
+        found.append("The search was cut short: this is the best so far. Allow it more time.")
     if summary.missing:
-        found.append(f"not made, for want of time or memory: {in_list(summary.missing)}")
+        found.append(
+            f"Not made, for lack of time or memory: {in_list(summary.missing)}. Allow more, or use "
+            "fewer draws."
+        )
     return [*found, *summary.diagnostics.warnings]
 
 
@@ -198,11 +238,9 @@ def _next_best(summary: Summary) -> str:
         return ""
     j = others[np.argmin(curve.excess[others])]
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
-    uncertain = f" (standard error {short(error)}%)" if np.isfinite(error) else ""
-    return (
-        f" With {counted(int(curve.k[j]), 'cluster')}, the {words(summary.draws.kind).expected} "
-        f"loss of the best clustering found is {short(float(curve.percent[j]))}% higher{uncertain}."
-    )
+    uncertain = f" ± {short(error)}" if np.isfinite(error) else ""
+    more = f"{short(float(curve.percent[j]))}{uncertain}%"
+    return f"; the best found with {curve.k[j]:,} has a {more} higher loss"
 
 
 def _fewest(summary: Summary) -> str:
@@ -251,9 +289,8 @@ def _prices(summary: Summary) -> str:
 def _least_certain(summary: Summary, first: int) -> str:
     table, said = summary.items, words(summary.draws.kind)
     parts = []
-    for i in table.order[:_UNCERTAIN].tolist():
-        if table.probability[i] >= 1.0:
-            break
+    i = int(table.order[0])
+    if table.probability[i] < 1.0:
         name = clip(item_name(summary, i, first), 24)
         called = f"item {name}" if summary.draws.item_names is None else name
         own, other = table.labels[i] + first, table.other[i]
@@ -264,7 +301,7 @@ def _least_certain(summary: Summary, first: int) -> str:
     number = f"{certain:,} of {counted(table.labels.size, 'item')}" if certain else "no item"
     stay = "stay in their" if certain > 1 else "stays in its"
     rest = f"{number} {stay} cluster {said.holding.format('0.9 or more')}"
-    return f"{', '.join(parts)}; {rest}" if parts else rest
+    return "; ".join([*parts, rest])
 
 
 def convergence(summary: Summary | FeatureSummary) -> str:
@@ -314,8 +351,9 @@ def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> lis
     width = max(width, _NARROWEST)
     if summary.diagnostics.chains_disagree:
         return _disagreement(summary, width)
-    lines = wrapped("", origin(summary), width)
-    for label, text in statements(summary, first):
+    (label, text), *others = statements(summary, first)
+    lines = wrapped(f"{label} from {origin(summary)}: ", text, width)
+    for label, text in others:
         lines += wrapped(f"{label}: ", text, width)
     for warning in warnings_of(summary):
         lines += wrapped(WARNS, warning, width)
@@ -323,14 +361,16 @@ def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> lis
     return lines
 
 
+_DISAGREE = "The chains disagree on which items belong together: no answer yet."
+_INSTEAD = "Run longer; print(summary.details()) shows what the chains hold."
+
+
 def _disagreement(summary: Summary, width: int) -> list[Line]:
     """Of chains that disagree there is no answer yet: what is wrong, and where to look."""
-    agreement = summary.diagnostics.agreement
-    by = "" if agreement is None else f" (pair probabilities differ by {agreement.average_sd:.2f})"
     return [
         *wrapped("", origin(summary), width),
-        *wrapped(WARNS, f"The chains disagree{by}: there is no answer to report yet.", width),
-        *wrapped("  ", "Run longer. What they hold: print(summary.details()).", width),
+        *wrapped(WARNS, _DISAGREE, width),
+        *wrapped("    ", _INSTEAD, width),
     ]
 
 
@@ -339,12 +379,14 @@ def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> li
     width = max(width, _NARROWEST)
     lines = wrapped("", f"{origin(summary)}; partita {summary.versions['partita']}", width)
     lines.append(Line("=" * width, "rule"))
+    full = {"How many clusters": how_many(summary) + _duration(summary)}
+    if summary.sensitivity is not None:
+        full["Another prior"] = summary.sensitivity.sentence
     for label, text in statements(summary, first):
-        full = how_many(summary) + _duration(summary) if label == "How many clusters" else text
-        lines += wrapped(f"{label}: ", full, width)
+        lines += wrapped(f"{label}: ", full.get(label, text), width)
     if summary.core is not None:
         lines += wrapped("Core: ", summary.core.sentence, width)
-    if summary.diagnostics.names and not summary.diagnostics.ok:
+    if summary.diagnostics.names:
         lines += wrapped("Convergence: ", convergence(summary), width)
     for warning in warnings_of(summary):
         lines += wrapped(WARNS, warning, width)
@@ -397,9 +439,7 @@ def table_lines(table: Table, width: int) -> list[Line]:
 def wrapped(lead: str, text: str, width: int) -> list[Line]:
     """A paragraph as lines, with what it begins with."""
     indent = " " * len(lead) if lead.startswith(" ") else "  "
-    lines = textwrap.wrap(
-        text, width, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False
-    )
+    lines = textwrap.wrap(lead + text, width, subsequent_indent=indent, break_on_hyphens=False)
     if lead == WARNS:
         return [Line(line, "warning") for line in lines]
     said = 0 if lead.startswith(" ") else len(lead.rstrip())
@@ -411,11 +451,10 @@ def wrapped(lead: str, text: str, width: int) -> list[Line]:
 
 def card(summary: Summary, picture: str | None) -> str:
     """The same as a small page, with the similarity as a picture."""
-    warned = "".join(map(html.warning, warnings_of(summary)))
     title = html.title(f"Clustering: {origin(summary)}")
     if summary.diagnostics.chains_disagree:
-        told = "".join(html.note(line.text.strip()) for line in _disagreement(summary, 200)[1:])
-        return title + warned + told
+        return title + html.warning(_DISAGREE) + html.note(_INSTEAD)
+    warned = "".join(map(html.warning, warnings_of(summary)))
     lead, text = lead_of(summary), escape(sentence(summary))
     written = f"<div style='{_SENTENCE}'>{lead}: {text}</div>"
     image = "" if picture is None else f"<img style='{_PICTURE}' alt='similarity' src='{picture}'>"
