@@ -45,6 +45,21 @@ def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):
     assert json.loads((out / "summary.json").read_text())["item_names"] == NAMES
 
 
+def test_chains_of_many_rows_are_short_unless_told_otherwise(
+    place, partita, without_report, monkeypatch
+):
+    monkeypatch.setattr("partita.cli.fit._ROW_VISITS", 60 * len(NAMES))
+    told = ("fit", "data.csv", "--columns", "x", "--chains", 2, "--out")
+    result = partita(*told, "a")
+    assert result.exit_code == 0, result.stderr
+    assert "each chain keeps 40 draws after 20 iterations of burn-in" in result.stderr
+    fit = pt.Fit.load(place / "a" / "fit.npz")
+    assert (fit.settings.draws, fit.settings.burn_in) == (40, 20)
+    result = partita(*told, "b", "--draws", 70)
+    assert (result.exit_code, "each chain keeps" in result.stderr) == (0, False)
+    assert pt.Fit.load(place / "b" / "fit.npz").settings.draws == 70
+
+
 def test_standard_input_and_json(place, partita, without_report):
     text = (place / "data.csv").read_text()
     result = partita("fit", "-", "--columns", "x", *SHORT, "--json", "--out", "f", stdin=text)

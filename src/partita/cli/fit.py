@@ -22,6 +22,7 @@ from partita.cli.options import (
     seed_option,
     summary_options,
     value_option,
+    was_given,
     whole_option,
 )
 from partita.cli.outputs import (
@@ -81,6 +82,9 @@ PRIOR_OPTIONS = {
 """Options of priors, and the priors that have them."""
 _RUN_OPTIONS = ("draws", "burn_in", "thin", "chains", "sampler", "checkpoint_every")
 DRAWS, BURN_IN, CHAINS = 2_500, 1_000, 4
+_ROW_VISITS, _FEWEST_ITERATIONS = 60_000_000, 60
+"""Rows times iterations of a chain, at most, unless told otherwise, and its fewest iterations.
+Chains of many rows start from a chain on a sample, so that few iterations of all rows do."""
 DATA_SEED = 1
 _LIBRARIES = {"figures": "matplotlib", "the report": "bokeh"}
 """What each kind of picture needs."""
@@ -152,9 +156,14 @@ Examples:
     is_flag=True,
     help="Say over which priors the estimate stays, from the same draws. Default: where cheap.",
 )
-@whole_option("--draws", help="Draws to keep from each chain.", default=2_000)
 @whole_option(
-    "--burn-in", help="Iterations of each chain before the first draw.", least=0, default=1_000
+    "--draws", help="Draws to keep from each chain; fewer above 20,000 rows.", default=2_000
+)
+@whole_option(
+    "--burn-in",
+    help="Iterations of each chain before the first draw; fewer above 20,000 rows.",
+    least=0,
+    default=1_000,
 )
 @whole_option("--chains", help="Chains.", default=4)
 @whole_option("--thin", help="Keep every N-th iteration.", default=1)
@@ -250,6 +259,7 @@ def fit(
             for note in understood.table.notes:
                 say(note)
             return
+        run |= _shorter(understood.table.n_rows)
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         run["engine"] = client
         made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
@@ -284,6 +294,19 @@ def fit(
     say(f"wrote {', '.join(filter(None, (out, report)))}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _shorter(n_rows: int) -> dict[str, int]:
+    """Fewer draws and less burn-in for many rows, where neither was given; says so."""
+    iterations = max(_FEWEST_ITERATIONS, _ROW_VISITS // n_rows)
+    if iterations >= 3_000 or any(map(was_given, ("draws", "burn_in", "thin", "resume"))):
+        return {}
+    burn_in = iterations // 3
+    say(
+        f"{n_rows:,} rows: each chain keeps {iterations - burn_in:,} draws after {burn_in:,} "
+        "iterations of burn-in. --draws and --burn-in ask for more."
+    )
+    return {"draws": iterations - burn_in, "burn_in": burn_in}
 
 
 def _compared_names(compare: str | None, kernel: str, settings: tuple[str, ...]) -> tuple[str, ...]:

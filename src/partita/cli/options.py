@@ -15,6 +15,12 @@ from partita.losses.names import LOSSES
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def was_given(option: str) -> bool:
+    """Whether the user gave this option of the command."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not None and source.name != "DEFAULT"
+
+
 class LibraryName(click.ParamType):  # type: ignore[type-arg]
     """A name of one of the library's registries, loaded when help or a value asks for it."""
 

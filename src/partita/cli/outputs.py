@@ -7,7 +7,6 @@ exists is replaced only with ``--force``, and never where the command reads it.
 from __future__ import annotations
 
 import csv
-import json
 import os
 import shutil
 import sys
@@ -91,9 +90,9 @@ def show_either(text: str, document: dict[str, Any], *, as_json: bool) -> None:
     if not as_json:
         show(text)
         return
-    from partita._result import plain
+    from partita._result import json_text, plain
 
-    click.echo(json.dumps(plain(document), indent=1, ensure_ascii=False))
+    click.echo(json_text(plain(document)))
 
 
 def wrapped(columns: int, *lines: str) -> str:
@@ -226,6 +225,8 @@ def check_libraries(report: str | None, figures: str | None) -> None:
 
 # ---------------------------------------------------------------- what is written
 
+_BLOCK = 50_000
+"""Rows of a table that are made at a time."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that a spreadsheet would run."""
 
@@ -237,11 +238,12 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
     as spreadsheets advise; ``PARTITA_RAW_CSV=1`` in the environment writes it as
     it is.
     """
-    guard = not os.environ.get("PARTITA_RAW_CSV")
+    _write_rows(path, map(_guarded, chain([header], rows)))
+
+
+def _write_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        for row in chain([header], rows):
-            writer.writerow([_guarded(cell) for cell in row] if guard else row)
+        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 def write_table_to(
@@ -253,8 +255,10 @@ def write_table_to(
     say(f"wrote {out}")
 
 
-def _guarded(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+def _guarded(cells: Sequence[Any]) -> Sequence[Any]:
+    if os.environ.get("PARTITA_RAW_CSV"):
+        return cells
+    return [f"'{c}" if isinstance(c, str) and c.startswith(_FORMULA) else c for c in cells]
 
 
 def write_summary(
@@ -316,13 +320,22 @@ def _write_bounds(
 def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_based: bool) -> None:
     items = summary.items
     fields = ("labels", "probability", "other", "contribution", "share")
-    columns = [
-        numbered(getattr(items, field), one_based and field in ("labels", "other"))
-        for field in fields
-    ]
     placement = [f"placement.{k + one_based}" for k in range(items.placement.shape[1] - 1)]
     header = ("item", "cluster", *fields[1:], *placement, "placement.none")
-    write_table(path, header, zip(names, *columns, *items.placement.T.tolist(), strict=True))
+
+    names = _guarded(names)
+
+    def rows() -> Iterator[Sequence[Any]]:
+        yield header
+        for start in range(0, len(names), _BLOCK):  # as lists numbers take four times the room
+            part = slice(start, start + _BLOCK)
+            columns = [
+                numbered(getattr(items, field)[part], one_based and field in ("labels", "other"))
+                for field in fields
+            ]
+            yield from zip(names[part], *columns, *items.placement[part].T.tolist(), strict=True)
+
+    _write_rows(path, rows())  # in which only names are text
 
 
 def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:

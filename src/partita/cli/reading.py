@@ -426,7 +426,7 @@ class Understood:
         lines += [(name, role, "", "", "") for name, role in self.others]
         for position, name in enumerate(self.table.names):
             part, column = _part(kernel, position)
-            missing = sum(_is_missing(self.table.columns[position]))
+            missing = int(_is_missing(self.table.columns[position]).sum())
             role = role_of(part, self.table.columns[position])
             lines.append((name, role, part.kind, prior_of(part, column), str(missing or "")))
         widths = [max(len(line[c]) for line in lines) for c in range(5)]
@@ -507,6 +507,8 @@ def _retyped(table: Table, source: str, categories: list[str], dates: list[str])
 
     from partita.io.data_table import days
 
+    if not categories and not dates:
+        return table
     columns = list(table.columns)
     for name in categories:
         p = _position(table, name, source)
@@ -515,11 +517,15 @@ def _retyped(table: Table, source: str, categories: list[str], dates: list[str])
     for name in dates:
         p = _position(table, name, source)
         columns[p] = days(columns[p], name)
-    return replace(table, columns=tuple(columns))
+    return replace(table, columns=tuple(columns), matrix=None)
 
 
-def _is_missing(column: Any) -> list[bool]:
-    return [value is None or value != value for value in column.tolist()]
+def _is_missing(column: Any) -> Any:
+    import numpy as np
+
+    if column.dtype.kind != "O":
+        return np.isnan(column) if column.dtype.kind == "f" else np.zeros(column.size, bool)
+    return np.array([value is None or value != value for value in column.tolist()], bool)
 
 
 def _part(kernel: Kernel, position: int) -> tuple[Kernel, int]:

@@ -17,6 +17,7 @@ from partita.cli.options import (
     result_options,
     seed_option,
     summary_options,
+    was_given,
     weights_option,
 )
 from partita.cli.outputs import (
@@ -219,7 +220,7 @@ def summarize_matrix(
 
 def _loss(params: dict[str, Any]) -> str:
     """The loss asked for; without a wish the one closest to VI that a matrix gives."""
-    if not _was_given("loss"):
+    if not was_given("loss"):
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
     from partita.losses.evaluate import as_loss, named
@@ -253,7 +254,7 @@ def summarize_features(sources: tuple[str, ...]) -> None:
     context = click.get_current_context()
     params = context.params
     given = [name for name in _NOT_OF_FEATURES if params[name]]
-    given += [name for name in ("method", "min_size") if _was_given(name)]
+    given += [name for name in ("method", "min_size") if was_given(name)]
     if given:
         option = given[0].replace("_", "-")
         raise click.UsageError(
@@ -266,7 +267,7 @@ def summarize_features(sources: tuple[str, ...]) -> None:
         draws = read_features_of(sources, params)
         summary: Any = summarize_draws(
             draws,
-            loss=params["loss"] if _was_given("loss") else None,
+            loss=params["loss"] if was_given("loss") else None,
             prob=params["prob"],
             bound=None if params["bound"] == "none" else params["bound"],
             path=params["path"] or None,
@@ -291,11 +292,6 @@ def summarize_features(sources: tuple[str, ...]) -> None:
         say(f"wrote {place}")
     if interrupts.came:
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _was_given(option: str) -> bool:
-    source = click.get_current_context().get_parameter_source(option)
-    return source is not None and source.name != "DEFAULT"
 
 
 def _feature_tables(summary: Any, first: int) -> dict[str, tuple[tuple[str, ...], list[Any]]]:

@@ -27,6 +27,7 @@ from partita.labels import (
     by_size,
     data_frame,
     from_one,
+    shared_items,
 )
 
 if TYPE_CHECKING:
@@ -299,8 +300,7 @@ def data_profiles(
     for m, drawn in enumerate(merged):
         row = drawn.astype(np.int32)
         values = statistics(row)
-        share = np.zeros((sizes.size, values.shape[0]))
-        np.add.at(share, (labels, row), 1.0)
+        share = shared_items(labels, row)
         known = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             found[m] = (share @ np.where(known, values, 0.0)) / (share @ known)

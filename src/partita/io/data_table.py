@@ -35,7 +35,8 @@ class Table:
 
     Integers are kept as floats; text and categories as objects, None where missing. A table from
     a text file has its ``cells`` as they stand there and the ``lines`` of its rows; names of the
-    rows, and ``notes`` on what was understood, where there are any.
+    rows, and ``notes`` on what was understood, where there are any. Columns of numbers that were
+    read into one ``matrix`` of this table's own are its columns, in order.
     """
 
     names: tuple[str, ...]
@@ -45,6 +46,7 @@ class Table:
     item_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     source: str = "the data"
+    matrix: NDArray[np.float64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -56,7 +58,7 @@ class Table:
         """Number of columns."""
         return len(self.columns)
 
-    def rows(self, rows: slice) -> Table:
+    def rows(self, rows: slice | NDArray[np.intp]) -> Table:
         """The same columns with some rows."""
         return Table(self.names, tuple(column[rows] for column in self.columns))
 
@@ -68,8 +70,11 @@ class Table:
 
     def select(self, positions: list[int]) -> Table:
         """The same rows with some columns."""
+        if positions == list(range(self.n_columns)):
+            return self
         return replace(
             self,
+            matrix=None,
             names=tuple(self.names[p] for p in positions),
             columns=tuple(self.columns[p] for p in positions),
             cells=None if self.cells is None else tuple(self.cells[p] for p in positions),
@@ -100,7 +105,8 @@ def as_table(data: Any, options: TextOptions | None = None) -> Table:
 # ------------------------------------------------------------------ in memory
 
 
-def _from_array(data: Any) -> Table:
+def _from_array(data: Any, *, own: bool = False) -> Table:
+    """A table of an array, which need not be copied again where it is our ``own``."""
     if np.ma.isMaskedArray(data):
         data = np.ma.filled(data.astype(np.float64), np.nan)  # masked is missing
     array = plain_array(data, "the data", InvalidDataError)
@@ -110,8 +116,11 @@ def _from_array(data: Any) -> Table:
         raise InvalidDataError(
             f"the data have shape {array.shape}; expected (n_items,) or (n_items, n_columns)."
         )
+    matrix = None
+    if array.dtype.kind in "iuf" and (own or array.dtype != np.float64):
+        matrix = array = np.ascontiguousarray(array, np.float64)
     columns = tuple(_column(array[:, j]) for j in range(array.shape[1]))
-    return Table(tuple(str(j) for j in range(array.shape[1])), columns)
+    return Table(tuple(str(j) for j in range(array.shape[1])), columns, matrix=matrix)
 
 
 def _from_frame(data: Any) -> Table:
@@ -248,16 +257,31 @@ def _read(path: Path, options: TextOptions | None) -> Table:
     with translate_errors(path, suffix.removeprefix(".")):
         if suffix in (".parquet", ".pq"):
             parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-            return _without_index(_from_frame(parquet.read_table(path)), path)
+            with parquet.ParquetFile(path) as file:
+                if all(str(field.type) in _ARROW_NUMBERS for field in file.schema_arrow):
+                    return _without_index(_numbers_of_parquet(file), path)
+                return _without_index(_from_frame(file.read()), path)
         if suffix == ".npy":
             read_array = import_module("partita.io.arrays").read_array
-            return _from_array(read_array(path))
+            return _from_array(read_array(path), own=True)
         if suffix in (".csv", ".tsv", ".txt"):
             return read_text_table(path, options)
     raise UnknownNameError(
         f"{path}: observations are read from .csv, .tsv, .txt, .parquet and .npy files. "
         "Load other files yourself and pass the table."
     )
+
+
+def _numbers_of_parquet(file: Any) -> Table:
+    """Columns of numbers, read batch by batch into one matrix: never twice in memory."""
+    names = file.schema_arrow.names
+    values = np.empty((file.metadata.num_rows, len(names)))
+    start = 0
+    for batch in file.iter_batches():
+        for j, column in enumerate(batch.columns):
+            values[start : start + len(batch), j] = column.to_numpy(zero_copy_only=False)
+        start += len(batch)
+    return Table(tuple(names), tuple(values.T), matrix=values)
 
 
 def _without_index(table: Table, path: Path) -> Table:
@@ -476,9 +500,12 @@ def numbers(
                 f"{kernel} needs numbers. Use DirichletCategorical for categories, and Product "
                 "where a table mixes both."
             )
-    values = np.empty((table.n_rows, table.n_columns))
-    for j, column in enumerate(table.columns):  # one copy, whatever the columns are
-        values[:, j] = column
+    if table.matrix is not None:
+        values = table.matrix
+    else:
+        values = np.empty((table.n_rows, table.n_columns))
+        for j, column in enumerate(table.columns):  # one copy, whatever the columns are
+            values[:, j] = column
     if missing:
         refuse_missing(np.isinf(values), table, "Drop these rows, or mark the cells as missing.")
     else:

@@ -42,14 +42,43 @@ def column_groups(n_columns: int, incomplete: Iterable[int]) -> list[list[int]]:
     return ([together] if together else []) + [[c] for c in alone]
 
 
-def group_sums(values: Floats, labels: NDArray[np.int32]) -> tuple[Floats, Floats]:
-    """Numbers of cells (k, d) and column sums (k, d) of the clusters; missing cells left out."""
-    k = int(labels.max()) + 1
-    present = ~np.isnan(values)
-    sizes, sums = np.zeros((2, k, values.shape[1]))
-    np.add.at(sizes, labels, present)
-    np.add.at(sums, labels, np.where(present, values, 0.0))
+_BLOCK = 50_000
+"""Rows that are looked at together: copies of them stay small."""
+
+
+def group_sums(
+    values: Floats, labels: NDArray[np.int32], centres: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Numbers of cells (k, d) and column sums (k, d) of the clusters; missing cells left out.
+
+    With centres (k, d), sums of squared deviations from them.
+    """
+    from scipy import sparse
+
+    shape = (int(labels.max()) + 1, values.shape[1])
+    sizes, sums = np.zeros(shape), np.zeros(shape)
+    for start in range(0, len(values), _BLOCK):
+        rows, own = values[start : start + _BLOCK], labels[start : start + _BLOCK]
+        if centres is not None:
+            rows = (rows - centres[own]) ** 2
+        members = sparse.csc_array(
+            (np.ones(own.size), own, np.arange(own.size + 1)), shape=(shape[0], own.size)
+        )
+        missing = np.isnan(rows)
+        if missing.any():
+            sizes += np.asarray(members @ (~missing).astype(np.float64))
+            rows = np.where(missing, 0.0, rows)
+        else:
+            sizes += np.bincount(own, minlength=shape[0])[:, None]
+        sums += np.asarray(members @ rows)
     return sizes, sums
+
+
+def group_moments(values: Floats, labels: NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
+    """Numbers of cells, means and sums of squared deviations of the clusters, each (k, d)."""
+    n, sums = group_sums(values, labels)
+    average = sums / np.maximum(n, 1)
+    return n, average, group_sums(values, labels, average)[1]
 
 
 def cell_sums(same: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -334,6 +363,12 @@ class Kernel(Registered, ABC):
     ) -> dict[str, Moments]:
         """Posterior moments of each cluster's parameters, by the parameter's name; none here."""
         return {}
+
+    def moments_given(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> list[dict[str, Moments]]:
+        """The moments under each of the kernels that :meth:`given` returns."""
+        return [each.moments(values, labels, names) for each in self.given(values, labels)]
 
     def predict_cell(
         self,

@@ -282,15 +282,19 @@ class Progress:
         """Where the chains stand, without what they kept."""
         return Progress(self.done, self.states, ((),) * len(self.states))
 
-    def joined(self) -> tuple[Record, ...]:
-        """One record per chain."""
-        return tuple(
-            Record(
-                np.concatenate([piece.labels for piece in pieces]),
-                np.concatenate([piece.scalars for piece in pieces]),
-            )
-            for pieces in self.records
+    def labels(self) -> Small:
+        """Labels of all kept draws, shape (chain, draw, item)."""
+        pieces = [piece.labels for record in self.records for piece in record]
+        found = np.empty(
+            (len(self.records), self.n_draws, self.states[0].labels.size),
+            np.result_type(*{piece.dtype for piece in pieces}),
         )
+        np.concatenate(pieces, out=found.reshape(-1, found.shape[2]))
+        return found
+
+    def scalars(self) -> Floats:
+        """What is kept beside the labels, shape (chain, draw, number); see ``Record``."""
+        return np.stack([np.concatenate([p.scalars for p in pieces]) for pieces in self.records])
 
 
 @dataclass(frozen=True)
@@ -452,7 +456,7 @@ def rhat_so_far(reached: Progress) -> float | None:
     """The larger R-hat of number of clusters and log posterior; None while there are few draws."""
     if len(reached.states) < 2 or reached.n_draws < _FEW:
         return None
-    scalars = np.stack([record.scalars for record in reached.joined()])
+    scalars = reached.scalars()
     traces = (scalars[:, :, 1], scalars[:, :, 2] + scalars[:, :, 3])
     with np.errstate(invalid="ignore", divide="ignore"):  # chains that stand still, each elsewhere
         moving = [rhat(trace) for trace in traces if np.ptp(trace) > 0]

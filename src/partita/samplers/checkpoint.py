@@ -167,9 +167,9 @@ def progress_arrays(progress: Progress) -> dict[str, NDArray[Any]]:
     """Where chains stand and what they kept, for a file."""
     arrays = state_arrays(progress)
     if progress.n_draws:
-        for c, record in enumerate(progress.joined()):
-            arrays[f"labels_{c}"] = record.labels
-            arrays[f"scalars_{c}"] = record.scalars
+        both = zip(progress.labels(), progress.scalars(), strict=True)
+        for c, (labels, scalars) in enumerate(both):
+            arrays[f"labels_{c}"], arrays[f"scalars_{c}"] = labels, scalars
     return arrays
 
 

@@ -354,15 +354,12 @@ def collected(
 ) -> tuple[Draws, Trace]:
     """Draws and traces of a run, finished or not."""
     trace = traces(reached, model, kernel, columns)
-    records = reached.joined()
-    dtype = np.result_type(*[record.labels.dtype for record in records])
-    labels = np.stack([record.labels for record in records]).astype(dtype, copy=False)
-    return _draws(labels, trace, item_names), trace
+    return _draws(reached.labels(), trace, item_names), trace
 
 
 def traces(reached: Progress, model: Model, kernel: Kernel, columns: tuple[str, ...]) -> Trace:
     """Traces of a run, finished or not."""
-    scalars = np.stack([record.scalars for record in reached.joined()])
+    scalars = reached.scalars()
     trace: dict[str, NDArray[Any]] = {}
     if model.prior.parameter is not None:
         trace[model.prior.parameter] = scalars[:, :, 0].copy()

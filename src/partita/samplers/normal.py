@@ -22,7 +22,7 @@ from partita.samplers.base import (
     at_column,
     cell_sums,
     column_groups,
-    group_sums,
+    group_moments,
     per_column,
     present_moments,
     spread,
@@ -280,10 +280,13 @@ class NormalInverseGamma(Kernel):
         priors = priors_of(self.rate, d)
         if not priors:
             return (self,)
-        mean, c, a, _ = self._hyper(d)
-        n, away = group_sums(values - mean, labels)
-        _, squares = group_sums((values - mean) ** 2, labels)
-        spreads = 0.5 * np.maximum(squares - away**2 / (c + n), 0.0)
+        return self._given(priors, *group_moments(values, labels))
+
+    def _given(
+        self, priors: dict[int, Gamma], n: Floats, average: Floats, deviations: Floats
+    ) -> tuple[NormalInverseGamma, ...]:
+        mean, c, a, _ = self._hyper(n.shape[1])
+        spreads = 0.5 * (deviations + c * n / (c + n) * (average - mean) ** 2)
         rng = np.random.default_rng(0)
         columns: list[Floats] = []
         for j, prior in priors.items():
@@ -333,9 +336,9 @@ class NormalInverseGamma(Kernel):
         """√(1 − Π √(2σσ'/(σ² + σ'²)) e^{−(μ − μ')²/4(σ² + σ'²)}) over the columns."""
         d = values.shape[1]
         mean, c, a, b = self._hyper(d)
-        n, away = group_sums(values - mean, labels)
-        _, squares = group_sums((values - mean) ** 2, labels)
-        b_n = b + 0.5 * np.maximum(squares - away**2 / (c + n), 0.0)
+        n, average, deviations = group_moments(values, labels)
+        away = n * (average - mean)
+        b_n = b + 0.5 * (deviations + c * n / (c + n) * (average - mean) ** 2)
         variance = b_n / rng.standard_gamma(a + n / 2)
         center = mean + away / (c + n) + np.sqrt(variance / (c + n)) * rng.normal(size=n.shape)
         both = variance[:, None] + variance
@@ -360,18 +363,27 @@ class NormalInverseGamma(Kernel):
         self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
     ) -> dict[str, Moments]:
         """``mean`` (μ) and ``variance`` (σ²), shape (n_clusters, d)."""
-        mean, precision, shape, rate = self._hyper(values.shape[1])
-        n, sums = group_sums(values, labels)
-        average = sums / np.maximum(n, 1)
-        deviations = np.zeros_like(sums)
-        np.add.at(deviations, labels, np.nan_to_num(values - average[labels]) ** 2)
+        return self._moments(names, *group_moments(values, labels))
+
+    def moments_given(
+        self, values: Floats, labels: NDArray[np.int32], names: tuple[str, ...]
+    ) -> list[dict[str, Moments]]:
+        """The rows are looked at once, whatever the number of rates."""
+        found, priors = group_moments(values, labels), priors_of(self.rate, values.shape[1])
+        kernels = self._given(priors, *found) if priors else (self,)
+        return [each._moments(names, *found) for each in kernels]
+
+    def _moments(
+        self, names: tuple[str, ...], n: Floats, average: Floats, deviations: Floats
+    ) -> dict[str, Moments]:
+        mean, precision, shape, rate = self._hyper(n.shape[1])
         c, a = precision + n, shape + n / 2
         b = rate + deviations / 2 + precision * n / (2 * c) * (average - mean) ** 2
         with np.errstate(divide="ignore"):
             expected = np.where(a > 1, b / np.maximum(a - 1, 1e-300), np.inf)
             around = np.where(a > 2, expected**2 / np.maximum(a - 2, 1e-300), np.inf)
         return {
-            "mean": Moments((precision * mean + sums) / c, expected / c, names),
+            "mean": Moments((precision * mean + n * average) / c, expected / c, names),
             "variance": Moments(expected, around, names),
         }
 

@@ -18,7 +18,15 @@ from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.io.data_table import Table, as_table
 from partita.kernels.arrays import Floats
-from partita.labels import DataLike, DataSource, Labels, LabelsLike, as_labels, by_size
+from partita.labels import (
+    DataLike,
+    DataSource,
+    Labels,
+    LabelsLike,
+    as_labels,
+    by_size,
+    shared_items,
+)
 from partita.samplers.base import Kernel, Moments
 from partita.samplers.chains import Arrays, flatten
 from partita.samplers.priors import PartitionPrior, PriorTables
@@ -682,7 +690,7 @@ def profile(
 ) -> Profiles:
     """Profiles of the clusters of labels; see ``Fit.profiles``."""
     sizes = np.bincount(labels).astype(np.int64)
-    fixed = [each.moments(values, labels, names) for each in kernel.given(values, labels)]
+    fixed = kernel.moments_given(values, labels, names)
     if not fixed[0]:  # a user's kernel need not say anything of its parameters
         named = [(name, "mean") for name in names]
         return data_profiles(draws, labels, values, named, np.zeros(len(names), bool), prob)
@@ -694,9 +702,7 @@ def profile(
         row = draws.rows(m, m + 1)[0]
         own_kernel = kernel if rates is None else kernel.at(rates[m])
         own = laws_of(own_kernel.moments(values, row, names))
-        share = np.zeros((sizes.size, int(row.max()) + 1))
-        np.add.at(share, (labels, row), 1.0)
-        share /= sizes[:, None]
+        share = shared_items(labels, row) / sizes[:, None]
         means[m] = share @ own.expected()
         samples[m] = share @ own.sample(rng)
     weights = draws.probabilities

@@ -411,11 +411,11 @@ def _best_kernel(table: Table, prior: PartitionPrior, n_jobs: int | None) -> tup
     rows = np.sort(rng.permutation(table.n_rows)[:_COMPARED_ROWS])
     held_out = rng.permutation(rows.size)[: max(1, rows.size // _HELD_OUT)]
     prior = _for_fewer(prior, rows.size - held_out.size)
-    found = {}
+    found, compared = {}, table.rows(rows)
     for name, kernel in named.items():
         bound = kernel.bind(table)
         found[name] = heldout_log_density(
-            _unrounded(bound.encode(table)[rows], table),
+            _unrounded(bound.encode(compared), table),
             held_out,
             kernel=bound,
             prior=prior,

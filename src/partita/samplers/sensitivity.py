@@ -17,7 +17,7 @@ from partita.credible.ball import clean_prob, credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
 from partita.kernels.arrays import Floats, Ints
-from partita.labels import DrawsLike, Labels, LabelsLike, data_frame
+from partita.labels import DrawsLike, Labels, LabelsLike, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.builtin import VI
 from partita.losses.evaluate import as_loss
@@ -793,7 +793,6 @@ def _between(metric: Loss, a: Labels, b: Labels) -> float:
 
 def _jaccards(reported: Labels, found: Labels) -> Floats:
     """Of each reported cluster with the nearest one of another partition."""
-    table = np.zeros((int(reported.max()) + 1, int(found.max()) + 1))
-    np.add.at(table, (reported, found), 1.0)
+    table = shared_items(reported, found)
     union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
     return np.asarray((table / union).max(axis=1))

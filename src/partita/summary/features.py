@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._result import Page, Result, Table, fields_of, plain
+from partita._result import Page, Result, Table, fields_of, json_text, plain
 from partita._text import brief, counted, in_unit, of_sizes, percent, share, span, words
 from partita._validate import boolean
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
@@ -285,9 +285,8 @@ class FeatureSummary(Result):
 
     def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
         """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
-        import json
 
-        written = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        written = json_text(self.to_dict())
         if path is not None:
             write_text(path, written + "\n", overwrite=overwrite)
         return written

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
 from partita._imports import require
-from partita._result import Result, Table
+from partita._result import Result, Table, json_text
 from partita._text import counted, words
 from partita._validate import boolean
 from partita.credible.ball import CredibleBall
@@ -343,7 +343,8 @@ class Summary(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything but the draws and the data, as plain lists, numbers and strings.
 
-        Values that are not finite become None, as JSON has no word for them.
+        Values that are not finite become None, as JSON has no word for them; so does the table of
+        ``items`` when it has more than five million cells.
         """
         from partita.summary.tables import plain_summary
 
@@ -351,9 +352,7 @@ class Summary(Result):
 
     def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
         """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
-        import json
-
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        text = json_text(self.to_dict())
         if path is not None:
             write_text(path, text + "\n", overwrite=overwrite)
         return text

@@ -334,7 +334,7 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
         "binder_estimate": _estimate(summary.binder_estimate),
         "comparison": _columns(summary.comparison),
         "ball": _ball(summary.ball),
-        "items": _columns(summary.items, without=("names", "labels")),
+        "items": _items(summary),
         "clusters": _columns(summary.clusters),
         "profiles": None if summary.profiles is None else _columns(summary.profiles),
         "n_clusters_posterior": _columns(summary.counts),
@@ -350,6 +350,16 @@ def plain_summary(summary: Summary) -> dict[str, Any]:
     }
     shown: dict[str, Any] = plain(found)
     return shown
+
+
+_MOST_CELLS = 5_000_000
+"""Cells of a table in a dictionary; as text they take some ten bytes each."""
+
+
+def _items(summary: Summary) -> dict[str, Any] | None:
+    if summary.items.placement.size > _MOST_CELLS:
+        return None
+    return _columns(summary.items, without=("names", "labels"))
 
 
 def _estimate(found: PointEstimate) -> dict[str, Any]:
