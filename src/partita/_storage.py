@@ -297,7 +297,10 @@ def _picked(values: NDArray[Any], columns: Ints | None) -> NDArray[Any]:
 def clean_weights(weights: ArrayLike, n_draws: int) -> NDArray[np.float64]:
     """Positive weights that sum to 1."""
     try:
-        values = np.array(plain_array(weights, "weights", InvalidWeightsError), np.float64)
+        given = plain_array(weights, "weights", InvalidWeightsError)
+        if given.dtype.kind == "c":  # which NumPy would cut to its real part
+            raise TypeError
+        values = np.array(given, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InvalidWeightsError):
             raise

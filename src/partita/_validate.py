@@ -5,6 +5,7 @@ Each function returns the cleaned value or raises an error that says what was ex
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -107,11 +108,16 @@ def between(value: object, name: str, low: float, high: float) -> float:
     return cleaned
 
 
+_LONGEST = 1e9
+"""Seconds, some thirty years: timers of the operating system overflow beyond."""
+
+
 def seconds(value: object) -> float | None:
-    """A limit of time; None where there is none, which infinity says too."""
+    """A limit of time; None where there is none, as where it is longer than timers count."""
     if value is None or (isinstance(value, (float, np.floating)) and value == math.inf):
         return None
-    return positive(value, "time_limit", "a positive number of seconds")
+    limit = positive(value, "time_limit", "a positive number of seconds")
+    return limit if limit < _LONGEST else None
 
 
 def strings(value: object, name: str) -> tuple[str, ...]:
@@ -194,6 +200,11 @@ def path(value: object, name: str = "path") -> Path:
         )
     if "\0" in os.fspath(value):
         raise unexpected(value, name, "a path without NUL characters")
+    try:
+        os.lstat(value)
+    except (OSError, ValueError) as error:
+        if not isinstance(error, OSError) or error.errno == errno.ENAMETOOLONG:
+            raise unexpected(value, name, "a path that a file system can have") from None
     return Path(value)
 
 
@@ -248,8 +259,8 @@ def plain_array(
         raise _unreadable(obj, what, error, failure) from failure
     except Exception as failure:
         raise _unreadable(obj, what, error, failure) from failure
-    if values.dtype.kind == "U" and isinstance(obj, (list, tuple)):
-        # NumPy turns numbers and NaN between strings into strings; keep them apart.
+    if values.dtype.kind in "US" and isinstance(obj, (list, tuple)):
+        # NumPy turns numbers and NaN between strings into strings, and drops NULs behind bytes.
         return np.asarray(obj, dtype=object)
     return values
 
@@ -260,8 +271,25 @@ def _is_array(obj: Any) -> bool:
     try:
         memoryview(obj)
     except TypeError:
-        return hasattr(obj, "__array_struct__")
+        return hasattr(type(obj), "__array_struct__")
     return True
+
+
+def has(obj: Any, name: str) -> bool:
+    """Whether an object of a user has an attribute; not where it raises when asked."""
+    try:
+        return hasattr(obj, name)
+    except Exception:
+        return False
+
+
+def is_vector(obj: Any) -> bool:
+    """Whether this has one axis: a vector, a Series, a column of Arrow."""
+    try:
+        return len(obj.shape) == 1
+    except Exception:  # whatever an object of a user raises
+        kind = type(obj)
+        return hasattr(kind, "combine_chunks") and not hasattr(kind, "column_names")
 
 
 _CELLS = frozenset({int, float, bool, str, bytes, type(None)})
@@ -449,6 +477,8 @@ def _objects(values: NDArray[Any], what: str, first_draw: int) -> Ints:
             "label in every draw. Drop the item or the draw before partita sees it."
         )
     kinds = {str if isinstance(v, str) else type(v) for v in flat}
+    if kinds == {bytes} and all(flat):
+        return _codes(values)
     if kinds == {str}:
         if any(v.endswith("\0") for v in flat):  # which NumPy's own strings would lose
             return _codes(values)

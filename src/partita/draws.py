@@ -23,7 +23,15 @@ from partita._storage import (
     table_of_draws,
 )
 from partita._text import Kind, counted, span, words
-from partita._validate import boolean, indexer, integer, plain_array, text_or_none, unexpected
+from partita._validate import (
+    boolean,
+    indexer,
+    integer,
+    is_vector,
+    plain_array,
+    text_or_none,
+    unexpected,
+)
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.kernels.arrays import Bools, Ints
@@ -1035,10 +1043,9 @@ def as_partitions(obj: LabelsLike, argument: str) -> Draws:
     with about(argument, "draws", "labels"):
         if isinstance(obj, (list, tuple)):
             obj = plain_array(obj, argument)
-        vector = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
         only_labels = hasattr(type(obj), "__labels__") and not hasattr(type(obj), "__draws__")
         empty = isinstance(obj, np.ndarray) and 0 in obj.shape
-        if only_labels or empty or (vector and not hasattr(obj, "column_names")):
+        if only_labels or empty or is_vector(obj):
             return Draws(as_label_rows(obj, argument=argument))
         return as_draws(obj)  # type: ignore[arg-type]
 

@@ -44,6 +44,13 @@ class Raises:
         raise RuntimeError("no repr")
 
 
+class Secretive:
+    """Whatever is asked of it raises: no AttributeError, as of a proxy that lost its server."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
 class Views:
     """As an AnnData: a container whose parts are views of itself."""
 
@@ -100,6 +107,7 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "np.ma.masked": lambda: np.ma.masked,
     "what raises": Raises,
     "views of itself": Views,
+    "what answers nothing": Secretive,
     "a path with NUL": lambda: "a\0b.csv",
     "a path too long": lambda: "x" * 5_000 + ".csv",
     "noise beyond": lambda: (2**63, "singletons"),

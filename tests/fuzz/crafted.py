@@ -216,6 +216,8 @@ CRAFTED: dict[str, Maker] = {
     "many headings.csv": text(",".join(f"h{i}" for i in range(100_000)) + "\n1\n"),
     "a row as comment.csv": text(',a,b\nr1,1,1\n"#r2",1,2\n', [[0, 0], [0, 1]]),
     "a row with #.csv": text(",a,b\nr1,1,1\n#r2,1,2\nr3,1,1\n", [[0, 0], [0, 1], [0, 0]]),
+    "a first row as comment.csv": text("#1,1,2\n1,2,2\n1,1,1\n"),
+    "a header behind numbers.csv": text("#1,1,2\na,b,c\n1,2,2\n", [[0, 1, 1]]),
     "a comment in the table.csv": text("a,b\n1,1\n# half\n1,2\n"),
     "nothing packed.csv.gz": text(gzip.compress(b"")),
     "no gzip.csv.gz": text("1,1\n"),

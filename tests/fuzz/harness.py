@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -101,6 +102,7 @@ def worker(attack: Attack, numbers: Iterable[int], place: Path) -> None:
     _limit_memory()
     complaints: list[str] = []
     sys.unraisablehook = lambda raised: complaints.append(repr(raised.exc_value))
+    threading.excepthook = lambda raised: complaints.append(repr(raised.exc_value))
     for number in numbers:
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         verdict = attack.run(number, place)

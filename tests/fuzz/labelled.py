@@ -121,6 +121,8 @@ def _tables() -> Iterator[tuple[str, Maker]]:
         ("iteration", "obs", "cluster"),
         ("Draw", "a", "b"),
         ("sample_no", "item", "label"),
+        ("mcmc", "unit", "s"),
+        ("x", "y", "z"),
     ):
         for order in ("by draw", "by item", "shuffled", "downwards"):
             content = _long(order, names)
@@ -130,18 +132,38 @@ def _tables() -> Iterator[tuple[str, Maker]]:
                 _refused(_file("a.csv", _long(order, names, drop=1))),
             )
             yield f"long frame {names} {order}", _frame_of(content)
-        if names[1] != "a":
+            yield f"long behind row names {names} {order}", _file("a.csv", _numbered(content))
+        if names[1] not in "ay":
             one = _known(_file("a.csv", _long("by draw", names, LABELS[:, :1])), LABELS[:, :1])
             yield f"long {names} of one item", one
     yield "iterations that start again", _file("a.csv", _chains(), header=False)
     down = np.column_stack([np.arange(30)[::-1], LABELS])
     yield "an id that counts down", _file("a.csv", _csv(down), header=False)
     restarted = np.column_stack([np.tile(np.arange(1, 16), 2), LABELS])
+    for length in (3, 5):
+        often = np.column_stack([np.tile(np.arange(length), 30 // length), LABELS])
+        yield f"an id that starts again after {length}", _file("a.csv", _csv(often), header=False)
+        yield f"an id in npy after {length}", _saved(often)
+    yield "an id in npy", _saved(down)
     yield "iter that starts again", _file("a.csv", _csv(restarted, header="iter," + HEAD))
+
+
+def _numbered(content: bytes) -> bytes:
+    """A table with row names as pandas and R write them."""
+    head, *rows = content.splitlines(keepends=True)
+    return b"," + head + b"".join(b"%d,%s" % (i, row) for i, row in enumerate(rows))
 
 
 def _refused(maker: Maker) -> Maker:
     return _known(maker, None)
+
+
+def _saved(table: Any) -> Maker:
+    def make(place: Path) -> Any:
+        np.save(place / "a.npy", table)
+        return place / "a.npy", {}
+
+    return make
 
 
 def _frame_of(content: bytes) -> Maker:
@@ -263,15 +285,19 @@ def _netcdf(kind: str) -> Maker:
     return make
 
 
-def _offset(place: Path) -> Any:
-    import h5py
-    import xarray
+def _attribute(name: str, value: Any) -> Maker:
+    def make(place: Path) -> Any:
+        import h5py
+        import xarray
 
-    data = xarray.Dataset({"z": (("chain", "draw", "item"), LABELS[None].astype(np.int16))})
-    xarray.DataTree.from_dict({"/posterior": data}).to_netcdf(place / "a.nc", engine="h5netcdf")
-    with h5py.File(place / "a.nc", "a") as file:
-        file["posterior/z"].attrs["add_offset"] = np.float32(2**24)
-    return place / "a.nc", {}
+        data = xarray.Dataset({"z": (("chain", "draw", "item"), LABELS[None].astype(np.int16))})
+        tree = xarray.DataTree.from_dict({"/posterior": data})
+        tree.to_netcdf(place / "a.nc", engine="h5netcdf")
+        with h5py.File(place / "a.nc", "a") as file:
+            file["posterior/z"].attrs[name] = value
+        return place / "a.nc", {}
+
+    return make
 
 
 def _zarr(change: dict[str, Any]) -> Maker:
@@ -292,7 +318,8 @@ def _stored() -> Iterator[tuple[str, Maker]]:
     yield "netCDF", _netcdf("whole")
     for kind in ("virtual", "half", "nothing"):
         yield f"netCDF {kind}", _refused(_netcdf(kind))
-    yield "netCDF with an offset of float32", _offset
+    yield "netCDF with an offset of float32", _attribute("add_offset", np.float32(2**24))
+    yield "netCDF with the scale 0", _refused(_attribute("scale_factor", 0.0))
     yield "zarr", _zarr({})
     yield "zarr that shrank", _refused(_zarr({"shape": [15, 12]}))
     yield "zarr that grew", _refused(_zarr({"shape": [60, 12]}))
@@ -348,6 +375,8 @@ def _held() -> Iterator[tuple[str, Maker]]:
     yield "uint64", held(lambda _: LARGE.astype(np.uint64) + np.uint64(2**63))
     nul = np.array(["a", "a\0", "a\0\0", "b"], object)[RNG.integers(0, 4, (30, 12))]
     yield "trailing NULs", held(lambda _: nul.tolist(), np.vectorize(len)(nul) + 9 * (nul == "b"))
+    ended = [[value.encode() for value in row] for row in nul]
+    yield "bytes with NULs", held(lambda _: ended, np.vectorize(len)(nul) + 9 * (nul == "b"))
     yield "noise as text", held(lambda _: LABELS, None, noise=("1", "singletons"))
     yield "noise as a number", held(lambda _: LABELS.astype(str), None, noise=(1, "cluster"))
     yield "noise beyond", held(lambda _: LABELS, None, noise=(2**63, "singletons"))

@@ -352,3 +352,9 @@ def test_a_bad_label_deep_in_the_matrix_is_named_by_its_own_position(monkeypatch
     table[37, 1] = 0.5
     with pytest.raises(InvalidLabelsError, match=r"draws\[37, 1\]"):
         pt.Draws(table)
+
+
+def test_complex_weights_are_refused():
+    with pytest.raises(pt.PartitaError, match="weights must be numbers") as caught:
+        pt.Draws([[0, 1], [0, 0]], weights=np.array([1 + 2j, 1]))
+    assert caught.value.argument == "weights"

@@ -144,3 +144,11 @@ def test_bad_requests_are_refused_in_words():
         pt.clusters_curve(draws, k=[7])
     with pytest.raises(NotSupportedError, match="no Monte Carlo error"):
         pt.clusters_curve(draws, loss="vi_lb")
+
+
+def test_a_time_limit_leaves_numbers_out_with_a_word():
+    flat = np.random.default_rng(0).integers(0, 30, (50, 400))
+    with pytest.warns(pt.errors.PartitaWarning, match="time limit"):
+        curve = pt.clusters_curve(flat, time_limit=1e-3, n_jobs=1)
+    assert 1 <= curve.k.size < 400
+    assert curve.estimate.max() + 1 in curve.k

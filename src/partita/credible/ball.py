@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita._result import Page, Result
 from partita._text import counted, counts, percent, words
 from partita._tolerance import DISTANCE, MASS
-from partita._validate import choice, probability
+from partita._validate import choice, has, probability
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import NotSupportedError
 from partita.kernels.arrays import Floats, Ints
@@ -122,7 +122,7 @@ def credible_ball(
 
 def _metric(center: Any, loss: str | Loss | None, draws: AnyDraws) -> Loss:
     """The metric of the ball, or an error that says why the loss cannot have one."""
-    asked = getattr(center, "loss", None) if loss is None else loss
+    asked = getattr(center, "loss", None) if loss is None and has(center, "loss") else loss
     measure: Loss = loss_for(asked, draws)
     metric = measure.ball_metric() if loss is None else measure
     if metric is None or not metric.is_metric:

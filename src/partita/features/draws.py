@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._result import Page, frozen
 from partita._text import Kind, counted, span, words
-from partita._validate import integer, plain_array, unexpected
+from partita._validate import has, integer, plain_array, unexpected
 from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
 from partita.errors import InvalidInputError, about
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
@@ -91,7 +91,7 @@ class FeatureDraws(DrawsFacts):
         kind: Kind = "posterior",
     ) -> None:
         with about("matrices"):
-            if hasattr(matrices, "dims"):
+            if has(matrices, "dims"):
                 matrices, named = _from_named(matrices)
                 chain = named.get("chain") if chain is None else chain
                 item_names = named.get("item_names") if item_names is None else item_names
@@ -442,7 +442,7 @@ def _packed_draws(matrices: Any) -> tuple[UInt64s, Ints, int]:
     """The columns of all draws, packed in order, with offsets and the number of items."""
     if isinstance(matrices, FeatureDraws):
         return matrices.columns, matrices.offsets, matrices.n_items
-    if isinstance(matrices, (str, bytes)) or not hasattr(matrices, "__len__"):
+    if isinstance(matrices, (str, bytes)) or not hasattr(type(matrices), "__len__"):
         raise unexpected(
             matrices,
             "matrices",

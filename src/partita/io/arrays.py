@@ -42,7 +42,9 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
         counts = canonical_counts(values)
         if counts is not None:
             return Draws._from_canonical(values.view(np.ndarray), counts)
-    return draws_from_array(values, transpose=options.transpose)
+    if options.transpose or values.ndim not in (2, 3) or not values.size:
+        return draws_from_array(values, transpose=options.transpose)
+    return draws_in_blocks(values, np.asarray)
 
 
 def refuse_var_name(options: ReadOptions) -> None:
@@ -211,6 +213,8 @@ def draws_from_named(
         return _draws_from_array(_choose(obj, var_name))
     group, posterior, stats = posterior_of(obj)
     array = _choose(posterior, var_name)
+    if array.encoding.get("scale_factor", 1) == 0:
+        raise FileFormatError(f"{array.name} has the scale factor 0, by which all labels are one.")
     if check is not None:
         chain, _, item = _dims(array)
         for name in (array.name, *({chain, item} & set(array.coords))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -431,7 +432,7 @@ class Builder:
         self._buffer = label_buffer(n_items, expected)
         self._n_items = n_items
         self._counts: list[NDArray[np.int64]] = []
-        self._counting: NDArray[np.int64] | None = None
+        self._seen: list[Ints] = []
         self.n_rows = 0
 
     def add(self, block: NDArray[Any]) -> None:
@@ -439,7 +440,7 @@ class Builder:
         if not block.shape[0]:
             return
         block = whole_labels(block, "draws", first_draw=self.n_rows)
-        self._watch_counting(block)
+        self._watch(block)
         canonical = np.empty(block.shape, np.int32)
         counts = first_appearance(block, canonical)
         self._counts.append(counts)
@@ -450,33 +451,70 @@ class Builder:
         """The draws collected; the builder must not be used afterwards."""
         if not self.n_rows:
             raise InvalidLabelsError("there are no draws; at least one row is needed.")
-        if self._counting is not None and self.n_rows > 1:
-            often = self.n_rows >= _ENOUGH_TO_COUNT * (self._restarts + 1)
-            mine = self._counting[often]
-            shape = (self.n_rows, self._n_items)
-            refuse_counting(shape, mine, self._first[mine], self._step[mine], item_names)
+        if self.n_rows > 1:
+            mine = [i for i, column in self._columns() if _counts(column)]
+            first, step = self._first[mine], self._step[mine]
+            refuse_counting((self.n_rows, self._n_items), np.array(mine), first, step, item_names)
+        if self._n_items in (3, 4):
+            _refuse_grid(np.concatenate(self._seen), item_names)
         counts = np.concatenate(self._counts)
         return Draws._from_canonical(self._buffer.finish(), counts, item_names=item_names, **fields)
 
-    def _watch_counting(self, block: Ints) -> None:
-        """Keep track of the columns that count by the same step, up or down, with restarts."""
-        if self._counting is None:
-            self._first = block[0].copy()
+    def _watch(self, block: Ints) -> None:
+        """Keep the columns that have counted by one step so far, up or down, with restarts."""
+        if not self.n_rows:
+            self._first, self._last = block[0].copy(), block[:0]
             self._counting = np.arange(block.shape[1])
-            self._restarts = np.zeros(block.shape[1], np.int64)
-            self._last = block[:0]
         if self.n_rows <= 1 < self.n_rows + block.shape[0]:
             self._step = block[1 - self.n_rows] - self._first
-            self._counting = np.flatnonzero(self._step)
-            self._restarts = self._restarts[self._counting]
+            self._keep(self._step[self._counting] != 0)
         mine = self._counting
+        self._seen.append(block.copy() if self._n_items in (3, 4) else block[:, mine])
         if mine.size and self.n_rows + block.shape[0] > 1:
             rows = np.concatenate([self._last, block])[:, mine]
             again = rows[1:] == self._first[mine]
-            still = (again | (rows[1:] - rows[:-1] == self._step[mine])).all(axis=0)
-            self._counting = mine[still]
-            self._restarts = (self._restarts + again.sum(axis=0))[still]
+            self._keep((again | (rows[1:] - rows[:-1] == self._step[mine])).all(axis=0))
         self._last = block[-1:].copy()
+
+    def _keep(self, still: NDArray[np.bool_]) -> None:
+        self._counting = self._counting[still]
+        if self._n_items not in (3, 4):
+            self._seen = [part[:, still] for part in self._seen]
+
+    def _columns(self) -> Iterator[tuple[int, Ints]]:
+        """The columns that still count, whole."""
+        for place, item in enumerate(self._counting.tolist()):
+            at = item if self._n_items in (3, 4) else place
+            yield item, np.concatenate([part[:, at] for part in self._seen])
+
+
+def _counts(column: Ints) -> bool:
+    """Whether restarts are so few, or so regular, that labels would not do it."""
+    starts = np.flatnonzero(column == column[0])
+    lengths = np.diff(starts)
+    regular = starts.size > 2 and lengths[0] > 2 and (lengths == lengths[0]).all()
+    return bool(column.size >= _ENOUGH_TO_COUNT * starts.size or regular)
+
+
+def _refuse_grid(rows: Ints, names: Sequence[str] | None) -> None:
+    """Refuse a table in which all columns but one have almost every combination once."""
+    n = len(rows)
+    if n < _ENOUGH_TO_COUNT:
+        return
+    values = [np.unique(column).size for column in rows.T]
+    for label in range(rows.shape[1]):
+        others = [i for i in range(rows.shape[1]) if i != label and values[i] > 1]
+        cells = math.prod(values[i] for i in others)
+        if len(others) < 2 or not 0.9 * cells <= n <= cells / 0.9:
+            continue
+        distinct = np.unique(rows[:, others], axis=0).shape[0]
+        if distinct == n == cells or (distinct >= 0.9 * n and n >= 2 * _ENOUGH_TO_COUNT):
+            said = [repr(names[i]) if names else str(i) for i in others]
+            raise InvalidLabelsError(
+                f"the columns {', '.join(said)} have almost every combination of their values "
+                "once, so this may be a long table, with one row per draw and item. Name its "
+                "columns draw, item and label, or pivot it to one column per item."
+            )
 
 
 def refuse_counting(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._resources import require_memory
-from partita._validate import Rng, boolean, integer, plain_array, text_or_none, unexpected
+from partita._validate import Rng, boolean, has, integer, plain_array, text_or_none, unexpected
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
@@ -204,9 +204,9 @@ def _cleaned(
 
 def _variable(obj: Any, var_name: str | None) -> Any:
     """The array of memberships in whatever holds variables, or the array itself."""
-    if hasattr(obj, "children") or hasattr(obj, "groups"):
+    if has(obj, "children") or has(obj, "groups"):
         obj = posterior_of(obj)[1]
-    if not hasattr(obj, "data_vars") and not isinstance(obj, Mapping):
+    if not has(obj, "data_vars") and not isinstance(obj, Mapping):
         if var_name is not None:
             raise InvalidInputError(
                 f"var_name={var_name!r} was given for an object without variables.",
@@ -237,7 +237,7 @@ def _variable(obj: Any, var_name: str | None) -> Any:
 
 
 def _has_dims(value: Any) -> bool:
-    return isinstance(getattr(value, "dims", None), tuple) and hasattr(value, "transpose")
+    return has(value, "dims") and isinstance(value.dims, tuple) and hasattr(value, "transpose")
 
 
 def _fits(value: Any) -> bool:

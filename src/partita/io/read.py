@@ -19,6 +19,7 @@ from partita._text import KINDS, Kind
 from partita._validate import (
     boolean,
     choice_or_none,
+    is_vector,
     plain_array,
     stacked,
     text_or_none,
@@ -340,8 +341,7 @@ def label_array(obj: Any, what: str, *, single: bool) -> NDArray[Any]:
     libraries = _libraries(obj)
     if isinstance(obj, (str, os.PathLike)):
         return _from_draws(obj, what, single=single)
-    column = len(getattr(obj, "shape", (0, 0))) == 1 or hasattr(obj, "combine_chunks")
-    if libraries & (_FRAMES | _NAMED) and (not column or hasattr(obj, "column_names")):
+    if libraries & (_FRAMES | _NAMED) and not is_vector(obj):
         if single and libraries & _FRAMES and getattr(obj, "shape", ())[1:] == (1,):
             return plain_array(obj, what)[:, 0]
         return _from_draws(obj, what, single=single)

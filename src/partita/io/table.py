@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple
 
 from partita._files import FileAccessError, FileMissingError, PathLike, existing
 from partita._resources import require_memory
+from partita._validate import has
 from partita.errors import (
     FileFormatError,
     InvalidInputError,
@@ -106,7 +107,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 def is_stream(source: object) -> bool:
     """Whether this is standard input or an open file, which only text formats can read."""
-    return hasattr(source, "read") or is_standard(source)
+    return has(source, "read") or is_standard(source)
 
 
 def is_standard(source: object) -> bool:
@@ -118,7 +119,7 @@ def name_of(source: Source) -> str:
     """What to call the source in a message."""
     if is_standard(source):
         return "standard input"
-    if hasattr(source, "read"):
+    if has(source, "read"):
         return str(getattr(source, "name", "the file"))
     return str(source)
 

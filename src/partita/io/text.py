@@ -186,9 +186,9 @@ def _find_layout(
         _refuse_other_separator(head[slice(*last)], sep, name)
     first = cells_of(head[start:stop], sep, name)
     following = [cells_of(head[slice(*span)], sep, name) for span in others]
-    if options.strings:
-        _refuse_hidden_row(head[:start], sep, len(first), name)
     header = is_header(first, name, following) if options.header is None else options.header
+    if options.strings or not header:
+        _refuse_hidden_row(head[:start], sep, len(first), name, strings=options.strings)
     if not header:
         if one_variable or options.var_name is not None:
             raise FileFormatError(
@@ -205,9 +205,9 @@ def _find_layout(
     names = [cell.text for cell in first]
     offset = int(row_names)
     row_bytes = others[0][1] - others[0][0]
-    long = None if options.transpose or options.var_name or row_names else long_columns(names)
+    long = None if options.transpose or options.var_name else long_columns(names)
     if long is not None and not options.strings:
-        return _long_layout(names, long, second, stop, row_bytes)
+        return _long_layout(names, long, second, stop, row_bytes, offset)
     columns = (
         Columns(list(range(len(names))), None, None, None)
         if options.transpose
@@ -247,12 +247,13 @@ def _targets(n_columns: int, columns: Columns, offset: int) -> tuple[Ints, tuple
 
 
 def _long_layout(
-    names: list[str], long: Long, second: list[Cell], body: int, row_bytes: int
+    names: list[str], long: Long, second: list[Cell], body: int, row_bytes: int, offset: int
 ) -> Layout:
-    target = np.arange(len(names))
+    target = np.arange(-offset, len(names))  # a column of row names is passed over
     kept: tuple[str, ...] = ()
-    if long.item < len(second) and second[long.item].number is None:
-        target[long.item], kept = -2, (ITEM,)
+    item = long.item + offset
+    if item < len(second) and second[item].number is None:
+        target[item], kept = -2, (ITEM,)
     return Layout(target, len(names), None, kept, body, row_bytes, headings=tuple(names), long=long)
 
 
@@ -271,10 +272,13 @@ def _refuse_transposed(names: list[str], options: ReadOptions) -> None:
         )
 
 
-def _refuse_hidden_row(preface: bytes, sep: str, width: int, name: str) -> None:
-    """Where labels are text, a line that starts with # before the table may be its first row."""
+def _refuse_hidden_row(preface: bytes, sep: str, width: int, name: str, *, strings: bool) -> None:
+    """A line that starts with # before the table may be its first row, if its cells are labels."""
     for line in preface.split(b"\n"):
-        if line.lstrip().startswith(b"#") and len(cells_of(line, sep, name)) == width > 1:
+        if not line.lstrip().startswith(b"#") or width == 1:
+            continue
+        cells = split_line(line.decode(errors="replace").replace("#", "", 1), sep)
+        if len(cells) == width and (strings or all(cell.number is not None for cell in cells)):
             raise FileFormatError(
                 f"{name}: the line {line.decode()[:40]!r} before the table may be a comment or a "
                 "row. Put its first cell in quotes, or remove the line."

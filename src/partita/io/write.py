@@ -21,7 +21,7 @@ from partita._files import PathLike, atomic_path
 from partita._imports import require
 from partita._progress import Status
 from partita._storage import smallest_unsigned
-from partita._validate import boolean
+from partita._validate import boolean, has
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
 from partita.io.arrays import CHAIN_FROM, FIELDS, KIND, SEAL, WEIGHTED, checksums
@@ -84,7 +84,7 @@ def write_draws(
     """
     value = as_draws(draws)
     boolean(overwrite, "overwrite")
-    stream = is_standard(path) or hasattr(path, "write")
+    stream = is_standard(path) or has(path, "write")
     chosen = find_format(format, None if stream else path)  # type: ignore[arg-type]
     writer = chosen.writer()
     check_holds(value, chosen)

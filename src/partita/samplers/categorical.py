@@ -190,7 +190,9 @@ def _order(value: Any) -> tuple[str, Any]:
 
 
 def _clean_levels(levels: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
-    plain = isinstance(levels, (list, tuple, np.ndarray))
+    plain = isinstance(levels, (list, tuple)) or (
+        isinstance(levels, np.ndarray) and levels.ndim > 0
+    )
     if not plain or any(isinstance(v, str) or np.ndim(v) != 1 for v in levels):
         raise InvalidInputError(
             "levels must be one sequence of levels per column.", argument="levels"

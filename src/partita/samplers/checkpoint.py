@@ -392,7 +392,10 @@ def _check(
         raise ValueError(f"the trace {parameter!r} is out of range")
     if tables.is_learned and not (trace["n_components"] >= trace["n_clusters"]).all():
         raise ValueError("the trace 'n_components' is out of range")
-    for name in kernel.learned_names(columns):
+    learned = kernel.learned_names(columns)
+    if odd := {name for name in trace if " of " in name} - set(learned):
+        raise ValueError(f"the trace {min(odd)!r} is not of this kernel")
+    for name in learned:
         if not (trace[name] > 0).all():
             raise ValueError(f"the trace {name!r} is out of range")
 

@@ -17,7 +17,7 @@ import numpy as np
 from partita._files import PathLike
 from partita._resources import count_jobs, require_memory, run
 from partita._text import listed
-from partita._validate import Rng, generator, integer, number, unexpected
+from partita._validate import Rng, choice, generator, integer, number, unexpected
 from partita._validate import path as clean_path
 from partita.dask import as_client, is_collection
 from partita.errors import (
@@ -692,11 +692,7 @@ def _check_sampler(
     sampler: str, model: Model, settings: Settings, notes: tuple[str, ...]
 ) -> tuple[Settings, tuple[str, ...]]:
     """The settings with the sampler that the model allows, and a note where it is another."""
-    if sampler not in SAMPLERS:
-        raise UnknownNameError(
-            f"sampler={sampler!r} is unknown; expected one of {', '.join(SAMPLERS)}.",
-            argument="sampler",
-        )
+    choice(sampler, "sampler", SAMPLERS)
     if sampler == "parallel":
         from partita.samplers.parallel import obstacle
 

@@ -16,7 +16,7 @@ from partita._result import Page, Result, Table
 from partita._text import Kind, in_list, in_unit, short, words
 from partita._validate import Rng, integer, number, seconds, shown
 from partita.draws import Draws, as_draws
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError, NotSupportedError, PartitaWarning
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, by_size, data_frame, relabel
 from partita.losses.base import Loss
@@ -131,8 +131,13 @@ def clusters_curve(
         numbers = list(range(1, most + 1)) if wanted is None else wanted
         # As for a single number, one beyond is searched on both sides.
         beyond = {max(1, min(numbers) - 1), min(given.n_items, max(numbers) + 1)}
-        found = _search_numbers(task, sorted({*numbers, *beyond}), best.labels, free)
-        rows = {number: found[number][0].labels for number in numbers}
+        own = int(best.labels.max()) + 1
+        nearest = min(numbers, key=lambda number: abs(number - own))
+        found = _search_numbers(task, sorted({*numbers, *beyond}), best.labels, free, nearest)
+        rows = {number: found[number][0].labels for number in numbers if number in found}
+        if len(rows) < len(numbers):
+            said = f"the time limit allowed {len(rows)} of {len(numbers)} numbers of clusters."
+            warn(PartitaWarning(said), stacklevel=2)
         return measured(
             as_posterior(given, n_jobs), measure, rows, best.labels, tolerance, task.clock.seconds
         )
@@ -178,7 +183,7 @@ def plateau(
 
 
 def _clean_numbers(k: Iterable[int], n_items: int) -> list[int]:
-    if isinstance(k, (str, bytes)) or not isinstance(k, Iterable):
+    if isinstance(k, (str, bytes)) or not isinstance(k, Iterable) or k is np.ma.masked:
         raise InvalidInputError(
             f"k={shown(k)}; expected numbers of clusters, as in range(1, 9).", argument="k"
         )
@@ -405,13 +410,13 @@ def search_number(task: Task, k: int, best: Labels, free: Sequence[Candidate]) -
     if abs(k - own) > CHAIN:
         low, high = k - 1, k + 1
     numbers = range(max(1, low), min(task.n_items, high) + 1)
-    return _search_numbers(task, numbers, best, free)[k]
+    return _search_numbers(task, numbers, best, free, k)[k]
 
 
 def _search_numbers(
-    task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate]
+    task: Task, numbers: Sequence[int], best: Labels, free: Sequence[Candidate], needed: int
 ) -> Rows:
-    """Partitions for each number of clusters, ascending.
+    """Partitions for each number of clusters, ascending; those that time allows, and ``needed``.
 
     Each number has random numbers of its own, so that what is found does not depend on which
     other numbers are searched, but for what comes from its neighbours.
@@ -428,6 +433,8 @@ def _search_numbers(
     for side in (below, above):
         last = own
         for k in side:
+            if task.clock.is_up() and k != needed:
+                continue
             # As if k alone were asked for, then from the number before: the better is kept.
             rows[k] = search.better(k, search.of(k, free, FULL), rows[last])
             last = k
@@ -435,7 +442,7 @@ def _search_numbers(
         for last, k in pairwise(order):
             if k != own and not task.clock.is_up():
                 rows[k] = search.better(k, rows[k], rows[last])
-    return {k: rows[k] for k in sorted(numbers)}
+    return {k: rows[k] for k in sorted(numbers) if k in rows}
 
 
 class _NumberSearch:

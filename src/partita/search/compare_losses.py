@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._imports import require
 from partita._result import Page, Result, Table, latex_table
 from partita._text import counted, in_list, of_sizes
-from partita._validate import Rng, seconds
+from partita._validate import Rng, seconds, shown
 from partita.errors import InvalidInputError
 from partita.labels import DrawsLike
 from partita.losses.base import Loss
@@ -192,7 +192,7 @@ def compare_losses(
     """
     if isinstance(losses, (str, Loss)) or not isinstance(losses, Sequence) or len(losses) < 2:
         raise InvalidInputError(
-            f"losses={losses!r}; expected at least two losses, as in ['vi', 'binder'].",
+            f"losses={shown(losses)}; expected at least two losses, as in ['vi', 'binder'].",
             argument="losses",
         )
     measures = [as_loss(loss) for loss in losses]

@@ -225,7 +225,9 @@ class ConstrainedSearch:
         generators = task.rng.spawn(len(places))
         found: dict[bytes, tuple[Labels, str, np.random.Generator]] = {}
         for (labels, origin), rng in zip(places, generators, strict=True):
-            near = repair(self._problem, labels, rules, rng)
+            if found and task.clock.is_up():
+                break
+            near = repair(self._problem, labels, rules, rng, task.clock.is_up)
             found.setdefault(near.tobytes(), (near, origin, rng))
         return list(found.values())
 

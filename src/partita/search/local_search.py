@@ -643,11 +643,17 @@ PERTURBATIONS = [move_items, merge_and_halve, draw_cluster, move_nearest]
 
 
 def repair(
-    problem: Problem, labels: Labels, constraints: Constraints, rng: np.random.Generator
+    problem: Problem,
+    labels: Labels,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    is_up: Callable[[], bool] = lambda: False,
 ) -> Labels:
-    """A partition near this one that satisfies the constraints."""
+    """A partition near this one that satisfies the constraints; less near once time is up."""
     labels = relabel(labels)
     for _ in range(2 * labels.size):
+        if is_up():
+            break
         sizes = np.bincount(labels)
         k, most = constraints.n_clusters, constraints.n_clusters or constraints.max_clusters
         small = sizes < constraints.min_size

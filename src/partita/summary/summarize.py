@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
 from partita._imports import version_of
-from partita._validate import Rng, refuse_masked, seconds, unexpected
+from partita._validate import Rng, boolean, refuse_masked, seconds, unexpected
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import Profiles
 from partita.credible.profiles import profiles as profiles_of
@@ -267,6 +267,8 @@ def summarize(
     >>> print(summary.sentence[:72])
     With 95% posterior probability the clustering lies within 1.24 bits of t
     """
+    if sensitivity is not None:
+        boolean(sensitivity, "sensitivity")
     if hasattr(type(draws), "__features__"):
         from partita.summary.features import summarize_features
 
