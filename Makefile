@@ -38,7 +38,7 @@ test-lowest:
 # The kernels' tests without compilation, so that coverage sees inside them. Fixed-width
 # arithmetic wraps around on purpose there, of which NumPy warns. Kernels of samplers are left
 # out: they call each other by machine address, which only compiled ones have.
-PLAIN := $(addprefix tests/,partitions/test_lattice.py partitions/test_hasse.py \
+PLAIN := $(addprefix tests/,partitions/test_lattice.py losses/test_hasse.py \
   partitions/test_similarity.py credible/test_kernels.py losses/test_kernels.py \
   io/test_text_kernels.py search/test_tables.py)
 plain: $(STAMP)

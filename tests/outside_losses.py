@@ -53,7 +53,7 @@ class Jaccard(Loss):
 
 
 def jaccard(estimate, truth) -> float:
-    """The slow twin: sets of pairs."""
+    """The reference implementation: sets of pairs."""
     pairs = list(combinations(range(len(truth)), 2))
     one = {(i, j) for i, j in pairs if estimate[i] == estimate[j]}
     other = {(i, j) for i, j in pairs if truth[i] == truth[j]}

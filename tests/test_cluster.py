@@ -5,7 +5,6 @@ One cluster of two worker processes serves all of this file.
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 
@@ -55,7 +54,7 @@ def test_the_labels_are_there(client, as_if_large):
 
 DATA = np.random.default_rng(1).normal(size=(12, 2))
 
-WALK = {
+CALLS = {
     "as_draws": lambda d: pt.as_draws(d, item_names=[f"i{i}" for i in range(12)]),
     "similarity": lambda d: [pt.similarity(d), pt.similarity(d, rows=[2, 7])],
     "pairwise_distances": lambda d: [
@@ -86,25 +85,6 @@ WALK = {
     "summarize": lambda d: pt.summarize(d, data=DATA),
 }
 
-ELSEWHERE = {
-    "compare_losses": "one estimate per loss",
-    "prior_sensitivity": "one estimate per prior",
-    "write_draws": "test_files_of_draws_on_workers",
-    "canonical": "labels",
-    "hasse_diagram": "labels",
-}
-"""Functions that take draws, and why they are not walked here."""
-
-
-def test_every_function_that_takes_draws_is_walked():
-    takes = {
-        name
-        for name in pt.__all__
-        if inspect.isfunction(function := getattr(pt, name))
-        and "DrawsLike" in str(inspect.signature(function))
-    }
-    assert takes <= {*WALK, *ELSEWHERE}
-
 
 SUMS = ("similarity", "pairwise_distances", "expected_loss", "credible_ball", "item_uncertainty")
 """Where weights change the order of rounding."""
@@ -115,7 +95,7 @@ def fields_of(weighted):
 
 
 @pytest.fixture(scope="module")
-def walked(client):
+def remotes(client):
     """Draws on the workers, without weights and with: nothing changes them, one pair serves all."""
     with pytest.MonkeyPatch.context() as patch:
         cut_small(patch)
@@ -123,11 +103,11 @@ def walked(client):
 
 
 @pytest.mark.parametrize(
-    ("name", "weighted"), [*((name, False) for name in WALK), *((name, True) for name in SUMS)]
+    ("name", "weighted"), [*((name, False) for name in CALLS), *((name, True) for name in SUMS)]
 )
-def test_answers_are_equal_to_the_last_bit(name, weighted, walked, as_if_large):
-    run = WALK[name]
-    assert_same(run(walked[weighted]), run(pt.as_draws(LABELS, **fields_of(weighted))))
+def test_answers_are_equal_to_the_last_bit(name, weighted, remotes, as_if_large):
+    run = CALLS[name]
+    assert_same(run(remotes[weighted]), run(pt.as_draws(LABELS, **fields_of(weighted))))
 
 
 def test_the_number_of_workers_changes_nothing(as_if_large):
@@ -135,7 +115,7 @@ def test_the_number_of_workers_changes_nothing(as_if_large):
     with cluster_of(3, processes=False, set_as_default=False) as other:
         remote, local = on_workers(other, weights=WEIGHTS), pt.as_draws(LABELS, weights=WEIGHTS)
         for name in ("expected_loss", "item_uncertainty", "similarity", "credible_ball"):
-            assert_same(WALK[name](remote), WALK[name](local))
+            assert_same(CALLS[name](remote), CALLS[name](local))
 
 
 def test_searches_of_few_and_of_many_labels_agree(client, as_if_large, monkeypatch):

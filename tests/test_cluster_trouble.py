@@ -59,14 +59,6 @@ def test_a_worker_that_is_killed_changes_nothing(as_if_large):
         assert remote == local
 
 
-def test_a_cluster_without_workers_is_said(as_if_large, client, monkeypatch):
-    remote = on_workers(client)
-    monkeypatch.setattr(type(client), "nthreads", lambda self: {})
-    for work in (scan.map_blocks, scan.sum_blocks):
-        with pytest.raises(pt.errors.ClusterError, match="has no workers"):
-            list(work(lambda block: (block.counts,), remote))
-
-
 def test_work_does_not_wait_forever_for_workers(as_if_large, monkeypatch, caplog):
     monkeypatch.setattr(dask, "_PATIENCE", 0.5)
     monkeypatch.setattr(dask, "_LOOK", 0.2)
@@ -180,13 +172,6 @@ def test_what_is_not_wanted_any_more_is_cancelled(client, as_if_large):
             break
         time.sleep(0.1)
     assert not any(client.processing().values())
-
-
-def test_engines_that_are_none(client):
-    with pytest.raises(pt.errors.InvalidInputError, match="expected a dask"):
-        pt.read_draws("draws.npy", engine="ray")
-    with pytest.raises(pt.errors.InvalidInputError, match="not both"):
-        pt.read_draws("draws.npy", engine="dask", memory_map=True)
 
 
 CTRL_C = """

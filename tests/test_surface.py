@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -20,43 +18,21 @@ SUBMODULES = ("anndata", "arviz", "datasets", "lattice", "plots", "results", "sk
 
 HEAVY = ("numba", "scipy", "matplotlib", "pandas", "joblib", "xarray", "bokeh", "sklearn", "rich")
 
-REPORT = """
-import json, sys, time
-start = time.perf_counter()
-import partita
-seconds = time.perf_counter() - start
-print(json.dumps({"seconds": seconds, "modules": sorted(sys.modules)}))
-"""
 
-
-def fresh_import() -> dict:
+def test_import_is_light():
+    code = "import partita, sys; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", REPORT], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    return json.loads(done.stdout)
-
-
-def test_import_is_light(capsys):
-    reports = [fresh_import() for _ in range(3)]
-    loaded = {name.split(".")[0] for name in reports[0]["modules"]}
-    assert loaded.isdisjoint(HEAVY)
+    loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert "partita" in loaded
-    with capsys.disabled():  # a figure, not an assertion: this machine may be busy
-        print(f"\nimport partita: {statistics.median(r['seconds'] for r in reports):.3f} s")
+    assert loaded.isdisjoint(HEAVY)
 
 
-@pytest.mark.parametrize("name", pt.__all__)
-def test_every_public_name_resolves(name):
-    assert getattr(pt, name) is not None
-
-
-def test_dir_lists_the_public_names():
+def test_the_public_names_are_those_that_are_listed():
     assert dir(pt) == sorted(set(pt.__all__))
-    assert len(set(pt.__all__)) == len(pt.__all__)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    assert all(getattr(pt, name) is not None for name in pt.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
         _ = pt.nonsense
 
 
@@ -89,42 +65,6 @@ def test_options_are_keyword_only():
         options = {p.name for p in by_position if p.default is not p.empty}
         assert len(by_position) <= 3, name
         assert options <= {"B", "draws", "loss", "losses", "priors"}, name
-
-
-def signatures():
-    """Every public function and method, also of the submodules."""
-    for module in (pt, *(getattr(pt, name) for name in SUBMODULES)):
-        for name in getattr(module, "__all__", [n for n in dir(module) if not n.startswith("_")]):
-            thing = getattr(module, name)
-            if inspect.isfunction(thing) and thing.__module__.startswith("partita"):
-                yield f"{module.__name__}.{name}", thing
-            elif inspect.isclass(thing) and thing.__module__.startswith("partita"):
-                for method, function in vars(thing).items():
-                    if inspect.isfunction(function) and not method.startswith("_"):
-                        yield f"{name}.{method}", function
-
-
-@pytest.mark.parametrize(
-    "parameter", ["rng", "progress", "n_jobs", "time_limit", "max_clusters", "random_state"]
-)
-def test_what_is_not_given_is_none_everywhere(parameter):
-    other = {
-        name: given.default
-        for name, function in signatures()
-        if (given := inspect.signature(function).parameters.get(parameter)) is not None
-        and given.default not in (None, given.empty)
-    }
-    assert other == {}
-
-
-def test_as_many_draws_by_default_on_the_command_line_as_in_python():
-    from partita.cli.fit import fit as command
-
-    options = {option.name: option for option in command.params}
-    library = inspect.signature(pt.sample).parameters
-    for name in ("draws", "burn_in", "thin", "chains"):
-        assert options[name].default in (library[name].default, None), name
-    assert options["draws"].default == library["draws"].default
 
 
 # ------------------------------------------------------------------------- pages and types

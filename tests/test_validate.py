@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita import _imports, _validate
+from partita import _imports
 from partita.errors import InvalidInputError, PartitaError
 
 DRAWS = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]] * 3, chain=np.repeat([0, 1, 2], 3))
@@ -75,17 +75,6 @@ def test_too_many_partitions_are_refused_at_once():
     # Counting them first would take years.
     with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):
         pt.lattice.all_partitions(2**31)
-
-
-@pytest.mark.parametrize("given", [0, np.int64(3), np.random.SeedSequence(1), None])
-def test_every_kind_of_seed(given):
-    assert isinstance(_validate.generator(given), np.random.Generator)
-
-
-def test_no_seed_means_the_same_search_every_time():
-    assert _validate.generator(None).integers(1 << 40) == _validate.generator(0).integers(1 << 40)
-    generator = np.random.default_rng(5)
-    assert _validate.generator(generator) is generator
 
 
 def test_errors_survive_pickling_with_their_argument():

@@ -107,13 +107,6 @@ def test_draws_in_obsm_have_cells_in_rows(adata, labels, summary, kind):
     check_fields(adata, summary)
 
 
-def test_draws_of_any_source(adata, labels, summary, tmp_path):
-    pt.write_draws(pt.Draws(labels), tmp_path / "draws.csv")
-    for source in (pt.Draws(labels), tmp_path / "draws.csv", str(tmp_path / "draws.csv")):
-        pt.anndata.summarize(adata, draws=source)
-        check_fields(adata, summary)
-
-
 def test_draws_of_a_fit_keep_their_trace(adata):
     fit = pt.sample(np.arange(30.0), draws=40, burn_in=20, chains=2, rng=0)
     pt.anndata.summarize(adata, draws=fit)
@@ -142,16 +135,6 @@ def test_attach_a_summary_already_made(adata, summary):
     assert "partita_similarity" in adata.obsp
     with pytest.raises(InvalidInputError, match="30 items, the AnnData has 20 cells"):
         pt.anndata.attach(adata[:20].copy(), summary)
-
-
-def test_options_reach_the_summary(adata, labels):
-    pt.anndata.summarize(
-        adata, draws=labels, loss="binder", prob=0.5, method="average", bound=None, rng=3, n_jobs=1
-    )
-    params = adata.uns["partita"]["params"]
-    assert (params["loss"], params["prob"], params["method"]) == ("Binder()", 0.5, "average")
-    assert (params["rng"], params["n_jobs"]) == (3, 1)
-    assert "bound" not in params
 
 
 def test_how_many_clusters_is_kept_and_constraints_are_obeyed(adata, labels, tmp_path):

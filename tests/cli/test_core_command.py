@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 
-import numpy as np
 from click.testing import CliRunner
 
 import partita as pt
@@ -33,18 +32,3 @@ def test_text_json_and_file(tmp_path):
     assert plain["in_sample_curve"] == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
     done = CliRunner().invoke(cli, ["core", str(path), "--prob", "0.6"])
     assert "8 effective draws held out" in done.stdout
-
-
-def test_data_give_profiles(tmp_path):
-    draws, data, out = tmp_path / "draws.csv", tmp_path / "data.csv", tmp_path / "results"
-    draws.write_text(FIVE)
-    data.write_text("x\n" + "\n".join(map(str, [1, 2, 3, 7, 8, 9])) + "\n")
-    call = ["summarize", str(draws), "--data", str(data), "--out", str(out)]
-    done = CliRunner().invoke(cli, call)
-    assert done.exit_code == 0, done.output
-    assert "Profiles: what each cluster is like" in done.stdout
-    summary = pt.summarize(pt.read_draws(draws), data=np.array([1, 2, 3, 7, 8, 9.0]))
-    with (out / "profiles.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    assert [float(row["averaged"]) for row in rows] == summary.profiles.averaged.tolist()
-    assert rows[0]["column"] == "x"

@@ -34,12 +34,9 @@ def run(place, partita):
     return place / "run"
 
 
-def test_files_have_fixed_names_and_others_stay(run):
-    assert contents(run).keys() == FILES | {"figures/mine.svg", "thesis.tex", "draws.npz"}
-
-
 def test_what_exists_is_replaced_only_with_force(run, partita):
     before = contents(run)
+    assert before.keys() == FILES | {"figures/mine.svg", "thesis.tex", "draws.npz"}
     refused = partita("summarize", "chain1.csv", "--out", "run")
     assert refused.exit_code == 1
     assert "run/labels.csv exists already. Add --force" in refused.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from partita.errors import PartitaError
-from partita.kernels import listeners
 from partita.summary import summarize as make
 
 
@@ -40,34 +38,6 @@ def test_a_fault_of_partita_asks_for_a_report(place, partita, monkeypatch):
     assert "--debug" in result.stderr
 
 
-def test_compiling_is_said_once_where_no_terminal_shows_it(place, partita, monkeypatch):
-    def compiles(*_, **__):
-        for now in (10.0, 10.2, 12.0, 14.0):
-            monkeypatch.setattr("time.monotonic", lambda now=now: now)
-            for listener in tuple(listeners):
-                listener()
-        raise PartitaError("enough")
-
-    monkeypatch.setattr(make, "summarize", compiles)
-    result = partita("summarize", "draws.csv")
-    assert [line.partition(";")[0] for line in result.stderr.splitlines()] == [
-        "partita: compiling for this machine",
-        "partita: enough",
-    ]
-    assert not any("_Compiling" in repr(listener) for listener in listeners)
-
-
-def test_interrupted_before_anything_was_made(place, partita, monkeypatch):
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(make, "summarize", stop)
-    result = partita("summarize", "draws.csv", "--out", "results")
-    assert result.exit_code == 130
-    assert result.stderr.strip() == "partita: interrupted; this command did not finish."
-    assert not (place / "results").exists()
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -76,10 +46,7 @@ def test_interrupted_before_anything_was_made(place, partita, monkeypatch):
         ("summarize", "draws.csv", "--loss", "l2"),
         ("summarize", "draws.csv", "--prob", "0"),
         ("summarize", "draws.csv", "--nonsense"),
-        ("fit", "data.csv", "--kernel", "cauchy"),
-        ("demo", "iris"),
         ("compare", "labels.csv"),
-        ("summarize", "draws.csv", "--method", "luck"),
         ("convert", "draws.csv", "-", "--to", "doc"),
     ],
 )
@@ -107,13 +74,3 @@ def test_a_file_that_is_named_like_an_argument_keeps_its_name(place, partita, na
     result = partita("summarize", name, "--format", "csv")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"partita: {name} does not exist")
-
-
-def test_only_rules_that_were_given_are_named(place, partita):
-    for option, shown in [
-        (("--min-size", "16"), "--min-size: 16: 16 items"),
-        (("--n-clusters", "16"), "--n-clusters: 16: 16 items"),
-        (("--n-clusters", "4", "--min-size", "4"), "--n-clusters: 4, min_size=4: 16 items"),
-    ]:
-        result = partita("summarize", "draws.csv", *option)
-        assert result.stderr.startswith(f"partita: {shown} would be needed, but there are 15.")

@@ -40,12 +40,6 @@ def test_tables_of_a_summary(summary):
     assert (core["core"][~inside] == -1).all()
 
 
-def test_names_of_items_are_the_users():
-    pytest.importorskip("pandas")
-    named = pt.summarize(pt.Draws(LABELS, item_names=list("abcde")))
-    assert named.to_frame(one_based=True).index.tolist() == list("abcde")
-
-
 def test_a_directory_of_a_summary(partita, place):
     done = partita("summarize", "draws.csv", "--data", "data.csv", "--out", "one", "--one-based")
     assert done.exit_code == 0, done.output
@@ -86,17 +80,3 @@ def test_the_tables_of_questions(command, partita, place):
         for column in labels:
             shift = 1 if int(zero[column]) >= 0 else 0
             assert int(one[column]) == int(zero[column]) + shift
-
-
-def test_the_screen_of_a_core(partita, place):
-    np.savetxt("plain.csv", LABELS, fmt="%d", delimiter=",")
-    zeros, ones = (
-        [
-            line.split()[0]
-            for line in partita("core", "plain.csv", "--no-header", *more).output.splitlines()
-        ]
-        for more in ([], ["--one-based"])
-    )
-    first = zeros.index("cluster") + 1
-    assert zeros[first] == "0"
-    assert ones[first] == "1"

@@ -6,17 +6,11 @@ import sys
 
 import pytest
 
-import partita as pt
 from partita.cli import outputs
 
 
 def listing(place):
     return sorted(str(p.relative_to(place)) for p in place.rglob("*"))
-
-
-def test_an_empty_directory_may_be_filled(place, partita):
-    (place / "empty").mkdir()
-    assert partita("summarize", "draws.csv", "--out", "empty").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -65,31 +59,6 @@ def test_a_report_without_its_libraries_is_refused_early(place, partita, monkeyp
     assert 'pip install "partita[report]"' in result.stderr
 
 
-def test_convert_does_not_overwrite(place, partita):
-    (place / "d.npz").write_text("mine")
-    result = partita("convert", "chain1.csv", "d.npz")
-    assert result.exit_code == 1
-    assert "--force" in result.stderr
-    assert (place / "d.npz").read_text() == "mine"
-    assert partita("convert", "draws.csv", "d.npz", "--force").exit_code == 0
-    assert partita("convert", "chain1.csv", "d.npz").exit_code == 1
-    assert partita("convert", "chain1.csv", "d.npz", "--force").exit_code == 0
-    assert pt.read_draws("d.npz") == pt.read_draws("chain1.csv")
-
-
-def test_a_store_of_draws_is_replaced_and_no_other_directory(place, partita):
-    assert partita("convert", "draws.csv", "d.zarr").exit_code == 0
-    assert partita("convert", "chain1.csv", "d.zarr").exit_code == 1
-    assert partita("convert", "chain1.csv", "d.zarr", "--force").exit_code == 0
-    assert pt.read_draws("d.zarr") == pt.read_draws("chain1.csv")
-    (place / "d.zarr" / "mine.txt").write_text("mine")
-    result = partita("convert", "draws.csv", "d.zarr")
-    assert result.exit_code == 1
-    assert "--force" in result.stderr
-    assert partita("convert", "draws.csv", "d.zarr", "--force").exit_code == 1  # it holds more
-    assert (place / "d.zarr" / "mine.txt").read_text() == "mine"
-
-
 # ------------------------------------------------------------------------ hostile names
 
 
@@ -120,27 +89,3 @@ def test_escapes_are_shown_and_not_obeyed(capsys):
     out, err = capsys.readouterr()
     assert out == "item \\x1b[31mred\\x07\nnext line\n"
     assert err == "file \\x1b]0;title\\x07\n"
-
-
-def test_colours_come_from_what_a_line_is(capsys, monkeypatch):
-    """A name that looks like a heading or a warning is coloured as what it is: an item."""
-    import partita as pt
-    from partita.cli import outputs as show
-    from partita.summary.text import screen, screen_lines
-
-    names = ["Cluster : x", "  ! odd", "=" * 5, "d", "e"]
-    draws = pt.Draws([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]] * 4, item_names=names)
-    summary = pt.summarize(draws)
-    kinds = {line.kind for line in screen_lines(summary)}
-    assert kinds == {"plain", "warning"}
-    show.show_summary(summary)
-    assert capsys.readouterr().out == screen(summary) + "\n"
-    monkeypatch.setattr(show, "coloured", lambda: True)
-    monkeypatch.setattr(
-        show.click, "echo", lambda text: print(text)
-    )  # click strips for no terminal
-    show.show_summary(summary)
-    coloured = capsys.readouterr().out
-    assert "\x1b[36m\x1b[1mEstimate from 12 draws of 5 items:\x1b[0m" in coloured
-    assert "\x1b[33m  ! " in coloured
-    assert show.click.unstyle(coloured) == screen(summary) + "\n"

@@ -42,12 +42,6 @@ def test_text_json_and_file(draws, tmp_path):
     assert plain["item_names"] == list("abcdef")
 
 
-def test_prices_in_the_wrong_order_are_named_as_options(draws):
-    done = run("path", draws, "--low", 1.5, "--high", 1)
-    assert done.exit_code == 1
-    assert "--low: 1.5" in done.stderr
-
-
 @pytest.mark.parametrize("rules", [{"n_clusters": 3}, {"min_size": 3}])
 def test_summarize_keeps_the_rules(draws, rules):
     ((name, value),) = rules.items()
@@ -61,30 +55,8 @@ def test_summarize_keeps_the_rules(draws, rules):
     assert free.expected_loss <= found.expected_loss
 
 
-def test_summarize_says_how_many(draws):
-    done = run("summarize", draws, "--path")
-    assert done.exit_code == 0, done.output
-    said = " ".join(done.stdout.split())
-    assert "How many clusters: " in said
-
-
 def test_a_range_of_prices_confines_the_path_of_a_summary(draws):
     done = run("summarize", draws, "--path-range", 0.6, 1.2, "--json")
     assert done.exit_code == 0, done.output
     path = json.loads(done.stdout)["path"]
     assert (path["low"], path["high"]) == (0.6, 1.2)
-
-
-def test_impossible_rules_are_an_error(draws):
-    done = run("summarize", draws, "--n-clusters", 3, "--min-size", 3)
-    assert done.exit_code != 0
-    assert "--n-clusters: 3" in done.stderr
-    assert "9 items would be needed" in done.stderr
-
-
-def test_a_matrix_too(draws, tmp_path):
-    matrix = tmp_path / "similarity.npy"
-    np.save(matrix, pt.similarity(pt.read_draws(draws)))
-    done = run("summarize", "--similarity", matrix, "--loss", "binder", "--n-clusters", 2, "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["n_clusters"] == 2

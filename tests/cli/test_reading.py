@@ -59,12 +59,6 @@ def test_a_matrix_and_what_it_cannot_give(place, partita):
     assert "row 2, column 2: 'x' is not a number" in result.stderr
 
 
-def test_a_matrix_given_as_draws_is_told_where_it_belongs(place, partita):
-    np.savetxt("m.csv", np.full((3, 3), 0.5), delimiter=",")
-    result = partita("summarize", "m.csv")
-    assert "partita summarize --similarity m.csv" in result.stderr
-
-
 def compare(partita, a, b):
     with open("a.csv", "w") as first, open("b.csv", "w") as second:
         first.write("\n".join(a) + "\n")
@@ -170,35 +164,19 @@ def test_a_matrix_with_a_damaged_cell_in_its_first_row_is_no_smaller_matrix(plac
         assert "m.csv" in result.stderr
 
 
-def test_a_heading_alone_is_no_clustering(place, partita):
-    (place / "a.csv").write_text("item,cluster\n")
-    (place / "b.csv").write_text("item,cluster\na,1\nb,1\n")
-    result = partita("compare", "a.csv", "b.csv")
-    assert result.exit_code == 1
-    assert "a.csv has one row of text" in result.stderr
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        "x,y\n1.5,2.25\n3.1,0.5\n",
         "1.5,2.25\n3.1,0.5\n",
         "x,y\n1,2\n3.5,1\n",
-        "x,y\n0.2,0.7\n3.5,1\n",
         "id,x,group\na,1.5,u\nb,3.1,v\n",
     ],
 )
-@pytest.mark.parametrize("command", ["summarize", "core"])
-def test_a_table_of_data_is_for_fit(text, command, place, partita):
+def test_a_table_of_data_is_for_fit(text, place, partita):
     (place / "table.csv").write_text(text)
-    result = partita(command, "table.csv")
+    result = partita("summarize", "table.csv")
     assert result.exit_code == 1
     assert "partita fit table.csv" in result.stderr
-
-
-def test_a_parquet_table_of_data_is_for_fit(place, partita):
-    pd.DataFrame({"x": [1.5, 2.0], "y": [0.1, 2.0]}).to_parquet("table.parquet")
-    assert "partita fit table.parquet" in partita("summarize", "table.parquet").stderr
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "x,y\n"])

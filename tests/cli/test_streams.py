@@ -57,18 +57,6 @@ def test_a_terminal_gets_colours_and_its_own_width(place):
     assert "Estimate: 3 clusters" in plain
 
 
-def test_compare_fits_a_narrow_terminal(place):
-    wide = ["item,cluster", *(f"g{i},{i}" for i in range(15))]
-    (place / "singletons.csv").write_text("\n".join(wide) + "\n")
-    arguments = ["compare", "labels.csv", "singletons.csv"]
-    text = on_terminal(arguments, 40, stderr=None, NO_COLOR="1")
-    assert max(len(line) for line in text.splitlines()) <= 40
-    assert "and 7 more columns" in text
-    process = start(*arguments)
-    stdout, _ = process.communicate(timeout=60)
-    assert "more columns" not in stdout  # a pipe has no width
-
-
 def test_no_color(place):
     text = on_terminal(["summarize", "draws.csv"], 80, NO_COLOR="1")
     assert ESCAPE not in text
@@ -79,18 +67,6 @@ def test_progress_is_shown_on_a_terminal(place):
     arguments = ["fit", "data.csv", "--columns", "x", "--draws", "400", "--out", "f"]
     text = on_terminal(arguments, 100, stderr=None)
     assert re.search(r"4 chains .* [\d,]+/[\d,]+ .*clusters", text)
-
-
-def test_progress_is_not_shown_in_pipes(place):
-    few = ("--draws", "100", "--burn-in", "50")
-    process = start("fit", "data.csv", "--columns", "x", *few, "--out", "f")
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert "iterations" not in stderr
-    assert "\r" not in stderr
-    assert ESCAPE not in stdout + stderr
-    assert stderr.splitlines()[-1] == "wrote f"
-    assert stdout.startswith((place / "f" / "summary.txt").read_text())
 
 
 def test_codes_of_real_processes(place):

@@ -55,12 +55,6 @@ def test_writes_every_table(place, partita):
     assert (out / "summary.txt").read_text() == f"{summary}\n"
 
 
-def test_similarity_as_npy(place, partita):
-    assert partita("summarize", "draws.npz", "--out", "r", "--similarity", "npy").exit_code == 0
-    expected = pt.similarity(pt.read_draws("draws.npz"))
-    assert np.array_equal(np.load(place / "r" / "similarity.npy"), expected)
-
-
 def test_options_of_reading_reach_the_reader(place, partita):
     chains = [pt.read_draws(f"chain{i}.csv") for i in (1, 2)]
     expected = pt.summarize(pt.Draws.concat(chains).drop(100).thin(2))
@@ -110,43 +104,6 @@ def test_search_options_reach_the_search(place, partita):
     assert (options["n_jobs"], options["max_clusters"], options["bound"]) == (1, 2, None)
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"), [("vi(0.7)", pt.VI(a=0.7)), ("entropy(1.5)", pt.Entropy(1.5))]
-)
-def test_losses_with_a_parameter(place, partita, given, meant):
-    done = partita("summarize", "draws.csv", "--loss", given, "--json")
-    assert done.exit_code == 0, done.stderr
-    assert repr(meant) in done.stdout
-
-
-def test_a_loss_that_is_none(place, partita):
-    done = partita("summarize", "draws.csv", "--loss", "vi(3)")
-    assert done.exit_code in (1, 2)
-    assert "--loss" in done.stderr
-
-
-def test_text_columns_of_the_data_are_left_out_aloud(place, partita, monkeypatch):
-    seen = {}
-    real = make.summarize
-
-    def spy(draws, **options):
-        seen.update(options)
-        return real(draws, **options)
-
-    monkeypatch.setattr(make, "summarize", spy)
-    result = partita("summarize", "draws.csv", "--data", "data.csv")
-    assert result.exit_code == 0
-    assert "left out, as they are text or have missing values: id" in result.stderr
-    assert seen["data"].columns == ("x", "y")
-    assert np.asarray(seen["data"]).shape == (TRUTH.size, 2)
-
-
-def test_report_is_written(place, partita):
-    result = partita("summarize", "draws.csv", "--report", "report.html", "--data", "data.csv")
-    assert result.exit_code == 0, result.stderr
-    assert "</html>" in (place / "report.html").read_text()
-
-
 def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
     place, partita, monkeypatch
 ):
@@ -164,9 +121,3 @@ def test_after_ctrl_c_in_the_search_results_are_kept_and_the_code_says_so(
     assert "Estimate from 300 draws of 15 items: 3 clusters" in result.stdout
     assert (place / "results" / "labels.csv").exists()
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_similarity_needs_a_directory(place, partita):
-    result = partita("summarize", "draws.csv", "--similarity", "csv")
-    assert result.exit_code == 2
-    assert "--out DIR" in result.stderr

@@ -22,18 +22,6 @@ def test_a_second_run_compiles_nothing(part):
     assert compiled == []
 
 
-def test_named_parts_only(partita, monkeypatch):
-    called = []
-    monkeypatch.setattr(
-        "partita.cli.tools.PARTS", {name: lambda n=name: called.append(n) for name in ("a", "b")}
-    )
-    done = partita("warmup")
-    assert done.exit_code == 0
-    assert called == ["a", "b"]
-    assert "compiling b" in done.stderr
-    assert partita("warmup", "nothing").exit_code == 2
-
-
 def test_the_same_from_python(monkeypatch):
     called = []
     parts = {name: lambda n=name: called.append(n) for name in _warmup.PARTS}

@@ -9,16 +9,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import partita as pt
 from loss_instances import CLASSES, INSTANCES, PRICED, every_loss, every_name
 from outside_losses import Jaccard
-from partita.losses.evaluate import as_loss, class_of
-from partita.losses.names import LOSSES, WITH_ARGUMENTS
-from reference import losses as twin
+from partita.losses.evaluate import as_loss
+from partita.losses.names import LOSSES
+from reference import losses as slow
 from reference.partitions import every_partition
-from strategies import same_items
 
 METRICS = [loss for loss in INSTANCES if loss.is_metric]
 
@@ -26,47 +24,20 @@ METRICS = [loss for loss in INSTANCES if loss.is_metric]
 # ---------------------------------------------------------------- a value
 
 
-def test_every_loss_of_the_table_has_a_slow_twin_and_no_twin_is_left_over():
-    assert {*LOSSES, Jaccard.name} == set(twin.DISTANCES)
-
-
-@pytest.mark.parametrize("name", [*LOSSES, *WITH_ARGUMENTS])
-def test_the_table_says_what_the_class_says(name):
-    loss = class_of(name)
-    assert loss.name == name
-    assert getattr(pt, loss.__name__) is loss
-    if name in LOSSES:
-        assert LOSSES[name].metric == loss().is_metric
+def test_every_loss_has_a_reference_implementation():
+    assert {*LOSSES, Jaccard.name} == set(slow.DISTANCES)
 
 
 @every_loss
-def test_is_frozen(loss):
+def test_is_a_value(loss):
+    """Frozen, compared and hashed by value, and its repr makes it again."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         loss.a = 0.5
-    assert dataclasses.is_dataclass(loss)
-
-
-@every_loss
-def test_is_compared_and_hashed_by_value(loss):
-    same = copy.deepcopy(loss)
-    assert same == loss
-    assert hash(same) == hash(loss)
-    assert pickle.loads(pickle.dumps(loss)) == loss
+    for same in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert (same, hash(same)) == (loss, hash(loss))
     assert [other for other in INSTANCES if other == loss] == [loss]
-
-
-@every_loss
-def test_repr_makes_the_loss_again(loss):
     names = {cls.__name__: cls for cls in (*CLASSES.values(), Jaccard)}
     assert eval(repr(loss), names) == loss
-    assert str(loss) == loss.title
-
-
-def test_repr_names_only_what_differs_from_the_default():
-    for loss in CLASSES.values():
-        assert repr(loss()) == f"{loss.__name__}()"
-    assert repr(pt.VI(a=0.5)) == "VI(a=0.5)"
-    assert pt.Binder(a=1) == pt.Binder(a=np.float32(1.0)) == pt.Binder()
 
 
 @pytest.mark.parametrize(
@@ -103,10 +74,10 @@ def test_metric_axioms_on_all_triples(loss, n):
 
 
 @pytest.mark.parametrize("loss", [x for x in INSTANCES if x.averages_distances], ids=repr)
-def test_a_loss_is_a_metric_where_its_twin_is(loss):
+def test_a_loss_is_a_metric_where_its_reference_is(loss):
     price = (loss.price,) if loss.has_price else ()
     rows = every_partition(5)
-    table = np.array([[twin.DISTANCES[loss.name](e, t, *price) for t in rows] for e in rows])
+    table = np.array([[slow.DISTANCES[loss.name](e, t, *price) for t in rows] for e in rows])
     detour = (table[:, :, None] + table[None, :, :]).min(axis=1)
     obeys = np.allclose(table, table.T, atol=1e-12) and (table <= detour + 1e-12).all()
     assert loss.is_metric == obeys
@@ -118,15 +89,6 @@ def test_generalised_losses_price_splitting(loss):
     split, merged = pt.distance([0, 1], [0, 0], loss), pt.distance([0, 0], [0, 1], loss)
     assert split / merged == pytest.approx(loss.a / (2 - loss.a))
     assert split + merged == pytest.approx(2 * pt.distance([0, 1], [0, 0], loss.name))
-
-
-@pytest.mark.parametrize(
-    "loss", [x for x in INSTANCES if x.is_symmetric and not x.is_metric], ids=repr
-)
-@given(pair=same_items(2))
-def test_other_losses_are_symmetric_too(loss, pair):
-    a, b = pair
-    assert pt.distance(a, b, loss) == pytest.approx(pt.distance(b, a, loss), abs=1e-12)
 
 
 @pytest.mark.parametrize("a", [0, 2, -1, 3.5, math.nan, math.inf, "1", None, [1]])
@@ -151,30 +113,3 @@ def test_equal_trivial_partitions_are_at_zero(loss, n):
                 assert pt.expected_loss(labels, loss=loss, similarity=p) == pytest.approx(
                     0, abs=1e-14
                 )
-
-
-@pytest.mark.parametrize("loss", [x for x in INSTANCES if x.price == 1.0], ids=repr)
-@pytest.mark.parametrize("n", [2, 3, 6, 50])
-def test_one_cluster_against_singletons(loss, n):
-    one, alone = [0] * n, list(range(n))
-    for estimate, truth in ((one, alone), (alone, one)):
-        value = twin.DISTANCES[loss.name](estimate, truth)
-        assert pt.distance(estimate, truth, loss) == pytest.approx(value, abs=1e-12)
-        # A loss is measured in bits, or is a share of what it could be.
-        if loss.unit == "bits":
-            assert value == pytest.approx(math.log2(n), abs=1e-12)
-        elif loss.unit == "memberships":
-            assert value == 2 * (n - 1)
-        else:
-            assert loss.unit == ""
-            assert 0 < value <= 1 + 1e-12
-
-
-@every_loss
-def test_every_pair_of_small_partitions_has_a_value(loss):
-    for n in (1, 2, 3, 4):
-        everything = np.array(every_partition(n))
-        table = pt.pairwise_distances(everything, loss=loss)
-        assert np.isfinite(table).all()
-        assert (table >= 0).all()
-        assert ((table == 0) == np.eye(len(table), dtype=bool)).all()

@@ -21,10 +21,8 @@ def test_a_merge_a_split_and_a_move():
     merged = [0] * 9 + [1] * 6 + [0] * 3
     told = pt.explain(a, merged)
     assert [(c.kind, c.origin, c.target, c.share) for c in told.changes] == [("merge", 2, 0, 1.0)]
-    assert "cluster 2 (items 15, 16 and 17) joins cluster 0" in str(told)
     back = pt.explain(merged, a)
     assert [(c.kind, c.target) for c in back.changes] == [("split", None)]
-    assert "leave cluster 0 and form a cluster of their own" in str(back)
     moved = [0] * 8 + [1] * 7 + [2] * 3
     told = pt.explain(a, moved, item_names=[f"gene {i}" for i in range(18)])
     assert str(told).startswith("item gene 8 moves from cluster 0 to cluster 1 (all of 0.")
@@ -38,13 +36,6 @@ def test_the_largest_share_comes_first():
     told = pt.explain(a, b)
     assert [c.items.tolist() for c in told.changes] == [[30, 31, 32], [0]]
     assert told.changes[0].share > told.changes[1].share
-    assert told.to_frame()["n_items"].tolist() == [3, 1]
-    assert "of their own" not in told._repr_html_()
-
-
-def test_clusters_are_named_by_size():
-    told = pt.explain([5, 5, 7, 7, 7, 7, 9, 9, 9], [5, 5, 7, 7, 7, 7, 9, 9, 5])
-    assert [(c.origin, c.target) for c in told.changes] == [(1, 2)]
 
 
 @settings(deadline=None, max_examples=60)

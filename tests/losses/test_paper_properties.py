@@ -135,11 +135,3 @@ def test_property_7_even_and_square(root):
     # Under VI such a partition is nearer to one cluster as soon as N exceeds 4.
     if n > 4:
         assert d(one(n), labels, "vi") < d(zero(n), labels, "vi")
-
-
-@losses
-@pytest.mark.parametrize("n", [1, 2, 4, 6])
-def test_heights_of_the_hasse_diagram_are_distances_from_one_cluster(loss, n):
-    diagram = pt.hasse_diagram(n, loss=loss)
-    from_one = pt.pairwise_distances(one(n)[None, :], diagram.nodes, loss=loss)[0]
-    np.testing.assert_allclose(diagram.heights, from_one, rtol=0, atol=TOLERANCE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -46,41 +44,6 @@ def test_labels_of_the_same_partition_share_distances(draws):
     assert len(posterior._distances) == 1
 
 
-def test_each_thing_is_computed_once_in_a_summary(draws, monkeypatch, tmp_path):
-    counts = {"similarity": 0, "unique": 0, "shapes": 0}
-    measured = []
-
-    def counted(name, function):
-        def wrapped(*args, **options):
-            counts[name] += 1
-            return function(*args, **options)
-
-        return wrapped
-
-    import partita.posterior as module
-
-    original = pt.Loss.distances
-
-    def distances(self, estimate, given, n_jobs=None):
-        if given.n_draws > 10:  # fewer are steps from one partition to another
-            measured.append((self, estimate.tobytes()))
-        return original(self, estimate, given, n_jobs)
-
-    monkeypatch.setattr(module, "similarity", counted("similarity", module.similarity))
-    monkeypatch.setattr(module, "shapes_of", counted("shapes", module.shapes_of))
-    monkeypatch.setattr(pt.Draws, "unique_index", counted("unique", pt.Draws.unique_index))
-    monkeypatch.setattr(pt.Loss, "distances", distances)
-    summary = pt.summarize(draws)
-    _ = pt.plots.similarity(summary)
-    _ = summary.core
-    summary.to_html(tmp_path / "report.html")
-    assert counts["unique"] == 1
-    assert counts["similarity"] <= 1
-    assert counts["shapes"] == 1
-    mine = [key for key in measured if key[1] == pt.canonical(summary).tobytes()]
-    assert len(mine) == len(set(mine))
-
-
 def test_a_posterior_stands_for_its_draws(draws):
     posterior = as_posterior(draws)
     assert as_posterior(posterior) is posterior
@@ -89,11 +52,3 @@ def test_a_posterior_stands_for_its_draws(draws):
     assert np.array_equal(alone.labels, shared.labels)
     assert alone.expected_loss == shared.expected_loss
     assert alone.lower_bound == shared.lower_bound
-
-
-def test_a_summary_leaves_the_shared_part_behind_when_it_travels(draws):
-    summary = pt.summarize(draws)
-    assert "_posterior" in summary.__dict__
-    again = pickle.loads(pickle.dumps(summary))
-    assert "_posterior" not in again.__dict__
-    assert np.array_equal(again._posterior.similarity, summary._posterior.similarity)

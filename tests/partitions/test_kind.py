@@ -14,6 +14,7 @@ from partita.errors import InvalidInputError, NotSupportedError, UnknownNameErro
 
 LABELS = [[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 1, 2]]
 RUNS = pt.Draws(LABELS, item_names=["a", "b", "c"], kind="ensemble")
+TILTED = pt.Draws(LABELS, item_names=["a", "b", "c"]).reweighted("entropy", 30)
 
 
 def test_draws_are_of_a_posterior_unless_declared():
@@ -26,25 +27,15 @@ def test_draws_are_of_a_posterior_unless_declared():
         pt.Draws(LABELS, kind="bootstrap")
 
 
-@pytest.mark.parametrize(
-    "derived",
-    [
-        RUNS[:2],
-        RUNS[[0, 3]],
-        RUNS.drop(1),
-        RUNS.thin(2),
-        RUNS.select_items(["c", "a"]),
-        RUNS.reweighted("entropy", 1.0),
-        RUNS.unique(),
-        pt.Draws.concat([RUNS, RUNS]),
-        pt.as_draws(RUNS),
-        pt.as_draws(RUNS, weights=[1, 2, 3, 4]),
-        pickle.loads(pickle.dumps(RUNS)),
-    ],
-)
-def test_what_comes_of_an_ensemble_is_an_ensemble(derived):
-    assert derived.kind == "ensemble"
-    assert derived.chain is None
+@pytest.mark.parametrize("draws", [RUNS, TILTED], ids=["ensemble", "tilted"])
+def test_what_comes_of_draws_is_of_their_kind(draws):
+    derived = [
+        *(draws[:2], draws[[0, 3]], draws.drop(1), draws.thin(2), draws.unique()),
+        *(draws.select_items(["c", "a"]), draws.reweighted("entropy", 1.0)),
+        *(pt.Draws.concat([draws, draws]), pt.as_draws(draws, weights=[1, 2, 3, 4])),
+        *(pt.Draws(draws), pt.as_draws(draws), pickle.loads(pickle.dumps(draws))),
+    ]
+    assert {found.kind for found in derived} == {draws.kind}
 
 
 def test_a_pickle_of_an_earlier_version_is_of_a_posterior():

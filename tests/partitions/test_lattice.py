@@ -5,16 +5,14 @@ from __future__ import annotations
 from itertools import islice
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.errors import InvalidLabelsError
-from reference import partitions as twin
+from reference import partitions as slow
 from strategies import label_vectors, same_items
 
-FOUR = twin.every_partition(4)
+FOUR = slow.every_partition(4)
 
 
 def equal(a, b) -> bool:
@@ -36,7 +34,7 @@ def test_lattice_axioms(triple):
 def test_refines_is_a_partial_order_consistent_with_meet_and_join(triple):
     a, b, c = triple
     assert pt.lattice.refines(a, a)
-    assert pt.lattice.refines(a, b) == twin.below(a, b)
+    assert pt.lattice.refines(a, b) == slow.below(a, b)
     assert pt.lattice.refines(a, b) == equal(pt.lattice.meet(a, b), pt.canonical(a))
     assert pt.lattice.refines(a, b) == equal(pt.lattice.join(a, b), pt.canonical(b))
     if pt.lattice.refines(a, b) and pt.lattice.refines(b, a):
@@ -61,16 +59,16 @@ def test_labels_do_not_matter(pair, random):
 def test_meet_and_join_are_the_bounds_on_every_pair_of_four_items():
     for a in FOUR:
         for b in FOUR:
-            assert pt.lattice.meet(a, b).tolist() == twin.greatest_lower_bound(a, b, FOUR)
-            assert pt.lattice.join(a, b).tolist() == twin.least_upper_bound(a, b, FOUR)
+            assert pt.lattice.meet(a, b).tolist() == slow.greatest_lower_bound(a, b, FOUR)
+            assert pt.lattice.join(a, b).tolist() == slow.least_upper_bound(a, b, FOUR)
 
 
 def test_covers_and_covered_by_are_the_covering_relation_on_four_items():
     for a in FOUR:
         up = [c.tolist() for c in pt.lattice.covers(a)]
         down = [c.tolist() for c in pt.lattice.covered_by(a)]
-        assert sorted(up) == [c for c in FOUR if twin.is_cover(a, c, FOUR)]
-        assert sorted(down) == [c for c in FOUR if twin.is_cover(c, a, FOUR)]
+        assert sorted(up) == [c for c in FOUR if slow.is_cover(a, c, FOUR)]
+        assert sorted(down) == [c for c in FOUR if slow.is_cover(c, a, FOUR)]
 
 
 @given(st.integers(1, 9).flatmap(label_vectors))
@@ -96,9 +94,3 @@ def test_closest_neighbours_of_the_extremes():
     assert list(pt.lattice.closest_neighbours([0])) == []
     assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 1])] == [[0, 0]]
     assert [c.tolist() for c in pt.lattice.closest_neighbours([0, 0])] == [[0, 1]]
-
-
-def test_partitions_of_different_items_are_refused():
-    for function in (pt.lattice.meet, pt.lattice.join, pt.lattice.refines):
-        with pytest.raises(InvalidLabelsError, match="b have 2 items, but 3 were expected"):
-            function([0, 0, 1], [0, 1])

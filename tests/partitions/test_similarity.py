@@ -1,4 +1,4 @@
-"""The posterior similarity matrix against its slow twin, and its promises."""
+"""The posterior similarity matrix against its slow references, and its promises."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import partita as pt
 from partita import _resources
 from partita import similarity_matrix as module
-from partita.errors import InvalidInputError, InvalidLabelsError, MemoryLimitError
+from partita.errors import InvalidInputError, MemoryLimitError
 from partita.kernels.labels import count_together, weigh_together
-from reference import similarity as twin
+from reference import similarity as slow
 from stored import GROUND_TRUTH
 
 
@@ -34,7 +34,7 @@ tables = st.integers(1, 20).flatmap(
 @given(tables)
 @settings(deadline=None)
 def test_unweighted_entries_are_counts_over_draws_exactly(table):
-    exact = np.array([[float(p) for p in row] for row in twin.together(table)])
+    exact = np.array([[float(p) for p in row] for row in slow.together(table)])
     assert np.array_equal(pt.similarity(table), exact)
 
 
@@ -42,7 +42,7 @@ def test_unweighted_entries_are_counts_over_draws_exactly(table):
 @settings(deadline=None)
 def test_weighted_entries_are_shares_of_the_weight(table, data):
     weights = data.draw(st.lists(st.floats(1e-3, 1e3), min_size=len(table), max_size=len(table)))
-    exact = np.array([[float(p) for p in row] for row in twin.together(table, weights)])
+    exact = np.array([[float(p) for p in row] for row in slow.together(table, weights)])
     got = pt.similarity(pt.Draws(table, weights=weights))
     # Sums of at most nine terms: a few units in the last place.
     np.testing.assert_allclose(got, exact, rtol=0, atol=1e-14)
@@ -72,12 +72,13 @@ def test_every_number_of_items(n_items, weighted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_chunks_of_draws_add_up(monkeypatch, weighted):
+@pytest.mark.parametrize("small", ["_CHUNK_LABELS", "_BATCH_CELLS"])
+def test_chunks_of_draws_and_of_rows_add_up(monkeypatch, weighted, small):
     labels = simulated(1300, 40, 6)
     weights = np.linspace(1, 2, 1300) if weighted else None
     draws = pt.Draws(labels, weights=weights)
     whole = pt.similarity(draws)
-    monkeypatch.setattr(module, "_CHUNK_LABELS", 1)  # 512 draws at a time
+    monkeypatch.setattr(module, small, 1)
     np.testing.assert_allclose(pt.similarity(draws), whole, rtol=1e-13 if weighted else 0)
 
 
@@ -93,23 +94,17 @@ def test_the_number_of_threads_does_not_matter(weighted, monkeypatch):
 
 @pytest.mark.parametrize("rows", [[0], [4, 1], [3, 0, 6], list(range(7))])
 @pytest.mark.parametrize("first", [0, 2])
-def test_kernels_sum_what_their_twin_sums(rows, first):
+def test_kernels_sum_what_the_reference_sums(rows, first):
     labels = simulated(33, 7, 3).astype(np.uint16)
     weights = np.random.default_rng(2).random(33)
     items = np.ascontiguousarray(labels.T)
-    shares = np.array([[float(p) for p in row] for row in twin.together(labels.tolist())])
+    shares = np.array([[float(p) for p in row] for row in slow.together(labels.tolist())])
     counts = count_together(items, np.array(rows), first)
     assert np.array_equal(counts, np.round(33 * shares)[rows, first:])
-    shares = np.array([[float(p) for p in row] for row in twin.together(labels.tolist(), weights)])
+    shares = np.array([[float(p) for p in row] for row in slow.together(labels.tolist(), weights)])
     sums = np.zeros((len(rows), 7 - first))
     weigh_together(labels, weights, np.array(rows), first, sums)
     np.testing.assert_allclose(sums, (weights.sum() * shares)[rows, first:], rtol=0, atol=1e-13)
-
-
-def test_batches_of_rows_add_up(monkeypatch):
-    labels = simulated(20, 70, 5)
-    monkeypatch.setattr(module, "_BATCH_CELLS", 2 * 16 * 70)  # two blocks of rows at a time
-    assert np.array_equal(pt.similarity(labels), by_columns(labels))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -120,22 +115,6 @@ def test_a_block_of_rows_is_that_part_of_the_matrix(rows, weighted):
     weights = np.random.default_rng(1).random(60) + 0.1 if weighted else None
     draws = pt.Draws(simulated(60, 50, 5), weights=weights)
     assert np.array_equal(pt.similarity(draws, rows=rows), pt.similarity(draws)[rows])
-
-
-def test_rows_by_name():
-    draws = pt.Draws([[0, 0, 1], [0, 1, 1]], item_names=["a", "b", "c"])
-    assert pt.similarity(draws, rows=["c"]).tolist() == [[0.0, 0.5, 1.0]]
-
-
-@pytest.mark.parametrize("rows", [[0, 3], [-4], slice(5, 5), [1, 1], ["a"]])
-def test_rows_that_are_not_there_are_refused(rows):
-    with pytest.raises(InvalidInputError):
-        pt.similarity([[0, 0, 1]], rows=rows)
-
-
-def test_more_than_256_clusters():
-    labels = np.stack([np.arange(300), np.arange(300) // 2, np.zeros(300, int)])
-    assert np.array_equal(pt.similarity(labels), by_columns(labels))
 
 
 def test_more_than_65536_clusters():
@@ -179,17 +158,6 @@ def test_too_large_a_matrix_is_refused_with_the_alternative(monkeypatch):
     assert pt.similarity(draws, rows=slice(0, 100)).shape == (100, 1000)
 
 
-def test_a_matrix_beyond_this_machine_is_refused_at_once():
-    # 3 million items: 65 TiB of matrix from 6 MB of draws.
-    with pytest.raises(MemoryLimitError, match=r"65\.5 TiB"):
-        pt.similarity(pt.Draws(np.zeros((2, 3_000_000), np.uint8)))
-
-
-def test_a_similarity_matrix_is_not_taken_for_draws():
-    with pytest.raises(InvalidLabelsError, match="similarity matrix"):
-        pt.similarity([[1.0, 0.5], [0.5, 1.0]])
-
-
 def test_the_recorded_matrix():
     records = json.loads(GROUND_TRUTH.read_text())
     found = [r for r in records if r.get("function") == "psm"]
@@ -207,9 +175,3 @@ def test_memory_of_a_container_is_read(tmp_path):
     assert _resources._container_memory(*pair) == 450
     (tmp_path / "memory.max").write_text("max\n")
     assert _resources._container_memory(*pair) is None
-
-
-def test_sizes_are_readable():
-    assert _resources.readable_size(12) == "12 bytes"
-    assert _resources.readable_size(3 << 30) == "3.0 GiB"
-    assert _resources.readable_size(5000 << 40) == "5,000.0 TiB"

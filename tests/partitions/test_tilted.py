@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 
 import numpy as np
@@ -26,26 +25,6 @@ def refuse(text):
     clean = text.replace(ALLOWED, "")
     found = FORBIDDEN.search(clean)
     assert found is None, f"…{clean[max(0, found.start() - 80) : found.end() + 80]}…"
-
-
-@pytest.mark.parametrize(
-    "derived",
-    [
-        TILTED[:20],
-        TILTED.thin(2),
-        TILTED.drop(3),
-        TILTED.select_chains([1]),
-        TILTED.select_items([0, 1]),
-        TILTED.unique(),
-        TILTED.reweighted("entropy", 0.0),
-        pt.Draws.concat([TILTED, TILTED]),
-        pt.as_draws(TILTED),
-        pt.Draws(TILTED),
-        pickle.loads(pickle.dumps(TILTED)),
-    ],
-)
-def test_what_is_made_of_tilted_draws_is_tilted(derived):
-    assert derived.kind == "tilted"
 
 
 def test_what_is_not_tilted():
@@ -101,10 +80,3 @@ def test_the_report_and_the_figures(tmp_path):
     for draw in (pt.plots.distances, pt.plots.n_clusters, pt.plots.similarity, pt.plots.items):
         for text in texts_of(draw(summary).figure):
             refuse(text)
-
-
-def test_the_core_and_the_short_form_of_tilted_draws_say_so():
-    labels = [[0, 0, 1, 1], [0, 0, 1, 2], [0, 0, 0, 1], [0, 1, 2, 2]] * 5
-    tilted = pt.Draws(labels).reweighted("entropy", 2)
-    assert "tilted" in repr(tilted)
-    assert "of the tilted weight, asked for 0.5" in str(pt.credible_core(tilted, prob=0.5))

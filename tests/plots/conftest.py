@@ -8,6 +8,6 @@ from matplotlib import pyplot as plt
 
 @pytest.fixture(autouse=True)
 def closed_figures():
-    plt.close("all")  # another room's tests may have left some
+    plt.close("all")  # other tests may have left some
     yield
     plt.close("all")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import permutations
 
 import numpy as np
@@ -12,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.plots._style import COLOURS, colour, colour_indices, is_dark, match_clusters, shape
+from partita.plots._style import COLOURS, colour_indices, match_clusters
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 VISION = {
@@ -75,18 +73,6 @@ def test_24_colours_are_told_apart_by_everyone(vision):
     assert closest(rainbow, "deuteranopia") < 0.05  # the measure does tell good from bad
 
 
-def test_colour_and_shape_together_are_unique_far_beyond_the_colours():
-    pairs = [(colour(i), shape(i)) for i in range(168)]
-    assert len(set(pairs)) == 168
-
-
-def test_writing_on_a_colour():
-    assert is_dark("#000000")
-    assert is_dark("#2D0078")
-    assert not is_dark("#F0E442")
-    assert not is_dark("#FFFFFF")
-
-
 def partitions(n):
     return st.lists(st.integers(0, 4), min_size=n, max_size=n).map(pt.canonical)
 
@@ -129,15 +115,3 @@ def test_a_cluster_new_in_two_bounds_has_one_colour():
     assert first.tolist() == [0, 1]
     assert second.tolist() == [0, 1, 2]
     assert third.tolist() == [0, 1, 2, 3]
-
-
-def test_large_clusters_get_the_first_colours():
-    assert colour_indices([[0, 1, 1, 2, 2, 2]])[0].tolist() == [2, 1, 0]
-
-
-def test_they_need_no_matplotlib():
-    code = (
-        "import sys, partita.plots._style\n"
-        "assert not [m for m in sys.modules if m.partition('.')[0] == 'matplotlib']"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

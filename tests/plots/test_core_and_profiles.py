@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError
 from partita.plots._style import OTHER
 
 DRAWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1]]
@@ -37,9 +35,3 @@ def test_profiles_are_drawn_by_value():
     points = [line.get_xdata()[0] for line in mean.lines if line.get_marker() == "o"]
     assert points == [found.averaged[0], found.averaged[2]]
     assert sd.get_title(loc="left") == "0: sd"
-
-
-@pytest.mark.parametrize("draw", [pt.plots.core, pt.plots.profiles])
-def test_other_things_are_refused(draw):
-    with pytest.raises(InvalidInputError, match="got list"):
-        draw([1, 2])

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import InvalidInputError
 from partita.plots._items import prepare_items
 from partita.plots._overview import prepare_distances
 from partita.plots._style import OTHER, colour, colour_indices
@@ -43,11 +42,6 @@ def test_distances_drawn(summary):
     assert ax.lines[0].get_xdata()[0] == summary.ball.radius
     assert f"95% radius {summary.ball.radius:.3g}" in texts_of(ax.figure)
     assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
-
-
-def test_distances_that_are_all_zero():
-    ball = pt.credible_ball([[0, 1, 1]] * 5, [0, 1, 1])
-    assert_tidy(pt.plots.distances(ball).figure)
 
 
 def test_n_clusters_drawn(summary):
@@ -101,18 +95,3 @@ def test_items_at_every_size(n_items, n_clusters, n):
     assert_tidy(pt.plots.items(table, n=n).figure)
     crowded = Figure(figsize=(3, 1), layout="constrained").subplots()
     pt.plots.items(table, n=n, ax=crowded)
-
-
-def test_draws_into_the_axes_given(summary):
-    for draw in (pt.plots.distances, pt.plots.n_clusters, pt.plots.items):
-        ax = Figure(layout="constrained").subplots()
-        assert draw(summary, ax=ax) is ax
-
-
-def test_refusals(summary):
-    with pytest.raises(InvalidInputError, match="expected a summary or a credible ball"):
-        pt.plots.distances(summary.draws)
-    with pytest.raises(InvalidInputError, match="expected a Summary or the result of"):
-        pt.plots.items(summary.draws)
-    with pytest.raises(InvalidInputError, match="whole number"):
-        pt.plots.items(summary, n=0)

@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
-from partita.plots._hasse import _SCALE, prepare_lattice
+from partita.plots._hasse import prepare_lattice
 from partita.plots._posterior_map import _classical, _majorise, embed, prepare_map
-from partita.plots._style import is_dark, mixed_colours
 
 CENTER = pt.canonical([0, 0, 1, 1])
 
@@ -56,12 +55,6 @@ def test_only_what_is_inside_a_ball_has_a_level():
     inside = found.level >= 0
     assert [ball.contains(node) for node in diagram.nodes] == inside.tolist()
     assert inside.sum() == 3
-
-
-def test_the_scale_of_levels():
-    assert len(set(mixed_colours(_SCALE, 12))) == 12
-    assert is_dark(mixed_colours(_SCALE, 5)[0])
-    assert mixed_colours(_SCALE, 1) == mixed_colours(_SCALE, 3)[:1]
 
 
 @pytest.mark.parametrize(
@@ -197,29 +190,8 @@ def test_maps_are_legible(n_items, n_clusters, n_draws):
     assert any(text.startswith("stress ") or "\nstress " in text for text in texts_of(ax.figure))
 
 
-def test_the_map_of_a_summary_marks_both_estimates():
-    labels, truth = noisy_draws(20, 3)
-    ax = pt.plots.posterior_map(pt.summarize(labels, bound=None), marks={"truth": truth})
-    legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:2] == ["estimate (variation of information)", "estimate (Binder's loss)"]
-    assert [text.partition(" (")[0] for text in legend[2:]] == [
-        "upper bound",
-        "lower bound",
-        "horizontal bound",
-        "truth",
-    ]
-
-
 def test_a_certain_posterior_and_weights_have_a_map():
     assert_tidy(pt.plots.posterior_map(pt.credible_ball([[0, 1]] * 4, [0, 1])).figure)
     labels, truth = noisy_draws(20, 3)
     ball = pt.credible_ball(pt.Draws(labels).unique(), truth)
     assert_tidy(pt.plots.posterior_map(ball, most_draws=20).figure)
-
-
-def test_refusals_of_the_map():
-    ball = pt.credible_ball([[0, 1]] * 4, [0, 1])
-    with pytest.raises(InvalidLabelsError, match="2 were expected"):
-        pt.plots.posterior_map(ball, marks={"truth": [0, 1, 2]})
-    with pytest.raises(InvalidInputError, match="most_draws=0"):
-        pt.plots.posterior_map(ball, most_draws=0)

@@ -184,30 +184,6 @@ def test_estimate_at_every_size(n_items, n_clusters, columns):
     assert_tidy(ax.figure)
 
 
-def test_titles_say_clusters_and_distance(plane):
-    _, summary = plane
-    panels = prepare_ball(summary.ball)
-    assert panels[0].title == (
-        f"Estimate: {summary.n_clusters} clusters\n"
-        f"95% ball of radius {summary.ball.radius:.2f} bits"
-    )
-    bounds = (summary.ball.horizontal, summary.ball.upper, summary.ball.lower)
-    for panel, bound in zip(panels[1:], bounds, strict=True):
-        assert (
-            panel.title.endswith(f"{bound.n_clusters[0]} clusters at {bound.distance:.2f} bits")
-            or bound.distance < 1
-        )
-        np.testing.assert_array_equal(panel.labels, bound.labels[0])
-
-
-def test_several_bounds_are_counted():
-    draws = [[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 1]]
-    ball = pt.credible_ball(draws, [0, 0, 1, 1], prob=1.0)
-    assert len(ball.horizontal) == 2
-    assert prepare_ball(ball)[1].title.splitlines()[0] == "Horizontal bound (first of 2)"
-    assert_tidy(pt.plots.ball(ball)[0].figure)
-
-
 @pytest.mark.parametrize("with_data", [True, False])
 def test_a_cluster_keeps_its_colour_from_panel_to_panel(plane, with_data):
     _, summary = plane
@@ -250,14 +226,6 @@ def test_ball_of_one_dimension_and_of_many_clusters(galaxies):
     assert_tidy(pt.plots.ball(pt.credible_ball(labels, truth))[0].figure)
 
 
-def test_draws_into_the_axes_given(plane):
-    _, summary = plane
-    given = Figure(figsize=(12, 3), layout="constrained").subplots(1, 4)
-    assert list(pt.plots.ball(summary, axes=given)) == list(given)
-    single = Figure().subplots()
-    assert pt.plots.estimate(summary, ax=single) is single
-
-
 def test_refusals(plane, galaxies):
     _, summary = plane
     with pytest.raises(InvalidInputError, match="no data to show"):
@@ -270,14 +238,8 @@ def test_refusals(plane, galaxies):
         pt.plots.estimate([0, 1, 1], data=[1.0, np.nan, 2.0])
     with pytest.raises(InvalidDataError, match="one row per item"):
         pt.plots.estimate([0, 1, 1], data=[1.0, 2.0])
-    with pytest.raises(InvalidDataError, match="cannot be read as numbers"):
-        pt.plots.estimate([0, 1], data=["a", "b"])
     with pytest.raises(InvalidInputError, match="82 items, the partition about 80"):
         pt.plots.estimate(summary, fit=galaxies)
-    with pytest.raises(InvalidInputError, match="expected the result of"):
-        pt.plots.estimate(summary, fit="fit")
-    with pytest.raises(InvalidInputError, match="expected a summary or a credible ball"):
-        pt.plots.ball(summary.estimate)
     with pytest.raises(InvalidInputError, match="expected 4 matplotlib Axes"):
         pt.plots.ball(summary, axes=[Figure().subplots()])
     with pytest.raises(InvalidInputError, match="equally many"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from figure_checks import cut_off, overlaps, written
+from figure_checks import assert_tidy
 from partita.errors import InvalidInputError
 
 ONE = np.repeat([0, 1, 2], 6)
@@ -26,12 +26,6 @@ def several(draws) -> pt.results.Representatives:
     return pt.representatives(draws)
 
 
-def readable(figure) -> None:
-    boxes = written(figure)
-    assert overlaps(boxes) == []
-    assert cut_off(boxes, *figure.canvas.get_width_height()) == []
-
-
 @pytest.mark.parametrize("data", [None, np.arange(18.0), np.random.default_rng(1).random((18, 2))])
 def test_panels_say_mass_and_mark_what_differs(several, data):
     panels = pt.plots.representatives(several, data=data)
@@ -45,22 +39,14 @@ def test_panels_say_mass_and_mark_what_differs(several, data):
     else:
         rings = [c for c in panels[1].collections if c.get_facecolor().size == 0]
         assert len(rings[-1].get_offsets()) == 3
-    readable(panels[0].figure)
-
-
-def test_many_items_are_shown_as_bars(several, monkeypatch):
-    import sys
-
-    monkeypatch.setattr(sys.modules["partita.plots._representatives"], "MOST_BLOCKS", 5)
-    panels = pt.plots.representatives(several)
-    assert panels[0].get_xlabel() == "cluster of the estimate"
+    assert_tidy(panels[0].figure)
 
 
 def test_the_curve_marks_the_number_chosen(several):
     ax = pt.plots.representatives_curve(several)
     assert ax.get_title(loc="left") == "How many representatives? 2"
     assert ax.lines[-1].get_xdata() == [2]
-    readable(ax.figure)
+    assert_tidy(ax.figure)
     with pytest.raises(InvalidInputError, match="was given"):
         pt.plots.representatives_curve(pt.representatives([ONE, OTHER], n=1))
 
@@ -69,7 +55,7 @@ def test_persistence_and_map_of_modes(draws):
     found = pt.modes(draws)
     ax = pt.plots.persistence(found)
     assert ax.get_title(loc="left") == "2 modes of the posterior"
-    readable(ax.figure)
+    assert_tidy(ax.figure)
     ball = pt.credible_ball(draws, ONE)
     names = pt.plots.posterior_map(ball, marks=found).get_legend().get_texts()
     assert [t.get_text() for t in names][-1].startswith("mode 1 (3")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.plots import _similarity
 from partita.plots._similarity import mean_similarity, prepare_similarity
 from partita.plots._style import colour, colour_indices
@@ -117,19 +115,3 @@ def test_names_of_items_are_shown_and_are_no_formulas():
     assert_tidy(ax.figure)
     shown = [tick.get_text() for tick in ax.get_yticklabels()]
     assert {text.replace(r"\$", "$") for text in shown} == set(names)
-
-
-def test_draws_into_the_axes_given_and_takes_a_summary():
-    labels, _ = noisy_draws(20, 3)
-    summary = pt.summarize(labels)
-    ax = Figure(layout="constrained").subplots()
-    assert pt.plots.similarity(summary, ax=ax) is ax
-    assert len(ax.images) == 1
-
-
-def test_refusals():
-    labels, _ = noisy_draws(20, 3)
-    with pytest.raises(InvalidInputError, match="expected matplotlib Axes"):
-        pt.plots.similarity(labels, estimate=labels[0], ax="here")
-    with pytest.raises(InvalidLabelsError, match="20 were expected"):
-        pt.plots.similarity(labels, estimate=[0, 1])

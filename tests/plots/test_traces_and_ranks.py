@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.errors import NotSupportedError, UnknownNameError
 from partita.plots._diagnostics import extremes, prepare_functionals, rank_counts
 
 
@@ -115,25 +114,9 @@ def test_one_chain_is_cut_into_quarters(draws):
     assert len(axes[0].patches) == 4 * 20
 
 
-def test_many_chains_are_legible():
-    labels, _ = noisy_draws(10, 3, n_draws=400)
-    many = pt.Draws(labels, chain=np.repeat(np.arange(40), 10))
-    assert_tidy(pt.plots.ranks(many, names="entropy", bins=8)[0].figure)
-
-
-def test_draws_into_the_axes_given(draws):
-    given_axes = Figure(figsize=(6, 6), layout="constrained").subplots(3, 1)
-    for draw in (pt.plots.traces, pt.plots.ranks):
-        assert list(draw(draws, axes=given_axes)) == list(given_axes)
-
-
 def test_refusals(draws):
     weighted = draws.unique()
     with pytest.raises(NotSupportedError, match="lost their order"):
         pt.plots.traces(weighted)
-    with pytest.raises(InvalidInputError, match="bins=0"):
-        pt.plots.ranks(draws, bins=0)
     with pytest.raises(UnknownNameError, match="no functional 'colour'"):
         pt.plots.ranks(draws, names=["colour"])
-    with pytest.raises(InvalidInputError, match="expected 1 matplotlib Axes"):
-        pt.plots.traces(draws, names="entropy", axes=Figure().subplots(1, 2))

@@ -105,19 +105,14 @@ class Browser:
         tab.resize(width, height)
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.send(f"{domain}.enable")
-        tab.send("Performance.enable", timeDomain="threadTicks")
         tab.send("Page.navigate", url=path.resolve().as_uri())
         tab.wait("document.body?.dataset.ready === 'true'")
-        metrics = tab.send("Performance.getMetrics")["metrics"]
-        tab.busy = next(m["value"] for m in metrics if m["name"] == "TaskDuration")
         return tab
 
 
 class Tab:
     def __init__(self, browser: Browser, session: str, target: str) -> None:
         self._browser, self._session, self._target = browser, session, target
-        self.busy = float("nan")
-        """Seconds of processor time that the page's thread took to load."""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         return self._browser.send(method, self._session, **params)

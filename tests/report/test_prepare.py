@@ -54,19 +54,6 @@ def test_partitions_are_distinct_and_colours_follow_clusters(summary):
         assert (colours[labels] == estimate).mean() > 0.5
 
 
-@pytest.mark.parametrize(
-    ("loss", "keys"),
-    [
-        ("vi", ["estimate", "binder"]),
-        ("binder", ["estimate", "vi"]),
-        ("one_minus_ari", ["estimate", "vi", "binder"]),
-    ],
-)
-def test_estimates_on_offer(loss, keys):
-    summary = pt.summarize(chains(12, 60, 3), loss=loss, path=False)
-    assert [choice.key for choice in shown_partitions(summary).choices] == keys
-
-
 def test_the_content_answers_in_words(summary):
     content = prepare(summary)
     facts = " ".join(content.facts.values())
@@ -82,20 +69,6 @@ def test_the_content_answers_in_words(summary):
     assert again["summary"].estimate.labels.tolist() == summary.labels.tolist()
 
 
-def test_weighted_draws_have_no_traces():
-    draws = chains(12, 60, 3, weights=np.arange(1.0, 61.0))
-    content = prepare(pt.summarize(draws))
-    assert "traces" not in content.pictures
-    assert content.origin.startswith("From 60 draws of 12 items, weighted")
-
-
-def test_a_limit_and_a_generator_are_told():
-    summary = pt.summarize(chains(12, 60, 3), max_clusters=2, rng=np.random.default_rng(1))
-    content = prepare(summary)
-    assert len(content.limits) >= 1
-    assert "# rng was Generator" in content.call
-
-
 def test_one_column_stands_at_its_density():
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=300), rng.normal(6.0, 0.5, 200), [np.nan]])
@@ -109,27 +82,6 @@ def test_one_column_stands_at_its_density():
     assert np.isnan(found.y[-1])
     assert found.note.endswith("1 item with missing values is not drawn.")
     assert (found.x_title, found.y_title) == ("value", "density")
-
-
-def test_two_columns_stand_as_they_are():
-    data = np.arange(10.0).reshape(5, 2)
-    found = item_positions(data, ("a", "b"))
-    assert (found.x.tolist(), found.y.tolist()) == (data[:, 0].tolist(), data[:, 1].tolist())
-    assert (found.x_title, found.y_title, found.note) == ("a", "b", "")
-    assert item_positions(data, ("0", "1")).x_title == "column 0"
-    assert item_positions(None, None) is None
-
-
-@pytest.mark.parametrize("shape", [(40, 5), (6, 9)], ids=["tall", "wide"])
-def test_more_columns_stand_on_principal_components(shape):
-    data = np.random.default_rng(0).normal(size=shape) * np.arange(1, shape[1] + 1)
-    found = item_positions(data, None)
-    scaled = (data - data.mean(axis=0)) / data.std(axis=0)
-    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
-    for j, scores in enumerate((found.x, found.y)):
-        assert np.abs(scores) == pytest.approx(np.abs(left[:, j] * values[j]), abs=1e-10)
-    share = values[0] ** 2 / (values**2).sum()
-    assert found.x_title == f"PC 1 ({100 * share:.0f}% of variance)"
 
 
 def test_missing_values_are_filled_in_and_told():

@@ -61,12 +61,6 @@ def test_bounds_colours_and_text_follow_the_probability(tab, summary):
         assert clusters == [int(bound.n_clusters[0]) for bound in ball.bounds.values()]
 
 
-def test_a_button_shows_a_bound(tab):
-    tab.click("#bounds tr[data-bound='upper'] button")
-    assert tab.run("document.getElementById('choice').value") == "upper"
-    assert tab.run("document.querySelector('#bounds [aria-current]').dataset.bound") == "upper"
-
-
 def test_show_changes_the_picture_beside_it(tab):
     picture = "document.querySelector('canvas[data-shown]').toDataURL()"
     before = tab.run(picture)
@@ -85,8 +79,8 @@ def test_show_changes_the_picture_beside_it(tab):
     assert each(tab, ".four figure.current canvas", "e.dataset.of") == ["lower"]
 
 
-def test_buttons_of_rivals_show_and_select(browser, tmp_path):
-    """Chains that disagree: every picture follows a rival, and what differs is selected."""
+def test_buttons_of_representatives_show_and_select(browser, tmp_path):
+    """Chains that disagree: pictures follow a representative, and what differs is selected."""
     one = np.repeat([0, 1, 2], 6)
     other = np.where(np.arange(18) >= 15, 0, one)
     labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]

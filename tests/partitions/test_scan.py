@@ -1,4 +1,4 @@
-"""Every pass over draws goes through one seam, and does not depend on what runs it."""
+"""Scans over blocks of draws do not depend on the number of threads or the size of blocks."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_answers_agree_on_either_side_of_one_block(weighted, monkeypatch):
         assert np.asarray(many) == pytest.approx(np.asarray(one), abs=1e-12)
 
 
-@pytest.mark.parametrize("n_draws", [1, 7, 31, 33, 64, 100, 5_000])
-@pytest.mark.parametrize("rows", [None, 1, 3, 4, 11, 16, 99])
+@pytest.mark.parametrize("n_draws", [1, 31, 33, 100])
+@pytest.mark.parametrize("rows", [None, 1, 11, 99])
 def test_groups_of_blocks_cover_them_in_order(n_draws, rows, monkeypatch):
     """Blocks lie within stores, groups are unions of blocks, and there are never many groups."""
     monkeypatch.setattr(_storage, "_MOST_DRAWS", 4)
