@@ -245,12 +245,12 @@ def plain_array(
     """An array in memory from nested sequences of at most ``axes`` levels, or any array type.
 
     Masked values and objects that only pretend to be sequences are refused: NumPy would bring
-    back the values beneath a mask, and walk through views of an AnnData without end.
+    back the values beneath a mask, and read the views of an AnnData without end.
     """
     refuse_masked(obj, what, error)
     if not _is_array(obj) and not isinstance(obj, (list, tuple, str, bytes, Number, Sequence)):
         raise _unreadable(obj, what, error)
-    _refuse_inside(obj, what, error, axes)
+    refuse_views(obj, what, error, axes)
     try:
         values = np.asarray(obj)
     except ValueError as failure:
@@ -295,8 +295,10 @@ def is_vector(obj: Any) -> bool:
 _CELLS = frozenset({int, float, bool, str, bytes, type(None)})
 
 
-def _refuse_inside(obj: Any, what: str, error: type[InvalidInputError], axes: int) -> None:
-    """Refuse lists nested too deep, and elements that NumPy would take for sequences."""
+def refuse_views(
+    obj: Any, what: str, error: type[InvalidInputError] = InvalidDataError, axes: int = 3
+) -> None:
+    """Refuse lists nested too deep, and what NumPy would read as sequences of views, for hours."""
     if isinstance(obj, (list, tuple)):
         if axes == 0:
             raise error(
@@ -305,7 +307,7 @@ def _refuse_inside(obj: Any, what: str, error: type[InvalidInputError], axes: in
             )
         if not set(map(type, obj)) <= _CELLS:
             for part in obj:
-                _refuse_inside(part, what, error, axes - 1)
+                refuse_views(part, what, error, axes - 1)
     elif (
         hasattr(type(obj), "__getitem__")
         and hasattr(type(obj), "__len__")
@@ -318,7 +320,7 @@ def _refuse_inside(obj: Any, what: str, error: type[InvalidInputError], axes: in
 def _unreadable(
     obj: Any, what: str, error: type[InvalidInputError], failure: Exception | None = None
 ) -> InvalidInputError:
-    refuse_annotated(obj, what, error)
+    _refuse_annotated(obj, what, error)
     why = f" ({type(failure).__name__}: {str(failure)[:200]})" if failure is not None else ""
     return error(
         f"{what} came as {type(obj).__name__}, which cannot be read as an array{why}; expected an "
@@ -326,10 +328,7 @@ def _unreadable(
     )
 
 
-def refuse_annotated(
-    obj: Any, what: str, error: type[InvalidInputError] = InvalidDataError
-) -> None:
-    """Refuse AnnData and MuData, which NumPy would walk through view by view without end."""
+def _refuse_annotated(obj: Any, what: str, error: type[InvalidInputError]) -> None:
     if {"anndata", "mudata"} & {cls.__module__.partition(".")[0] for cls in type(obj).__mro__}:
         raise error(
             f"{what} came as {type(obj).__name__}: clusterings in its obs or obsm are summarised "

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 
 import partita as pt
 from partita.errors import InvalidLabelsError
-from partita.sklearn import ConsensusClustering, PartitionConsensus
+from partita.sklearn import PartitionConsensus
 
 
 def test_columns_are_labelings(labels):
@@ -78,10 +78,16 @@ def test_data_are_not_mistaken_for_labels():
         PartitionConsensus().fit([0, 0, 1])
 
 
+def test_the_old_name_warns():
+    with pytest.warns(DeprecationWarning, match="PartitionConsensus"):
+        assert pt.sklearn.ConsensusClustering is PartitionConsensus
+    assert "ConsensusClustering" not in dir(pt.sklearn)
+
+
 def test_a_list_of_fitted_clusterers():
     x, _ = make_blobs(40, centers=3, cluster_std=0.5, random_state=0)
     runs = [KMeans(k, n_init=1, random_state=seed).fit(x) for k in (2, 3) for seed in range(3)]
-    found = ConsensusClustering.from_clusterers(iter(runs), random_state=0)
+    found = PartitionConsensus.from_clusterers(iter(runs), random_state=0)
     expected = PartitionConsensus(random_state=0).fit(np.column_stack([r.labels_ for r in runs]))
     np.testing.assert_array_equal(found.labels_, expected.labels_)
     with pytest.raises(InvalidLabelsError, match=r"clusterer 1, a KMeans, has no labels_"):

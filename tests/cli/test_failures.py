@@ -74,3 +74,14 @@ def test_a_file_that_is_named_like_an_argument_keeps_its_name(place, partita, na
     result = partita("summarize", name, "--format", "csv")
     assert result.exit_code == 1
     assert result.stderr.startswith(f"partita: {name} does not exist")
+
+
+def test_advice_names_options_and_not_arguments(place, partita):
+    rows = "".join(f"cell{i},{i % 2},0,{i % 3},1,0,1\n" for i in range(5))
+    (place / "cells.csv").write_text(",a,b,c,d,e,f\n" + rows)
+    warned = partita("summarize", "cells.csv")
+    assert "pass --transpose" in warned.stderr
+    (place / "header=True").write_text("0;1\n0;0\n")
+    text = partita("summarize", "header=True", "--format", "csv").stderr
+    assert "header=True: cells" in text
+    assert "--sep ';'" in text

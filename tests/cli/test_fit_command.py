@@ -222,7 +222,7 @@ def test_tables_of_other_places(place, partita):
     assert result.stderr.splitlines()[2].endswith(" 1")  # a missing cell
     asked = partita("fit", "eu.csv", "--dry-run")
     assert asked.exit_code == 1
-    assert "sep=';'" in asked.stderr
+    assert "--sep ';'" in asked.stderr
     stray = partita("fit", "eu.csv", *words[:4], "--dry-run")
     assert stray.exit_code == 1
     assert "'fehlt' in lines 3" in stray.stderr

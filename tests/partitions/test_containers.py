@@ -117,6 +117,14 @@ def test_refused_at_once_by_every_entry_point(container, at_once):
 
 
 @pytest.mark.parametrize("name", ["BayesianMixture", "PartitionConsensus"])
+def test_estimators_refuse_views_and_deep_lists(name, at_once):
+    estimators = pytest.importorskip("partita.sklearn")
+    for obj in (type("Lazy", (Views,), {"__module__": "elsewhere"})(), nested()):
+        with pytest.raises(PartitaError):
+            getattr(estimators, name)().fit(obj)
+
+
+@pytest.mark.parametrize("name", ["BayesianMixture", "PartitionConsensus"])
 def test_estimators_refuse_annotated_data(name, at_once):
     estimators = pytest.importorskip("partita.sklearn")
     for obj in (anndata(), Views()):

@@ -26,6 +26,7 @@ def test_every_cell_is_what_separate_calls_give():
     frame = found.to_frame()
     assert frame["expected Binder"].tolist() == found.expected[:, 1].tolist()
     assert found.to_latex().count(r"\\") == 4
+    assert [row[3] for row in found.table().rows] == [f"{d:.3g}" for d in found.distances[:, 0]]
 
 
 @pytest.mark.parametrize("losses", ["vi", ["vi"], ["vi", "vi"], 3])

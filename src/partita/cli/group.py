@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
@@ -82,7 +84,7 @@ class LazyGroup(click.Group):
         listeners.append(compiling.say)
         try:
             with warnings.catch_warnings():
-                warnings.showwarning = _say_warning  # type: ignore[assignment]
+                warnings.showwarning = partial(_say_warning, run)
                 code = super().main(*args, **{**options, "standalone_mode": False, "obj": run})
             sys.stdout.flush()
         except BrokenPipeError:  # the reader has seen enough, as in `partita … | head`
@@ -115,11 +117,11 @@ class _Compiling:
             say("partita: compiling for this machine; the first run takes up to a few minutes")
 
 
-def _say_warning(message: Warning | str, *_: Any) -> None:
+def _say_warning(run: Run, message: Warning | str, *_: Any) -> None:
     """A warning as one sentence for the person at the keyboard."""
     from partita.cli.outputs import say
 
-    say(f"partita: warning: {' '.join(str(message).split())}")
+    say(f"partita: warning: {_in_options(str(message), run.command)}")
 
 
 @click.group(
@@ -149,16 +151,37 @@ _OPTIONS = {"n_jobs": "jobs", "rng": "seed", "format": "file_format", "overwrite
 """Arguments of the library whose option has another name."""
 
 
+def _option_of(argument: str | None, command: click.Command | None) -> click.Option | None:
+    for option in command.params if command else ():
+        if option.name == _OPTIONS.get(argument or "", argument):
+            return option if isinstance(option, click.Option) else None
+    return None
+
+
+def _in_options(text: str, command: click.Command | None) -> str:
+    """One line, in which ``transpose=True`` is the option of the command, ``--transpose``."""
+
+    def named(given: re.Match[str]) -> str:
+        option, value = _option_of(given[1], command), given[2]
+        if option is None or (value == "False" and not option.secondary_opts):
+            return given[0]
+        if value in ("True", "False"):
+            return max(option.opts if value == "True" else option.secondary_opts, key=len)
+        return f"{max(option.opts, key=len)} {value}"
+
+    # From advice on only: a file that is called header=True keeps its name.
+    before, advice, after = re.split(r"(\b[Pp]ass |$)", " ".join(text.split()), maxsplit=1)
+    return before + advice + re.sub(r"(\w+)=(True|False|…|'[^']*')", named, after)
+
+
 def paragraph(error: BaseException, command: click.Command | None) -> str:
     """What an error says, behind the option of the command that it is about."""
-    text = " ".join(str(error).split())
-    argument = getattr(error, "argument", None)
-    if argument in (None, "path"):  # such a message names the file
+    text, argument = _in_options(str(error), command), getattr(error, "argument", None)
+    # A message about a path names the file.
+    option = None if argument == "path" else _option_of(argument, command)
+    if option is None:
         return text
-    for option in command.params if command else ():
-        if option.name == _OPTIONS.get(argument, argument) and isinstance(option, click.Option):
-            return f"{max(option.opts, key=len)}: {text.removeprefix(f'{argument}=')}"
-    return text
+    return f"{max(option.opts, key=len)}: {text.removeprefix(f'{argument}=')}"
 
 
 def report_failure(error: Exception, run: Run) -> int:

@@ -367,7 +367,8 @@ def _rows(
             if all(other in text for text in texts if text.strip()):
                 raise FileFormatError(
                     f"{table.name} names one column, and has {_SEPARATORS[other]} in every line. "
-                    + (advice or f"If that separates columns, say so with sep={other!r}.")
+                    + (advice or f"If that separates columns, pass sep={other!r}."),
+                    argument="sep",
                 )
     return [line for line, _ in found], [row for _, row in found]
 
@@ -565,7 +566,7 @@ def refuse_doubtful(
         if is_date(column):
             raise InvalidDataError(
                 f"column {name!r} holds dates or times, which are neither numbers nor categories; "
-                f"{leave_out}, or turn them into numbers first."
+                f"{leave_out}, or turn it into numbers first."
             )
         # Numbers in the only column are what there is to cluster by, whatever they look like.
         why = _why_names(name, column) if len(table.names) > 1 or column.dtype.kind == "O" else None

@@ -297,7 +297,8 @@ def _refuse_other_separator(row: bytes, sep: str, name: str) -> None:
             came = "blanks" if other == " " else repr(other)
             raise FileFormatError(
                 f"{name}: cells seem to be separated by {came}, not by "
-                f"{repr(sep) if sep else 'blanks'}. Pass {option}."
+                f"{repr(sep) if sep else 'blanks'}. Pass {option}.",
+                argument=option.partition("=")[0],
             )
 
 

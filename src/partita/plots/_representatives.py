@@ -33,6 +33,7 @@ from partita.plots._style import (
     colour_indices,
     fit_for,
     headline,
+    key_beside,
     library,
     many_axes,
     observations_of,
@@ -311,10 +312,10 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     axes.axvline(0.0, color=GREY, linewidth=0.8)
     axes.set_xlabel(with_unit("distance", source.loss.unit))
     plain(axes)
-    axes.legend(frameon=False, fontsize=SMALL, loc="lower right")
+    key_beside(axes, axes.get_legend_handles_labels()[0], "mean distance of the runs")
     headline(
         axes,
         f"{source.groups[best]} is nearest to the consensus",
-        "mean distance of the runs of each group",
+        "how far the runs of each group are from it, and from each other",
     )
     return axes

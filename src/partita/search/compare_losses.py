@@ -90,14 +90,15 @@ class EstimatesByLoss(Result):
         )
 
     def table(self) -> Table:
-        """One row per estimate: its clusters and its expected loss under each loss."""
+        """One row per estimate: its clusters, its distance to the first, its expected losses."""
         rows = tuple(
             (
                 name,
                 f"{found.n_clusters:,}",
                 of_sizes(np.bincount(found.labels).tolist(), 5).partition(" ")[2],
+                f"{self.distances[i, 0]:.3g}",
                 *(
-                    f"{value:.4g}" + ("" if i == j else f" (+{100 * above:.2g}%)")
+                    f"{value:.4g}" + ("" if i == j else f" ({100 * above:+.2g}%)")
                     for j, (value, above) in enumerate(
                         zip(self.expected[i], self.excess[i], strict=True)
                     )
@@ -105,7 +106,8 @@ class EstimatesByLoss(Result):
             )
             for i, (name, found) in enumerate(zip(self.names, self.estimates, strict=True))
         )
-        columns = ("Estimate", "Clusters", "Sizes", *(f"Expected {name}" for name in self.names))
+        measured = (f"Bits to {self.names[0]}", *(f"Expected {name}" for name in self.names))
+        columns = ("Estimate", "Clusters", "Sizes", *measured)
         return Table("Estimates under different losses.", columns, rows)
 
     def to_frame(self) -> pd.DataFrame:
@@ -185,9 +187,9 @@ def compare_losses(
     --------
     >>> import partita as pt
     >>> print(pt.compare_losses([[0, 0, 1, 2], [0, 0, 1, 1], [0, 1, 2, 2]], ["vi", "binder"]))
-    Estimate  Clusters  Sizes   Expected VI  Expected Binder
-    VI               2   2, 2        0.3333    0.08333 (+0%)
-    Binder           2   2, 2  0.3333 (+0%)          0.08333
+    Estimate  Clusters  Sizes  Bits to VI   Expected VI  Expected Binder
+    VI               2   2, 2           0        0.3333    0.08333 (+0%)
+    Binder           2   2, 2           0  0.3333 (+0%)          0.08333
     Both losses have the same estimate, of 2 clusters.
     """
     if isinstance(losses, (str, Loss)) or not isinstance(losses, Sequence) or len(losses) < 2:

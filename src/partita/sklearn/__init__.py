@@ -7,17 +7,26 @@ Imports ``samplers``, ``summary`` and what is below them, and scikit-learn, whic
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from partita._imports import require
 
 if TYPE_CHECKING:
-    from partita.sklearn.estimators import BayesianMixture, ConsensusClustering, PartitionConsensus
+    from partita.sklearn.estimators import BayesianMixture, PartitionConsensus
 
-__all__ = ["BayesianMixture", "ConsensusClustering", "PartitionConsensus"]
+__all__ = ["BayesianMixture", "PartitionConsensus"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "ConsensusClustering":
+        warnings.warn(
+            "partita.sklearn.ConsensusClustering is now PartitionConsensus; the old name goes in "
+            "version 0.4",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        name = "PartitionConsensus"
     if name not in __all__:
         raise AttributeError(f"module 'partita.sklearn' has no attribute {name!r}")
     require("sklearn", extra="sklearn", purpose=f"partita.sklearn.{name}")

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partita._text import Kind
-from partita._validate import refuse_annotated
+from partita._validate import refuse_views
 from partita.credible.ball import CredibleBall
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError, InvalidLabelsError
@@ -51,6 +51,11 @@ class SummaryEstimator(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = summary.labels.copy()
         self.n_clusters_ = summary.n_clusters
         return self
+
+
+def _refuse_views(X: Any) -> None:
+    if not hasattr(X, "tocsr"):  # scikit-learn has its own words for sparse matrices
+        refuse_views(X, "X")
 
 
 class BayesianMixture(SummaryEstimator):
@@ -273,7 +278,7 @@ class BayesianMixture(SummaryEstimator):
         )
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        refuse_annotated(X, "X")
+        _refuse_views(X)
         # The sampler checks a DataFrame column by column, since they differ in type.
         if hasattr(X, "columns") and hasattr(X, "dtypes"):
             if not len(X):
@@ -403,7 +408,7 @@ class PartitionConsensus(SummaryEstimator):
         X : array_like or DataFrame, shape (n_items, n_labelings)
         y : ignored
         """
-        refuse_annotated(X, "X")
+        _refuse_views(X)
         labelings = validate_data(self, X, dtype=None, ensure_min_samples=2)
         try:
             with reading_noise(self.noise):
@@ -499,7 +504,3 @@ class PartitionConsensus(SummaryEstimator):
                 progress=False,
             )
         )
-
-
-ConsensusClustering = PartitionConsensus
-"""The name under which most people look for it."""
