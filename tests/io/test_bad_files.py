@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import pickle
 import sys
-import zipfile
 
 import numpy as np
 import pytest
@@ -37,27 +34,22 @@ class Bomb:
 
 
 # ------------------------------------------------------------------------- any format
+# Damaged, cut and forged files of every format are in tests/fuzz.
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_empty_file(suffix, tmp_path):
-    (tmp_path / f"a.{suffix}").touch()
-    with pytest.raises(FileFormatError, match="is empty"):
-        pt.read_draws(tmp_path / f"a.{suffix}")
-
-
-@pytest.mark.parametrize("suffix", [*FORMATS, "zarr"])
-def test_missing_file(suffix, tmp_path):
+def test_no_file_an_empty_file_and_a_directory(suffix, tmp_path):
+    path = tmp_path / f"a.{suffix}"
     with pytest.raises(FileMissingError, match="does not exist") as caught:
-        pt.read_draws(tmp_path / f"a.{suffix}")
+        pt.read_draws(path)
     assert isinstance(caught.value, FileNotFoundError)
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_directory(suffix, tmp_path):
-    (tmp_path / f"a.{suffix}").mkdir()
+    path.touch()
+    with pytest.raises(FileFormatError, match="is empty"):
+        pt.read_draws(path)
+    path.unlink()
+    path.mkdir()
     with pytest.raises(FileAccessError, match="is a directory"):
-        pt.read_draws(tmp_path / f"a.{suffix}")
+        pt.read_draws(path)
 
 
 def test_no_permission(tmp_path, monkeypatch):
@@ -68,43 +60,14 @@ def test_no_permission(tmp_path, monkeypatch):
         pt.read_draws(path)
 
 
-@pytest.mark.parametrize("suffix", [*FORMATS[1:2], *FORMATS[3:]])
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
-def test_truncated_file(suffix, share, tmp_path):
-    path = tmp_path / f"a.{suffix}"
-    pt.write_draws(rng.integers(0, 50, (200, 30)), path)
-    content = path.read_bytes()
-    path.write_bytes(content[: max(1, int(share * len(content)))])
-    with pytest.raises(FileFormatError, match=r"damaged|cut short"):
-        pt.read_draws(path)
-
-
-@pytest.mark.parametrize("suffix", FORMATS[1:2] + FORMATS[3:])
-def test_another_format_under_this_name(suffix, tmp_path):
-    (tmp_path / f"a.{suffix}").write_text("1,1,2\n1,2,2\n" * 100)
-    with pytest.raises(FileFormatError, match=r"damaged|not written by R"):
-        pt.read_draws(tmp_path / f"a.{suffix}")
-
-
-def test_zarr_that_is_none(tmp_path):
-    (tmp_path / "a.zarr").mkdir()
-    with pytest.raises((FileFormatError, InvalidInputError), match=r"damaged|no group"):
-        pt.read_draws(tmp_path / "a.zarr")
-    (tmp_path / "b.zarr").write_text("x")
-    with pytest.raises(FileFormatError, match=r"expected a zarr store|damaged"):
-        pt.read_draws(tmp_path / "b.zarr")
-
-
 def test_unknown_suffix_and_format(tmp_path):
-    for name, problem in (("a.xlsx", "suffix '.xlsx' is unknown"), ("a", "has no suffix")):
-        with pytest.raises(UnknownNameError, match=rf"{problem}.*\.csv.*format="):
+    for name in ("a.xlsx", "a"):
+        with pytest.raises(UnknownNameError, match=r"\.csv.*format="):
             pt.read_draws(tmp_path / name)
-        with pytest.raises(UnknownNameError, match=problem):
+        with pytest.raises(UnknownNameError):
             pt.write_draws([[0]], tmp_path / name)
-    with pytest.raises(UnknownNameError, match=r"format 'excel' is unknown. Known formats: csv"):
+    with pytest.raises(UnknownNameError, match="format 'excel' is unknown"):
         pt.read_draws(tmp_path / "a.csv", format="excel")
-    with pytest.raises(UnknownNameError, match=r"suffix '.xyz' is unknown"):
-        pt.read_draws(tmp_path / "a.xyz")
 
 
 def test_options_of_text_elsewhere(tmp_path):
@@ -151,11 +114,6 @@ def test_object_arrays_are_never_unpickled(tmp_path):
     for name in ("a.npy", "a.npz", "b.npz", "c.npz"):
         with pytest.raises(FileFormatError, match=r"pickled Python objects.*astype\(int\)"):
             pt.read_draws(tmp_path / name)
-    (tmp_path / "p.npy").write_bytes(pickle.dumps(Bomb(trap)))
-    (tmp_path / "p.npz").write_bytes(pickle.dumps(Bomb(trap)))
-    for name in ("p.npy", "p.npz"):
-        with pytest.raises(FileFormatError, match="damaged, cut short or not np"):
-            pt.read_draws(tmp_path / name)
     assert not trap.exists()
 
 
@@ -168,14 +126,8 @@ def test_npy(tmp_path):
     assert pt.read_draws(tmp_path / "a.npy", transpose=True) == pt.Draws(labels)
     np.save(tmp_path / "a.npy", labels.reshape(2, 20, 6))
     assert pt.read_draws(tmp_path / "a.npy").n_chains == 2
-    np.save(tmp_path / "a.npy", labels[0])
-    with pytest.raises(InvalidLabelsError, match=r"shape \(6,\)"):
-        pt.read_draws(tmp_path / "a.npy")
     with pytest.raises(InvalidInputError, match="single array"):
         pt.read_draws(tmp_path / "a.npy", var_name="x")
-    np.save(tmp_path / "a.npy", np.zeros((2, 0), int))
-    with pytest.raises(InvalidLabelsError, match="no items"):
-        pt.read_draws(tmp_path / "a.npy")
 
 
 def test_npz(tmp_path, monkeypatch):
@@ -192,18 +144,6 @@ def test_npz(tmp_path, monkeypatch):
     assert pt.read_draws(tmp_path / "a.npz", var_name="x", transpose=True) == pt.Draws(labels)
     with pytest.raises(InvalidInputError, match=r"no array 'q'; its arrays are: x"):
         pt.read_draws(tmp_path / "a.npz", var_name="q")
-    np.savez(tmp_path / "a.npz", labels=np.zeros((0, 3), int))
-    with pytest.raises(InvalidLabelsError, match="no draws"):
-        pt.read_draws(tmp_path / "a.npz")
-
-
-def test_npz_with_a_flipped_bit(tmp_path):
-    np.savez(tmp_path / "a.npz", labels=rng.integers(0, 5, (100, 20)))
-    content = bytearray((tmp_path / "a.npz").read_bytes())
-    content[5000] ^= 255
-    (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(FileFormatError, match="damaged"):
-        pt.read_draws(tmp_path / "a.npz")
 
 
 # ------------------------------------------------------------------------- text
@@ -212,66 +152,22 @@ def test_npz_with_a_flipped_bit(tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("\n# only a comment\n", FileFormatError, "is empty"),
-        ("a,b\n", FileFormatError, "a header and no draws"),
         ("1,1\n2,2\n3\n", FileFormatError, "line 3: only 1 cells, where earlier rows have 2"),
         ("a,b\n1,1\n\n1,2,3\n", FileFormatError, "line 4: more than 2 cells"),
         ("1,1\n2,2,\n", FileFormatError, "line 2: more than 2 cells"),
         ("1,1\n2,\n", InvalidLabelsError, "line 2, column 2: the label is missing"),
         ("1,1\n2,NA\n", InvalidLabelsError, "line 2, column 2: 'NA' stands for a missing label"),
         ("1,1\nnan,2\n", InvalidLabelsError, "line 2, column 1: 'nan' stands for a missing"),
-        ("1,1\n?,2\n", InvalidLabelsError, "line 2, column 1: '\\?' stands for a missing"),
         ("1,1\n2.5,2\n", InvalidLabelsError, r"column 1: '2\.5' is not a whole number"),
         ("1,0.5\n0.5,1\n", InvalidLabelsError, r"'0\.5' is not .*posterior similarity matrix"),
-        ("1,1\ninf,2\n", InvalidLabelsError, "'inf' is not a whole number"),
         ("1,1\n2,x\n", InvalidLabelsError, r"'x' is not a whole number.*strings=True"),
         ('1,1\n2,"3"\n', InvalidLabelsError, r"is not a whole number.*strings=True"),
         ("1,1\n2,12345678901234567890\n", InvalidLabelsError, "too large for a label"),
-        ("1,1\n2,1e+30\n", InvalidLabelsError, "too large for a label"),
         ("a,a\n1,1\n", InvalidInputError, "the name 'a' stands over several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
-        ('"","a"\n"1,1\n', FileFormatError, "not closed"),
-        ('"a"x,b\n1,1\n', FileFormatError, "text follows a quoted cell"),
         (".chain,.weight\n1,1\n", InvalidLabelsError, "no items"),
-        (".weight,a\n-1,1\n", ValueError, "negative"),
-        (".weight,a\n0,1\n", ValueError, "zero"),
     ],
 )
 def test_bad_text(text, error, message):
     with pytest.raises(error, match=message):
         pt.read_draws(io.StringIO(text))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("1,1\n".encode("utf-16"), "UTF-16"),
-        (b"1,1\n2,\x002\n", "NUL bytes"),
-        (b"\xe9,b\n1,1\n", "not UTF-8"),
-    ],
-)
-def test_text_in_another_encoding(content, message):
-    with pytest.raises(FileFormatError, match=message):
-        pt.read_draws(io.BytesIO(content))
-    if message == "not UTF-8":
-        with pytest.raises(FileFormatError, match=message):
-            pt.read_draws(io.BytesIO(content), strings=True, header=False)
-
-
-def test_damaged_compression(tmp_path):
-    path = tmp_path / "a.csv.gz"
-    path.write_bytes(gzip.compress(b"1,1\n" * 1000)[:-12])
-    with pytest.raises(FileFormatError, match="damaged or cut short"):
-        pt.read_draws(path)
-
-
-def test_npz_with_two_arrays_of_a_name(tmp_path):
-    path = tmp_path / "d.npz"
-    member = io.BytesIO()
-    np.save(member, np.zeros((2, 3), int))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("labels.npy", member.getvalue())
-        with pytest.warns(UserWarning, match="Duplicate"):
-            archive.writestr("labels.npy", member.getvalue())
-    with pytest.raises(FileFormatError, match="two arrays named"):
-        pt.read_draws(path)

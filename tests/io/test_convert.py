@@ -10,7 +10,6 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
-from partita.io.draws_table import build
 
 LABELS = [[4, 4, 9], [9, 4, 4]]
 EXPECTED = pt.Draws(LABELS)
@@ -89,15 +88,6 @@ def test_pandas_details():
     assert pt.as_draws(items, transpose=True).item_names == ("a", "b", "c")
     frame.index = pd.MultiIndex.from_product([[3, 5], [0]], names=["chain", "draw"])
     assert pt.as_draws(frame).chain.tolist() == [3, 5]
-    with pytest.raises(InvalidLabelsError, match="row 1, column 'b' is missing"):
-        pt.as_draws(pd.DataFrame({"a": [1, 2], "b": pd.array([1, None], dtype="Int64")}))
-    with pytest.raises(InvalidLabelsError, match="pandas Series"):
-        pt.as_draws(pd.Series([1, 2]))
-
-
-def test_polars_details():
-    with pytest.raises(InvalidLabelsError, match="collect"):
-        pt.as_draws(pl.LazyFrame({"a": [1]}))
 
 
 def test_large_tables_come_in_blocks(monkeypatch):
@@ -108,76 +98,3 @@ def test_large_tables_come_in_blocks(monkeypatch):
     frame.iloc[20, 3] = 0.5
     with pytest.raises(InvalidLabelsError, match=r"draws\[20, 3\] is 0\.5"):
         pt.as_draws(frame)
-
-
-def test_the_kernel_sees_one_kind_of_array(monkeypatch):
-    from partita.kernels import labels as kernels
-
-    seen = set()
-    original = kernels.canonicalise_rows
-
-    def spy(rows, *rest):
-        seen.add((rows.dtype.str, rows.flags.c_contiguous, rows.flags.writeable))
-        return original(rows, *rest)
-
-    monkeypatch.setattr(kernels, "canonicalise_rows", spy)
-    fixed = np.array(LABELS)
-    fixed.flags.writeable = False
-    for block in (fixed, np.asfortranarray(LABELS), np.array(LABELS, np.int8)):
-        assert build([block], 3) == EXPECTED
-    assert seen == {("<i8", True, True)}
-
-
-# ------------------------------------------------------------------------- bad input
-
-
-@pytest.mark.parametrize(
-    ("obj", "message"),
-    [
-        ([1, 2, 3], r"shape \(3,\).*labels\[None, :\]"),
-        (5, r"shape \(\)"),
-        (np.zeros((2, 2, 2, 2), int), "expected \\(draw, item\\)"),
-        (np.zeros((0, 3), int), "no draws"),
-        (np.zeros((3, 0), int), "no items"),
-        (np.zeros((0, 4, 3), int), "no draws"),
-        ([], "shape"),
-        ([[1, 2], [1]], "different lengths \\(1, 2\\)"),
-        ([[1, 2], 3], "different lengths"),
-        ([[1.0, np.nan]], "NaN at draw 0, item 1"),
-        ([[1, None]], "missing value at draw 0, item 1"),
-        ([["a", np.nan]], "missing value at draw 0, item 1"),
-        ([["a", 1]], "mix or hold objects"),
-        ([["a", ""]], "empty string"),
-        ([[1, 2.5]], "must be whole numbers"),
-        ([[1, np.inf]], "must be whole numbers"),
-        (np.ma.array([[1, 2]], mask=[[False, True]]), r"\[0, 1\] is masked"),
-        ([[1 + 2j]], "dtype complex"),
-        ({"z": LABELS}, "a dict with keys \\['z'\\]"),
-    ],
-)
-def test_bad_labels(obj, message):
-    with pytest.raises(InvalidLabelsError, match=message):
-        pt.as_draws(obj)
-
-
-def test_a_similarity_matrix_is_not_draws():
-    similarity = np.array([[1.0, 0.3], [0.3, 1.0]])
-    with pytest.raises(InvalidLabelsError, match="similarity matrix"):
-        pt.as_draws(similarity)
-    # Whole numbers are labels, whatever they look like: nothing is guessed from values.
-    assert pt.as_draws(np.eye(3)) == pt.Draws(np.eye(3, dtype=int))
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1.0, -1.0], "negative"),
-        ([1.0, 0.0], "zero"),
-        ([0.0, 0.0], "all weights are zero"),
-        ([1.0], "one per draw"),
-        ([1.0, np.nan], "finite"),
-    ],
-)
-def test_bad_weights(weights, message):
-    with pytest.raises(ValueError, match=message):
-        pt.as_draws(LABELS, weights=weights)

@@ -9,32 +9,12 @@ import stat
 import pytest
 
 from partita._files import (
-    FileAccessError,
-    FileMissingError,
     FileOverwriteError,
     atomic_path,
     write_text,
 )
 from partita._imports import require
-from partita.errors import MissingDependencyError, PartitaError
-
-
-def test_writes_text(tmp_path):
-    write_text(tmp_path / "a.txt", "é\n")
-    assert (tmp_path / "a.txt").read_bytes() == "é\n".encode()
-    assert os.listdir(tmp_path) == ["a.txt"]
-
-
-def test_existing_file_is_kept_unless_told(tmp_path):
-    target = tmp_path / "a.txt"
-    target.write_text("old")
-    with pytest.raises(FileOverwriteError, match="overwrite=True") as caught:
-        write_text(target, "new")
-    assert isinstance(caught.value, PartitaError)
-    assert isinstance(caught.value, FileExistsError)
-    assert target.read_text() == "old"
-    write_text(target, "new", overwrite=True)
-    assert target.read_text() == "new"
+from partita.errors import MissingDependencyError
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -98,28 +78,6 @@ def test_symbolic_links_are_followed(tmp_path):
     write_text(tmp_path / "link.txt", "new", overwrite=True)
     assert (tmp_path / "link.txt").is_symlink()
     assert (tmp_path / "real.txt").read_text() == "new"
-
-
-def test_missing_directory(tmp_path):
-    with pytest.raises(FileMissingError, match="does not exist"):
-        write_text(tmp_path / "nowhere" / "a.txt", "x")
-
-
-def test_devices_are_written_directly():
-    write_text(os.devnull, "x")
-
-
-def test_permission_is_reported(tmp_path):
-    def refused():
-        with atomic_path(tmp_path / "a.txt"):
-            raise PermissionError(13, "Permission denied")
-
-    with pytest.raises(FileAccessError, match="Permission denied"):
-        refused()
-
-
-def test_require_returns_the_module():
-    assert require("json", extra="plot") is importlib.import_module("json")
 
 
 def test_require_names_the_extra():

@@ -61,25 +61,6 @@ def test_files_of_every_kind_can_be_mapped(name, tmp_path):
     assert mapped == DRAWS
 
 
-def test_labels_that_need_a_wider_dtype_later_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("partita._storage.BLOCK_LABELS", 600)
-    labels = np.zeros((5, 300), np.int64)
-    labels[3] = np.arange(300)
-    np.save(tmp_path / "draws.npy", labels)
-    mapped = pt.read_draws(tmp_path / "draws.npy", memory_map=True)
-    assert is_mapped(mapped)
-    assert mapped.labels.dtype == np.uint16
-    assert mapped == pt.Draws(labels)
-
-
-def test_chains_in_several_files(tmp_path):
-    for number in range(3):
-        np.save(tmp_path / f"part-{number}.npy", LABELS[10 * number : 10 * number + 10])
-    mapped = pt.read_draws(tmp_path / "part-*.npy", memory_map=True)
-    assert is_mapped(mapped)
-    assert mapped == pt.Draws(LABELS[:30], chain=np.repeat([0, 1, 2], 10))
-
-
 def test_no_file_is_left(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr("tempfile.tempdir", None)

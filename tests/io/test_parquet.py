@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidInputError
 
 LABELS = np.array([[4, 4, 9], [9, 4, 4]])
 NAMED = pt.Draws(LABELS, item_names="abc")
@@ -54,21 +54,6 @@ def test_row_groups(path, monkeypatch):
     pt.write_draws(labels, path)
     assert pq.ParquetFile(path).num_row_groups == 12
     assert pt.read_draws(path) == pt.Draws(labels)
-
-
-def test_bad_labels(path):
-    pl.DataFrame({"a": [1, None], "b": [1, 2]}).write_parquet(path)
-    with pytest.raises(InvalidLabelsError, match="missing value at draw 1, item 0"):
-        pt.read_draws(path)
-    pl.DataFrame({"a": [1, 2], "b": ["x", "y"]}).write_parquet(path)
-    with pytest.raises(InvalidLabelsError, match="mix or hold"):
-        pt.read_draws(path)
-    pl.DataFrame({"a": pl.Series([], dtype=pl.Int8)}).write_parquet(path)
-    with pytest.raises(InvalidLabelsError, match="no draws"):
-        pt.read_draws(path)
-    pl.DataFrame({".weight": [1.0]}).write_parquet(path)
-    with pytest.raises(InvalidLabelsError, match="no items"):
-        pt.read_draws(path)
 
 
 def test_items_in_rows_keep_their_names(tmp_path):

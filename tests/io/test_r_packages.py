@@ -210,10 +210,3 @@ def test_a_whole_stanfit(read, stanfit, warmup, tmp_path):
     assert pt.read_draws(file) == CHAINS
     with pytest.raises(InvalidInputError, match="not an indexed variable"):
         read(stanfit(warmup), var_name="theta")
-
-
-def test_a_stanfit_without_samples(read, stanfit):
-    empty = stanfit(0)
-    empty.slots["sim"] = Listed({"samples": Listed([])})
-    with pytest.raises(InvalidLabelsError, match=r"saveRDS\(rstan::extract\("):
-        read(empty)

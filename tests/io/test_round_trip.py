@@ -12,8 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita._files import FileOverwriteError
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
+from partita.errors import InvalidInputError, NotSupportedError
 
 SUFFIXES = ("csv", "csv.gz", "tsv", "tsv.gz", "npz", "parquet", "nc", "zarr", "rds", "RData")
 
@@ -108,15 +107,6 @@ def test_names_that_no_file_holds(name, tmp_path):
         pt.write_draws(pt.Draws([[0]], item_names=[name]), tmp_path / "d.csv")
 
 
-def test_overwriting_must_be_asked_for(tmp_path):
-    path = tmp_path / "d.csv"
-    pt.write_draws([[0, 1]], path)
-    with pytest.raises(FileOverwriteError, match="overwrite=True"):
-        pt.write_draws([[0, 0]], path)
-    pt.write_draws([[0, 0]], path, overwrite=True)
-    assert pt.read_draws(path) == pt.Draws([[0, 0]])
-
-
 def test_equal_draws_make_equal_files(tmp_path):
     for suffix in ("csv", "csv.gz", "npz", "npy"):
         contents = []
@@ -141,11 +131,6 @@ def test_streams(monkeypatch, capfdbinary):
         pt.write_draws(draws, memory, format="npz")
     with pytest.raises(NotSupportedError, match="stream"):
         pt.read_draws(memory, format="npz")
-
-
-def test_formats_that_are_only_read(tmp_path):
-    with pytest.raises(UnknownNameError, match="can be read, not written"):
-        pt.write_draws([[0]], tmp_path / "d.csv", format="cmdstan")
 
 
 def test_several_files_are_chains(tmp_path):
