@@ -78,6 +78,7 @@ CALLS = {
     "cluster_sizes_posterior": pt.cluster_sizes_posterior,
     "diagnose": lambda d: pt.diagnose(d, estimate=TRUTH),
     "chain_agreement": pt.chain_agreement,
+    "chain_estimates": pt.chain_estimates,
     "representatives": lambda d: pt.representatives(d, n=2),
     "modes": pt.modes,
     "p_value": lambda d: pt.p_value(d, TRUTH, max_draws=20),

@@ -68,6 +68,7 @@ RESULTS = {
     "ClusterSizes": lambda: pt.cluster_sizes_posterior(DRAWS),
     "Diagnostics": lambda: summary().diagnostics,
     "ChainAgreement": lambda: pt.chain_agreement(DRAWS),
+    "ChainEstimates": lambda: pt.chain_estimates(DRAWS),
     "Summary": summary,
     "LossComparison": lambda: summary().comparison,
     "ClustersCurve": lambda: pt.clusters_curve(DRAWS, k=range(1, 4)),

@@ -14,6 +14,7 @@ from partita.credible.uncertainty import ClusterSizes as ClusterSizes
 from partita.credible.uncertainty import ClusterUncertainty as ClusterUncertainty
 from partita.credible.uncertainty import ItemUncertainty as ItemUncertainty
 from partita.diagnostics.agreement import ChainAgreement as ChainAgreement
+from partita.diagnostics.chain_estimates import ChainEstimates as ChainEstimates
 from partita.diagnostics.diagnose import Diagnostics as Diagnostics
 from partita.features.estimate import FeatureEstimate as FeatureEstimate
 from partita.features.price_path import FeaturePath as FeaturePath

@@ -416,6 +416,7 @@ class Content:
     priors: Table | None
     priors_text: str
     profiles: Table | None
+    chains: Table | None
     diagnostics: Table | None
     """None of an ensemble."""
     representatives: Table | None
@@ -467,6 +468,7 @@ def prepare(summary: Summary) -> Content:
         priors=tables.sensitivity(summary),
         priors_text="" if summary.sensitivity is None else summary.sensitivity.sentence,
         profiles=None if profiles is None else profile_table(profiles),
+        chains=tables.chains(summary),
         diagnostics=tables.diagnostics(summary),
         representatives=tables.representatives(summary),
         differing_items=_differing(summary),

@@ -342,6 +342,9 @@ class Fit(Simulations, Predictions, Result):
         return load_fit(path)
 
 
+STARTED = "each chain started from"
+"""How a note on the start of chains begins."""
+
 Trace = Mapping[str, NDArray[Any]]
 
 

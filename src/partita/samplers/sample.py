@@ -63,7 +63,7 @@ from partita.samplers.checkpoint import (
     remove_shards,
     with_shards,
 )
-from partita.samplers.fit import Fit, collected
+from partita.samplers.fit import STARTED, Fit, collected
 from partita.samplers.normal import NormalInverseGamma
 from partita.samplers.poisson import GammaPoisson
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
@@ -607,7 +607,7 @@ def sample(
     if split_merge is None:
         settings = replace(settings, split_merge=split_merges(len(values)))
     if starts_from_samples(initial, len(values)):
-        notes = (*notes, _say_sampled(len(values)))
+        notes = (*notes, _say_sampled(len(values), settings.iterations))
     model = build_model(kernel, prior, values)
     settings, notes = _check_sampler(sampler, model, settings, notes)
     made = Run(kernel, prior, values, settings)
@@ -754,12 +754,11 @@ def with_parameters(progress: Progress, model: Model) -> Progress:
     return replace(progress, states=tuple(states))
 
 
-def _say_sampled(n_items: int) -> str:
+def _say_sampled(n_items: int, iterations: int) -> str:
     rows = min(_ROWS, n_items)
     return (
-        f"each chain started from {rows:,} random rows of its own or more: {_ITERATIONS} "
-        f"iterations on them, then all {n_items:,} rows were allocated and every iteration since "
-        "looks at all of them."
+        f"{STARTED} {rows:,} random rows of its own or more: {_ITERATIONS} iterations on them, "
+        f"then all {n_items:,} rows were allocated; {iterations:,} iterations of all rows followed."
     )
 
 

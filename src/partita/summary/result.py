@@ -26,6 +26,7 @@ from partita.credible.uncertainty import (
     ClusterUncertainty,
     ItemUncertainty,
 )
+from partita.diagnostics.chain_estimates import MANY_ITEMS, ChainEstimates, estimates_by_chain
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
 from partita.errors import InvalidInputError, UnknownNameError
@@ -77,6 +78,10 @@ class LossComparison(Result):
         frame: pd.DataFrame = pandas.DataFrame({c: getattr(self, c) for c in columns}, index=index)
         return frame
 
+
+CHEAP_CELLS = 30_000_000
+"""Draws × items × (clusters of the estimate + 4), at most, for what is made without request: a
+short curve over numbers of clusters, the estimates of the chains."""
 
 LATE = {
     "uncertainty of items and clusters": ("items", "clusters"),
@@ -241,6 +246,21 @@ class Summary(Result):
         takes any probability.
         """
         return None if self.missing else quick_core(self._posterior, estimate=self.labels)
+
+    @cached_property
+    def chain_estimates(self) -> ChainEstimates | None:
+        """What each chain would report alone, and how far apart they are; made when asked.
+
+        None for a single chain or an ensemble, where the summary was cut short, and where searches
+        take long: draws × items × (clusters + 4) above 30 million, and at most 50,000 items.
+        :func:`partita.chain_estimates` makes it for any draws.
+        """
+        draws = self.draws
+        few = self.missing or draws.chain is None or draws.n_chains < 2 or draws.kind == "ensemble"
+        cells = draws.n_draws * draws.n_items * (self.n_clusters + 4)
+        if few or (cells > CHEAP_CELLS and draws.n_items <= MANY_ITEMS):
+            return None
+        return estimates_by_chain(draws, self.labels, self.loss, None, None)
 
     @property
     def sentence(self) -> str:

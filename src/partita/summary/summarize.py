@@ -55,7 +55,7 @@ from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Clock
-from partita.summary.result import LATE, LossComparison, Summary
+from partita.summary.result import CHEAP_CELLS, LATE, LossComparison, Summary
 
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
@@ -114,9 +114,6 @@ def as_observations(data: DataLike, n_items: int) -> Observations:
     unnamed = table.names == tuple(str(j) for j in range(table.n_columns))
     return Observations(values, None if unnamed else table.names)
 
-
-CHEAP_CELLS = 30_000_000
-"""Draws × items × (clusters of the estimate + 4), at most, for a short curve without request."""
 
 CHEAP_ITEMS = 8
 """Items, at most, for a price path without request: all partitions of so few are compared."""
@@ -491,8 +488,17 @@ def _diagnostics(
         return nothing_to_diagnose(draws)
     values = functionals(posterior, estimate=labels) | trace_functionals(source, draws.n_draws)
     found = diagnose_values(values, draws, n_jobs=n_jobs)
-    warning = _correlated_columns(source, labels) if _is_fit(source) else None
-    return found if warning is None else replace(found, warnings=(*found.warnings, warning))
+    if not _is_fit(source):
+        return found
+    from partita.samplers.fit import STARTED
+
+    warning = _correlated_columns(source, labels)
+    begun = tuple(f"E{note[1:]}" for note in source.notes if note.startswith(STARTED))
+    return replace(
+        found,
+        warnings=found.warnings if warning is None else (*found.warnings, warning),
+        notes=(*found.notes, *begun),
+    )
 
 
 _SMALLEST = 20

@@ -138,6 +138,12 @@ def comparison(summary: Summary) -> Table:
     return Table(caption, ("Estimate", "Clusters", *losses), rows)
 
 
+def chains(summary: Summary) -> Table | None:
+    """What each chain would report alone; None where that is not known."""
+    found = summary.chain_estimates
+    return None if found is None else found.table()
+
+
 def diagnostics(summary: Summary) -> Table | None:
     """Convergence of each functional; None of an ensemble."""
     found = summary.diagnostics
@@ -274,7 +280,13 @@ _TABLES: dict[str, Callable[[Summary], Table | None]] = {
         "sensitivity": sensitivity,
         "representatives": representatives,
     },
-    **{"diagnostics": diagnostics, "starts": starts, "settings": settings, "versions": versions},
+    **{
+        "chains": chains,
+        "diagnostics": diagnostics,
+        "starts": starts,
+        "settings": settings,
+        "versions": versions,
+    },
 }
 
 NAMES = (
@@ -287,6 +299,7 @@ NAMES = (
         "path",
         "sensitivity",
         "representatives",
+        "chains",
         "diagnostics",
     ),
     *("starts", "settings", "versions"),

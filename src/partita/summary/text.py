@@ -50,7 +50,7 @@ _LOOKED = 5_000_000_000
 """Cells of draws that a count of undecided items may look at."""
 _IN_DETAIL = (
     *("bounds", "clusters", "items", "comparison", "curve", "path", "sensitivity"),
-    "diagnostics",
+    *("chains", "diagnostics"),
 )
 """Tables of the details; the report has more."""
 
