@@ -12,6 +12,7 @@ from partita.kernels.features import (
     flip_masses,
     match_draws,
     matched_overlaps,
+    price_columns,
     shadow_prices,
 )
 from reference.losses import best_matching
@@ -85,3 +86,31 @@ def test_aligned_masses_are_those_of_a_best_matching():
     held = sum(mass[k, list(z[k])].sum() for k in range(len(z)))
     assert held == pytest.approx(np.dot([best_matching(z, t) for t in others], weights))
     assert (mass.max(axis=1) <= matched + 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_column_of_every_block_is_found(seed):
+    n, _, others, draws, weights = case(seed)
+    rng = np.random.default_rng(seed)
+    _, columns, offsets = arrays(draws)
+    bits = columns[:, 0] >> np.uint64(64 - n)
+    prices, low = 2.0 * rng.random(len(bits)), np.uint64(seed % n)
+    rest = np.arange(1 << int(low), dtype=np.uint64)
+    overlaps = np.bitwise_count(bits[:, None] & rest).astype(float)
+    blocks = np.arange(1 << (n - int(low)))
+    gain, place = np.empty(blocks.size), np.empty(blocks.size, np.int64)
+    work = np.empty(rest.size), np.empty(rest.size)
+    price_columns(
+        bits >> low, overlaps, offsets, weights, prices, 0.4, blocks, *work, gain, place
+    )  # fmt: skip
+
+    def gain_of(z):
+        items = {n - 1 - i for i in range(n) if z >> i & 1}
+        over = iter(prices.tolist())
+        left = [max([0.0, *(len(items & t) - next(over) for t in draw)]) for draw in others]
+        return np.dot(weights, left) - 0.4 * len(items)
+
+    for block in blocks.tolist():
+        inside = [gain_of((block << int(low)) | x) for x in range(rest.size)]
+        assert gain[block] == pytest.approx(max(inside))
+        assert inside[place[block]] == pytest.approx(max(inside))

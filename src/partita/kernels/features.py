@@ -262,3 +262,53 @@ def column_gain(
             total += weights[m] * best
             add_items(columns[at], weights[m], mass)
     return total
+
+
+@kernel
+def price_columns(
+    high: UInt64s,
+    low: Floats,
+    offsets: Ints,
+    weights: Floats,
+    prices: Floats,
+    half: float,
+    blocks: Ints,
+    best: Floats,
+    total: Floats,
+    gain: Floats,
+    place: Ints,
+) -> None:
+    """The largest gain of any column in each block: exact, over all subsets of the items.
+
+    gain(z) = Σ_m w_m max(0, max_l |z ∩ T_ml| − price_ml) − half |z|. A block has the columns z
+    whose first items are given by its number. ``high`` are those items of each T_ml, ``low``
+    its overlap with every subset of the other items.
+    """
+    n = total.size
+    for b in range(blocks.size):
+        first = np.uint64(blocks[b])
+        own = half * n_bits(first)
+        for x in range(n):
+            total[x] = -own - half * n_bits(np.uint64(x))
+        for m in range(weights.size):
+            found = False
+            for e in range(offsets[m], offsets[m + 1]):
+                over = prices[e] - n_bits(high[e] & first)
+                if low[e, n - 1] <= over:
+                    continue
+                if not found:
+                    for x in range(n):
+                        best[x] = max(0.0, low[e, x] - over)
+                    found = True
+                else:
+                    for x in range(n):
+                        best[x] = max(best[x], low[e, x] - over)
+            if found:
+                for x in range(n):
+                    total[x] += weights[m] * best[x]
+        most = 0
+        for x in range(n):
+            if total[x] > total[most]:
+                most = x
+        gain[b] = total[most]
+        place[b] = most
