@@ -1,4 +1,4 @@
-"""Search tasks as the front door makes them, and posteriors small enough for oracles."""
+"""Search tasks as `estimate` makes them, and posteriors small enough for oracles."""
 
 from __future__ import annotations
 

@@ -476,6 +476,6 @@ def _in_order(draws: Draws, cells: list[str]) -> Draws:
     if unknown:
         raise InvalidLabelsError(
             f"{len(unknown):,} of {len(cells):,} items of the draws, such as {unknown[0]!r}, are "
-            "no cells of the AnnData, while the others are. Give draws of the same cells."
+            "not cells of the AnnData, while the others are. Give draws of the same cells."
         )
     return draws.select_items(cells)

@@ -140,7 +140,7 @@ def explained(client: Any) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise ClusterError(
-            f"the workers that ran a piece of the work died again and again ({error}). They may "
+            f"the workers that ran a piece of the work died repeatedly ({error}). They may "
             "have too little memory: give them more, or start fewer threads in each."
         ) from error
     except Exception as error:

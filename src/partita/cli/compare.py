@@ -264,10 +264,10 @@ def _level_in_words(level: float, said: Words) -> str:
     if level == float("inf"):
         return (
             f"no {said.ball} contains it: it is farther from the estimate than every {said.draw}. "
-            "The ball asks how far it is from the one estimate."
+            "The level measures the distance to the estimate alone."
         )
     return (
-        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: so much "
+        f"the {said.ball} around the estimate contains it from {100 * level:.3g}% on: that share "
         f"of the {said.source} is at least as near to the estimate."
     )
 
@@ -285,7 +285,7 @@ def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str
         f"p-value: {found['p_value_in_words']}",
         f"{ball.capitalize()}: {found['credible_level_in_words']}",
         f"Both: a small p-value, or a level near 100%, says that the {said.source} hardly supports "
-        f"it. They differ where the {said.source} has several pieces: the p-value asks how close "
-        f"it is to any {said.draws}, the level how close to the estimate.",
+        f"it. They differ where the {said.source} has several modes: the p-value measures how close "
+        f"it is to any {said.draws}, the level how close it is to the estimate.",
         f"From the estimate: {found['from_the_estimate']}",
     )

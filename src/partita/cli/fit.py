@@ -154,7 +154,7 @@ Examples:
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Say over which priors the estimate stays, from the same draws. Default: where cheap.",
+    help="Report under which other priors the estimate stays the same. Default: where cheap.",
 )
 @whole_option(
     "--draws", help="Draws to keep from each chain; fewer above 20,000 rows.", default=2_000
@@ -177,14 +177,14 @@ Examples:
     "--checkpoint",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Keep the run in this file while it lasts.",
+    help="Save the state of the run to this file regularly.",
 )
 @value_option(
     "--checkpoint-every",
     type=click.FloatRange(0),
     default=60.0,
     metavar="S",
-    help="Seconds between writings of the checkpoint.",
+    help="Seconds between writes of the checkpoint.",
 )
 @click.option(
     "--resume",
@@ -193,10 +193,10 @@ Examples:
     help="Continue the run in this checkpoint, all else as before; --draws may be larger.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Show what was understood of DATA and the model, and stop."
+    "--dry-run", is_flag=True, help="Show how DATA and the model were understood, and stop."
 )
 @click.option(
-    "--out", type=click.Path(), metavar="DIR", help="Where results go. Default: NAME-fit of DATA."
+    "--out", type=click.Path(), metavar="DIR", help="Directory for the results. Default: NAME-fit."
 )
 @result_options
 @summary_options

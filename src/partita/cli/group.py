@@ -29,12 +29,12 @@ FAILED, INTERRUPTED = 1, 130
 COMMANDS = {
     "summarize": "Estimate and credible ball from posterior draws.",
     "fit": "Sample a mixture model for a table of data, then summarize.",
-    "demo": "The whole way on data of the paper, into a directory.",
-    "representatives": "Several representative clusterings, with masses and a proof.",
-    "core": "The largest set of items whose grouping holds.",
+    "demo": "The whole analysis on data of the paper, into a directory.",
+    "representatives": "Several representative clusterings, with their masses.",
+    "core": "A large set of items that are grouped identically.",
     "path": "Every clustering that is optimal at some price of splitting.",
     "compare": "Distance, cross table and meet of two clusterings.",
-    "convert": "Draws from one file format into another.",
+    "convert": "Convert draws from one file format to another.",
     "warmup": "Compile for this machine ahead of the first run.",
 }
 """Command to the line that describes it."""
@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
     """A group that imports the module of a command when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All names, in the order of a newcomer's interest."""
+        """All names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -135,7 +135,7 @@ Examples:
   $ partita fit data.csv --names id --report report.html
   $ partita --version
 
-Each command explains itself: partita COMMAND --help.""",
+Help on a command: partita COMMAND --help.""",
 )
 @click.version_option(package_name="partita", message="%(prog)s %(version)s")
 @debug_option

@@ -116,7 +116,7 @@ force_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 jobs_option = click.option(
-    "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are the same."
+    "--jobs", type=int, metavar="N", help="Threads. Default: every core. It does not change results."
 )
 
 one_based_option = click.option(
@@ -180,9 +180,9 @@ def read_options(function: F) -> F:
         click.option(
             "--header/--no-header",
             default=None,
-            help="Whether text starts with column names. Default: seen from its first line.",
+            help="Whether text starts with column names. Default: judged by its first line.",
         ),
-        click.option("--sep", metavar="CHAR", help="What separates cells of text."),
+        click.option("--sep", metavar="CHAR", help="Separator of cells in text files."),
         click.option("--strings", is_flag=True, help="Labels are text, not numbers."),
         click.option(
             "--noise",
@@ -234,14 +234,14 @@ def summary_options(function: F) -> F:
             "--method",
             type=LibraryName(_methods),
             default="auto",
-            help="How the estimate is searched.",
+            help="Search method.",
         ),
         estimate_bound_option("How hard to prove that nothing better exists."),
-        whole_option("--max-clusters", metavar="K", help="Most clusters. No default."),
+        whole_option("--max-clusters", metavar="K", help="Maximum number of clusters. Default: none."),
         whole_option("--n-clusters", metavar="K", help="Exactly this many clusters."),
-        whole_option("--min-size", metavar="S", help="No cluster with fewer items.", default=1),
+        whole_option("--min-size", metavar="S", help="Minimum number of items in a cluster.", default=1),
         click.option(
-            "--path", is_flag=True, help="Say what other numbers of clusters cost. Takes longer."
+            "--path", is_flag=True, help="Report what other numbers of clusters cost. Takes longer."
         ),
         click.option(
             "--path-range",

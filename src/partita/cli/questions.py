@@ -149,14 +149,14 @@ Examples:
     type=click.FloatRange(0, 1, min_open=True),
     default=0.9,
     metavar="P",
-    help="Probability that the grouping must have, asked of its lower limit.",
+    help="Probability of the grouping, which its lower 95% limit must reach.",
 )
 @click.option(
     "--held-out/--in-sample",
     default=None,
     help="Measure on draws held out (default), or describe these draws only.",
 )
-@whole_option("--starts", "n_starts", help="First items to try. Default: every one.")
+@whole_option("--starts", "n_starts", help="Number of items to grow cores from. Default: all.")
 def core(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """A large set of items that are grouped in one way with probability P, all at once.
 
@@ -272,7 +272,7 @@ Examples:
     help="Distance between clusterings; entropy(1.5) too.",
 )
 @click.option(
-    "--modes", "with_modes", is_flag=True, help="Also say how many modes the posterior has."
+    "--modes", "with_modes", is_flag=True, help="Also report the number of modes."
 )
 def representatives(
     draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any

@@ -394,16 +394,16 @@ def data_options(function: F) -> F:
         click.option(
             "--na", multiple=True, metavar="TEXT", help="Another spelling of a missing value."
         ),
-        click.option("--sep", metavar="C", help="What separates columns. Default: , or tab."),
+        click.option("--sep", metavar="C", help="Separator of columns. Default: , or tab."),
         value_option("--decimal", default=".", metavar="C", help="The decimal point of numbers."),
-        click.option("--thousands", metavar="C", help="What groups the digits of numbers."),
+        click.option("--thousands", metavar="C", help="Separator of thousands in numbers."),
         click.option(
             "--header/--no-header",
             default=None,
             help="The first line names the columns, or is a row. Default: by its cells.",
         ),
         click.option(
-            "--encoding", metavar="NAME", help="Of the text, such as cp1252. Default: UTF-8."
+            "--encoding", metavar="NAME", help="Encoding of the text, such as cp1252. Default: UTF-8."
         ),
     )
 

@@ -55,7 +55,7 @@ def as_loss(loss: str | Loss) -> Loss:
             return as_loss(loss())
         except TypeError as error:
             raise InvalidInputError(
-                f"loss={loss.__name__} is a class that cannot be made of nothing "
+                f"loss={loss.__name__} is a class that needs arguments "
                 f"({error}); expected a loss, as in {loss.__name__}(…).",
                 argument="loss",
             ) from None

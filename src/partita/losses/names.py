@@ -1,6 +1,6 @@
 """Every loss by its name, before any is loaded.
 
-The front door, files, the command line and the registry read these tables; they import nothing,
+`estimate`, files, the command line and the registry read these tables; they import nothing,
 so that help is shown at once.
 """
 

@@ -539,7 +539,7 @@ def estimate(
     if observations is None:
         raise InvalidInputError(
             "there are no data to show the estimate on. Pass data=..., or the sampler's output as "
-            "fit=...; partita.plots._similarity and partita.plots._on_data need no data.",
+            "fit=...; pt.plots.similarity and pt.plots.items need no data.",
             argument="data",
         )
     view = prepare_view(observations, dims)

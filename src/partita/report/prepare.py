@@ -96,8 +96,8 @@ def profile_table(profiles: Profiles) -> Table:
     percent = f"{100 * profiles.prob:g}%"
     caption = (
         "What each cluster is like: given the partition, and averaged over the clusters that its "
-        f"items have in {counted(profiles.n_draws, words(profiles.kind).draw)}, so that the "
-        "uncertainty of the clustering is in it."
+        f"items have in {counted(profiles.n_draws, words(profiles.kind).draw)}, which includes the "
+        "uncertainty of the clustering."
     )
     if len(profiles) > _ROWS:
         caption += f" The first {_ROWS} of {len(profiles):,} rows."

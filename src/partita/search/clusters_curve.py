@@ -86,7 +86,7 @@ def clusters_curve(
 
     Notes
     -----
-    One search without a given k, then for each k walks of a few sweeps of
+    One search without a given k, then for each k searches of a few sweeps of
     O(M N K): from what that search found, from a cut of average linkage, and
     from the best partitions of the numbers beside it. The standard error is
     that of the mean of paired losses over the draws, with their effective

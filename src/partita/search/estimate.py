@@ -153,7 +153,7 @@ def estimate(
         Neighbours of each kind that "hasse" considers, the paper's l; 2 n_items by default.
     time_limit : float, optional
         Seconds after which the best so far is returned, with the bound proven by then. Without
-        one, walks among partitions of very many clusters end after much work, which
+        one, searches among partitions of very many clusters end after much work, which
         ``search.limits`` then says.
     n_jobs : int, optional
         Threads, every core by default. The answer does not depend on it.

@@ -161,7 +161,7 @@ def price_path(
         How hard to prove lower bounds at the breakpoints and at both ends, as in
         :func:`estimate`, at each of them.
     time_limit : float, optional
-        Seconds after which the path found so far is returned. Without one no walk
+        Seconds after which the path found so far is returned. Without one no search
         begins after 10^10 table cells have been read, about ten seconds of one
         core. Where the search ended before ``low`` or ``high``, the ``low`` and
         ``high`` of the result say how far it came, and ``limits`` why.
@@ -178,7 +178,7 @@ def price_path(
 
     Notes
     -----
-    About two walks for each breakpoint on a sample of the draws, each a few
+    About two searches for each breakpoint on a sample of the draws, each a few
     sweeps of O(M N K); then all single moves of every corner on all draws. Where
     draws × items × clusters exceed 80 million, corners are only measured on all
     draws: with thousands of draws the corners of very low prices, mostly single

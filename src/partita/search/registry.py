@@ -11,7 +11,7 @@ from partita.search import best_draw, blackbox, exact, hasse, ilp, large, linkag
 from partita.search.task import Candidate, Task
 
 Method = Callable[[Task], Sequence[Candidate]]
-"""Proposes partitions; the front door evaluates them and keeps the best."""
+"""Proposes partitions; `estimate` evaluates them and keeps the best."""
 
 
 def search_auto(task: Task) -> Sequence[Candidate]:
