@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
-from reference import uncertainty as twin
+from reference import uncertainty as reference
 from reference.partitions import every_partition
 from strategies import label_vectors
 
@@ -41,7 +41,7 @@ def as_dict(bound):
 def test_every_part_agrees_with_the_definition(case, metric, prob):
     rows, weights, center = case
     ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=float(prob), loss=metric)
-    wanted = twin.ball(rows, center, Fraction(prob), metric, weights)
+    wanted = reference.ball(rows, center, Fraction(prob), metric, weights)
     assert ball.radius == pytest.approx(float(wanted["radius"]), abs=1e-8)
     assert ball.coverage == pytest.approx(float(wanted["coverage"]), abs=1e-12)
     labels = ball.draws.labels.tolist()

@@ -18,7 +18,7 @@ from partita.errors import InvalidInputError, NotSupportedError
 from partita.kernels.core import bits_weight, colour_classes, pack_pairs
 from partita.labels import by_size
 from partita.posterior import as_posterior
-from reference import core as twin
+from reference import core as reference
 from reference.partitions import first_appearance
 from strategies import label_vectors
 
@@ -38,7 +38,7 @@ def posteriors(draw, most=6):
 def test_the_largest_set_by_enumeration(case, prob):
     rows, weights = case
     core = pt.credible_core(pt.Draws(rows, weights=weights), prob=prob, held_out=False)
-    best = [float(p) for p in twin.best_by_size(rows, weights)]
+    best = [float(p) for p in reference.best_by_size(rows, weights)]
     size = max(k for k, p in enumerate(best, start=1) if p >= prob - 1e-9)
     assert core.size == size
     assert core.is_proven
@@ -70,21 +70,21 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
     draws = pt.Draws(rows * repeat, weights=None if weights is None else weights * repeat)
     core = pt.credible_core(draws, prob=prob, patience=5, held_out=held_out)
     partial = core.labels.tolist()
-    assert core.agrees.tolist() == [twin.holds(row, partial) for row in draws.labels.tolist()]
+    assert core.agrees.tolist() == [reference.holds(row, partial) for row in draws.labels.tolist()]
     assert core.items.tolist() == [i for i, label in enumerate(partial) if label >= 0]
     assert sorted(core.path.tolist()) == list(range(draws.n_items))
     assert set(core.path[: core.size].tolist()) == set(core.items.tolist())
     assert (np.diff(core.curve) <= 1e-12).all()
     found = ~core.held_out
     assert core.in_sample_probability == pytest.approx(
-        float(twin.probability(*of_part(draws, found)[:1], partial, of_part(draws, found)[1]))
+        float(reference.probability(*of_part(draws, found)[:1], partial, of_part(draws, found)[1]))
     )
     measured = core.held_out if core.is_held_out else found
     if not measured.any():  # one draw: nothing to measure on
         assert core.size == 1
         return
     some, theirs = of_part(draws, measured)
-    probability = float(twin.probability(some, partial, theirs))
+    probability = float(reference.probability(some, partial, theirs))
     if held_out:
         assert core.size == 1 or prob <= core.probability_low <= core.probability + 1e-12
         assert core.probability_low <= probability + 1e-12
@@ -92,7 +92,7 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
         assert abs(core.probability - probability) <= core.probability_mcse + 1e-12
     else:
         assert core.curve[core.size - 1] == pytest.approx(probability)
-    masses = [float(m) for m in twin.masses_of(some, theirs)]
+    masses = [float(m) for m in reference.masses_of(some, theirs)]
     for c, chance in zip(core.clusters.tolist(), core.cluster_probability, strict=True):
         members = {i for i in core.items.tolist() if partial[i] == c}
         first = min(members)
@@ -103,7 +103,9 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
         ]
         assert chance == pytest.approx(sum(inside))
     for i in range(len(partial)):
-        best = float(twin.if_added(some, partial, i, theirs)) if partial[i] < 0 else probability
+        best = (
+            float(reference.if_added(some, partial, i, theirs)) if partial[i] < 0 else probability
+        )
         assert core.probability_with_item[i] <= best + 1e-12
         if not held_out or partial[i] >= 0:
             assert core.probability_with_item[i] == pytest.approx(best)
@@ -111,16 +113,16 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
 
 @settings(deadline=None, max_examples=60)
 @given(posteriors(most=5))
-def test_growth_against_its_slow_twin(case):
+def test_growth_against_its_reference(case):
     rows, weights = case
     draws = pt.Draws(rows, weights=weights)
     posterior = prepare(as_posterior(draws))
     labels = [first_appearance(row) for row in rows]
     for first in range(draws.n_items):
         found = grow_from(posterior, first).mass / posterior.total
-        wanted = [float(p) for p in twin.greedy(labels, first, weights)]
+        wanted = [float(p) for p in reference.greedy(labels, first, weights)]
         # Greedy paths part where items tie; each step is at most the best one there is.
-        best = [float(p) for p in twin.best_by_size(rows, weights)]
+        best = [float(p) for p in reference.best_by_size(rows, weights)]
         assert (found <= np.array(best) + 1e-12).all()
         assert found[:2] == pytest.approx(wanted[:2])
 
@@ -128,7 +130,7 @@ def test_growth_against_its_slow_twin(case):
 def test_the_example_by_enumeration():
     core = pt.credible_core(FIVE, prob=0.5, held_out=False)
     assert core.in_sample_curve.tolist() == [1.0, 1.0, 0.8, 0.6, 0.4, 0.2]
-    assert [float(p) for p in twin.best_by_size(FIVE)] == core.in_sample_curve.tolist()
+    assert [float(p) for p in reference.best_by_size(FIVE)] == core.in_sample_curve.tolist()
     assert (core.size, core.in_sample_probability) == (4, 0.6)
     sizes = [core.at(prob).size for prob in (1.0, 0.8, 0.6, 0.4, 0.2)]
     assert sizes == [2, 3, 4, 5, 6]

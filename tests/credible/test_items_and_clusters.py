@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.labels import by_size
-from reference import uncertainty as twin
+from reference import uncertainty as reference
 from reference.ground_truth import load
 from reference.losses import similarity
 from strategies import label_vectors
@@ -59,7 +59,7 @@ def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
 def test_placement_by_matched_clusters_against_all_assignments(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
-    wanted = twin.placement(draws.labels.tolist(), estimate.tolist(), draws.probabilities)
+    wanted = reference.placement(draws.labels.tolist(), estimate.tolist(), draws.probabilities)
     np.testing.assert_allclose(items.placement, wanted, rtol=0, atol=1e-13)
     everyone = np.arange(estimate.size)
     assert np.array_equal(items.probability, items.placement[everyone, estimate])

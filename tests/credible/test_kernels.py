@@ -1,4 +1,4 @@
-"""Kernels of uncertainty against their slow twins, by value."""
+"""Kernels of uncertainty against their reference implementations, by value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
 from partita.labels import by_size
 from partita.scan import shapes_of
-from reference import uncertainty as twin
+from reference import uncertainty as reference
 from strategies import label_vectors
 
 
@@ -29,7 +29,9 @@ def draws_and_estimate(draw):
 def test_comparison_with_an_estimate(case, jaccard):
     draws, estimate = case
     found = compare(estimate, draws, jaccard=jaccard, n_jobs=1)
-    wanted = twin.comparison(draws.labels.tolist(), estimate.tolist(), jaccard, draws.probabilities)
+    wanted = reference.comparison(
+        draws.labels.tolist(), estimate.tolist(), jaccard, draws.probabilities
+    )
     wanted["companions"][np.arange(estimate.size), estimate] -= 1.0  # the item itself
     for name, value in wanted.items():
         np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-13, err_msg=name)
@@ -41,7 +43,7 @@ def test_shapes(case, n_ranks):
     draws, _ = case
     entropy, ranked = shapes_of(draws, n_ranks)
     for r, row in enumerate(draws.labels.tolist()):
-        wanted, sizes = twin.shape(row)
+        wanted, sizes = reference.shape(row)
         assert entropy[r] == pytest.approx(wanted, abs=1e-12)
         assert ranked[r].tolist() == (sizes + [0] * n_ranks)[:n_ranks]
 
@@ -54,7 +56,7 @@ def test_count_together(case):
     columns = np.ascontiguousarray(draws.rows(0, draws.n_draws).T)
     found = count_together(columns, first, second)
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-    assert found.tolist() == twin.together(draws.labels.tolist(), pairs)
+    assert found.tolist() == reference.together(draws.labels.tolist(), pairs)
 
 
 @settings(deadline=None, max_examples=300)
@@ -64,7 +66,7 @@ def test_matching_by_enumeration(case):
     aligned = pt.align(draws, by_size(estimate))
     numbered = by_size(estimate).tolist()
     for row, found in zip(draws.labels.tolist(), aligned.tolist(), strict=True):
-        stands_for = twin.matching(row, numbered)
+        stands_for = reference.matching(row, numbered)
         assert [max(k, -1) for k in found] == [stands_for.get(t, -1) for t in row]
 
 
@@ -72,7 +74,7 @@ def test_a_tie_that_takes_two_chains_of_moves():
     # Cluster 0 may have the first of its two overlaps only if clusters 3 and 4 both move.
     estimate, row = [0, 1, 2, 0, 1, 2, 3, 3, 4, 3], [0, 1, 2, 3, 4, 5, 6, 0, 3, 0]
     assert pt.align([row], estimate).tolist() == [[0, 1, 2, 4, -1, -2, 3, 0, 4, 0]]
-    assert twin.matching(row, estimate) == {0: 0, 1: 1, 2: 2, 6: 3, 3: 4}
+    assert reference.matching(row, estimate) == {0: 0, 1: 1, 2: 2, 6: 3, 3: 4}
 
 
 def test_matching_many_clusters_is_not_cubic():

@@ -46,12 +46,12 @@ def test_there_are_scripts_and_each_says_what_it_shows():
 
 
 def test_what_cannot_run_is_shown_with_a_word(tmp_path):
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "here.py").write_text("# needs: numpy\n")
-    (tmp_path / "room" / "plain.py").write_text("import numpy\n")
-    (tmp_path / "room" / "away.py").write_text("# needs: numpy nowhere_to_be_found\n")
+    (tmp_path / "topic").mkdir()
+    (tmp_path / "topic" / "here.py").write_text("# needs: numpy\n")
+    (tmp_path / "topic" / "plain.py").write_text("import numpy\n")
+    (tmp_path / "topic" / "away.py").write_text("# needs: numpy nowhere_to_be_found\n")
     missing = gallery_needs.not_run(tmp_path)
-    assert missing == {"room/away": ["nowhere_to_be_found"]}
+    assert missing == {"topic/away": ["nowhere_to_be_found"]}
     runs = [bool(re.search(gallery_needs.pattern(missing), f"/x/{name}.py"))
             for name in ("here", "plain", "away", "far_away")]  # fmt: skip
     assert runs == [True, True, False, True]

@@ -1,4 +1,4 @@
-"""The text kernels against their slow twins."""
+"""The text kernels against their reference implementations."""
 
 from __future__ import annotations
 

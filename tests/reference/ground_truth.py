@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from reference import losses as twin
+from reference import losses as reference
 from stored import GROUND_TRUTH, MISSING, PAPER_DRAWS
 
 close = partial(pytest.approx, rel=0, abs=1e-10)  # R printed 15 digits of values of order 1
@@ -44,7 +44,7 @@ def losses(candidates, arguments: dict, loss, *, key: str) -> np.ndarray:
     draws = stored_draws(given) if isinstance(given, str) else pt.Draws(given, weights=weights)
     values = pt.expected_loss(candidates, draws, loss)
     if getattr(loss, "uses_similarity", False) and not isinstance(given, str):
-        matrix = np.array(twin.similarity(given, weights), float)
+        matrix = np.array(reference.similarity(given, weights), float)
         assert pt.expected_loss(candidates, loss=loss, similarity=matrix) == close(values)
     return values
 

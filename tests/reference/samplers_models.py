@@ -1,4 +1,4 @@
-"""Slow twins of the samplers' arithmetic: textbook densities from SciPy, one item at a time."""
+"""Reference implementations of the samplers' arithmetic: SciPy densities, one item at a time."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Slow twins of the search methods: everything is listed, everything is evaluated."""
+"""Reference implementations of the search methods: every candidate is evaluated."""
 
 from __future__ import annotations
 
 from itertools import combinations
 from math import fsum, log2
 
-from reference import losses as twin
+from reference import losses as reference
 
 TIE = 1e-10
 
@@ -14,8 +14,8 @@ def expected(loss, estimate, draws, weights) -> float:
     """Expected loss of an estimate from the definition of the loss."""
     price = getattr(loss, "a", None)
     if price is None:
-        return twin.expected(loss.name, estimate, draws, weights)
-    values = [twin.DISTANCES[loss.name](estimate, row, price) for row in draws]
+        return reference.expected(loss.name, estimate, draws, weights)
+    values = [reference.DISTANCES[loss.name](estimate, row, price) for row in draws]
     return fsum(w * x for w, x in zip(weights, values, strict=True)) / fsum(weights)
 
 

@@ -1,4 +1,4 @@
-"""Slow twins of the text kernels, through Python's own string functions."""
+"""Reference implementations of the text kernels, through Python's own string functions."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
-from reference import representatives as twin
+from reference import representatives as reference
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
 
@@ -31,7 +31,7 @@ def test_the_definition(loss, rate):
     ready = pt.conformal_set(draws, loss=loss, rate=rate)
     for labels in rng.integers(0, 4, (6, 7)):
         to_draws = pt.pairwise_distances([labels], draws, loss=loss)[0]
-        expected = twin.conformal_p(apart, to_draws, rate)
+        expected = reference.conformal_p(apart, to_draws, rate)
         assert ready.p_value(labels) == pytest.approx(expected)
 
 

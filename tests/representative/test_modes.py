@@ -8,7 +8,7 @@ import pytest
 import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.representative.modes import find_peaks, neighbour_graph
-from reference import representatives as twin
+from reference import representatives as reference
 
 ONE = np.repeat([0, 1, 2], 8)
 FAR = np.tile([0, 1, 2], 8)
@@ -32,7 +32,7 @@ def test_births_and_deaths_count_the_pieces_at_every_level():
         peaks = find_peaks(score, graph)
         for level in score:
             alive = int(((peaks.birth >= level) & (peaks.death < level)).sum())
-            assert alive == twin.components(level, score, graph)
+            assert alive == reference.components(level, score, graph)
         assert (peaks.persistence >= 0).all()
         assert (peaks.persistence <= 1).all()
         assert peaks.persistence[0] == 1.0

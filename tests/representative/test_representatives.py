@@ -16,7 +16,7 @@ from partita.representative.bounds import (
 )
 from partita.representative.representatives import halves, mean_and_error
 from partita.scan import block_of
-from reference import representatives as twin
+from reference import representatives as reference
 from stored import PAPER_DRAWS, needs_paper_draws
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
@@ -46,7 +46,7 @@ def test_known_values(loss, n):
 
 def test_two_sets_are_optimal_and_one_of_them_is_found(all_six):
     apart = pt.pairwise_distances(all_six, FIVE)
-    lowest, sets = twin.best_sets(apart, np.full(5, 0.2), 2)
+    lowest, sets = reference.best_sets(apart, np.full(5, 0.2), 2)
     assert lowest == pytest.approx(1 / 3)
     assert len(sets) == 2
     found = {row.tobytes() for row in pt.canonical(pt.representatives(FIVE, n=2).labels)}
@@ -73,7 +73,7 @@ def test_enumeration(seed, loss):
     for n in (2, 3):
         if n > draws.unique().n_draws:
             continue
-        lowest, _ = twin.best_sets(apart, draws.probabilities, n)
+        lowest, _ = reference.best_sets(apart, draws.probabilities, n)
         found = pt.representatives(draws, n=n, loss=loss)
         assert found.distance == pytest.approx(lowest, abs=1e-9)
         assert found.lower_bound is not None
@@ -97,7 +97,7 @@ def test_group_programme_agrees_with_listing():
         d = np.sqrt(np.square(points[:, None] - points[None]).sum(axis=2))
         mass = rng.random(m)
         for n in (1, 2, 3):
-            assert groups_value(d, mass, m, n) == pytest.approx(twin.group_cost(d, mass, n))
+            assert groups_value(d, mass, m, n) == pytest.approx(reference.group_cost(d, mass, n))
 
 
 def test_eigenvalues_prove_no_more_than_the_best_split():
@@ -107,13 +107,13 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
         apart, mass = pt.pairwise_distances(draws), draws.probabilities
         for n in (2, 3, 7):
             proven = stratum_bound(apart, mass, n=n)
-            listed = twin.shared_cost(apart, mass, n)
+            listed = reference.shared_cost(apart, mass, n)
             assert proven <= listed + 1e-12
             if n < 7:
-                assert proven == pytest.approx(twin.eigenvalue_cost(apart, mass, n), abs=1e-12)
+                assert proven == pytest.approx(reference.eigenvalue_cost(apart, mass, n), abs=1e-12)
         # One partition serves them all: nothing is lost.
         alone = stratum_bound(apart, mass, n=1)
-        assert alone == pytest.approx(twin.shared_cost(apart, mass, 1))
+        assert alone == pytest.approx(reference.shared_cost(apart, mass, 1))
 
 
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
@@ -322,7 +322,7 @@ def test_few_items_are_listed():
         draws = pt.Draws(rng.integers(0, 5, (12, 5)), weights=rng.gamma(0.3, size=12) + 1e-3)
         apart = pt.pairwise_distances(every, draws)
         for n in (2, 3):
-            lowest, _ = twin.best_sets(apart, draws.probabilities, n)
+            lowest, _ = reference.best_sets(apart, draws.probabilities, n)
             found = pt.representatives(draws, n=n)
             assert found.distance == pytest.approx(lowest, abs=1e-12)
             assert found.gap == 0.0

@@ -1,4 +1,4 @@
-"""Small models for the samplers' tests: each kernel with data, its twin, and each prior."""
+"""Small models for the samplers' tests: each kernel with data, its reference, and each prior."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from scipy import stats
 
 import partita as pt
-from reference import samplers_models as twins
+from reference import samplers_models as references
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel, rows for it, the same rows as numbers, and the twin of its predictive density."""
+    """A kernel, its rows, the same as numbers, and the reference for its predictive density."""
 
     name: str
     kernel: Any
     rows: Any
     values: np.ndarray
-    twin: twins.Predictive
+    reference: references.Predictive
 
     def __str__(self) -> str:
         return self.name
@@ -40,41 +40,41 @@ def cases(n: int = 6, seed: int = 1) -> list[Case]:
     scale = [[1.5, 0.4], [0.4, 1.0]]
     one = pt.NormalInverseGamma(mean=0.2, precision=0.5, shape=2, rate=1)
     return [
-        Case("normal", one, normal, normal, twins.normal_inverse_gamma(0.2, 0.5, 2, 1)),
+        Case("normal", one, normal, normal, references.normal_inverse_gamma(0.2, 0.5, 2, 1)),
         Case(
             "normal by column",
             pt.NormalInverseGamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
             wide,
             wide,
-            twins.normal_inverse_gamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
+            references.normal_inverse_gamma([0, 1, 0], [0.5, 0.5, 2], [2, 3, 3], [1, 2, 0.5]),
         ),
         Case(
             "wishart",
             pt.NormalInverseWishart(mean=[0, 0.5], precision=0.5, degrees=4, scale=scale),
             normal,
             normal,
-            twins.normal_inverse_wishart([0, 0.5], 0.5, 4, scale),
+            references.normal_inverse_wishart([0, 0.5], 0.5, 4, scale),
         ),
         Case(
             "bernoulli",
             pt.BetaBernoulli(a=[0.5, 1, 2], b=0.7),
             binary,
             binary,
-            twins.beta_bernoulli([0.5, 1, 2], 0.7),
+            references.beta_bernoulli([0.5, 1, 2], 0.7),
         ),
         Case(
             "categorical",
             pt.DirichletCategorical(weight=0.6),
             levels,
             levels.astype(float),
-            twins.dirichlet_categorical(0.6, [3, 4]),
+            references.dirichlet_categorical(0.6, [3, 4]),
         ),
         Case(
             "poisson",
             pt.GammaPoisson(shape=[2, 1], rate=0.4),
             counts,
             counts,
-            twins.gamma_poisson([2, 1], 0.4),
+            references.gamma_poisson([2, 1], 0.4),
         ),
         Case(
             "product",
@@ -86,11 +86,11 @@ def cases(n: int = 6, seed: int = 1) -> list[Case]:
             ),
             mixed,
             mixed,
-            twins.product(
-                (twins.gamma_poisson(2, 0.4), [1]),
-                (twins.normal_inverse_gamma(0.2, 0.5, 2, 1), [0]),
-                (twins.dirichlet_categorical(0.6, [3]), [3]),
-                (twins.beta_bernoulli(1, 1), [2]),
+            references.product(
+                (references.gamma_poisson(2, 0.4), [1]),
+                (references.normal_inverse_gamma(0.2, 0.5, 2, 1), [0]),
+                (references.dirichlet_categorical(0.6, [3]), [3]),
+                (references.beta_bernoulli(1, 1), [2]),
             ),
         ),
     ]
@@ -108,7 +108,7 @@ PRIORS = {
 
 
 def log_prior_by_seating(name: str, sizes: list[int]) -> float:
-    """The twin of each prior's log probability; random concentrations by adaptive quadrature."""
+    """Reference for each prior's log probability; random concentrations by adaptive quadrature."""
     from scipy.integrate import quad
 
     fixed = {
@@ -117,17 +117,17 @@ def log_prior_by_seating(name: str, sizes: list[int]) -> float:
         "pitman–yor, negative": {"concentration": -0.2, "discount": 0.5},
     }
     if name in fixed:
-        return twins.log_prior_sizes("process", sizes, **fixed[name])
+        return references.log_prior_sizes("process", sizes, **fixed[name])
     if name == "finite":
         components = stats.poisson.pmf(np.arange(80), 2)
-        return twins.log_prior_sizes("finite", sizes, weight=0.8, components=components)
+        return references.log_prior_sizes("finite", sizes, weight=0.8, components=components)
     if name == "finite, exactly 3":
-        return twins.log_prior_sizes("finite", sizes, weight=1.2, components=[0, 0, 1])
+        return references.log_prior_sizes("finite", sizes, weight=1.2, components=[0, 0, 1])
     gamma = stats.gamma(2, scale=1 / 1.5) if name == "dirichlet, random" else stats.gamma(1)
     discount = 0.0 if name == "dirichlet, random" else 0.35
 
     def integrand(alpha: float) -> float:
-        log_p = twins.log_prior_sizes("process", sizes, concentration=alpha, discount=discount)
+        log_p = references.log_prior_sizes("process", sizes, concentration=alpha, discount=discount)
         return float(np.exp(log_p) * gamma.pdf(alpha))
 
     return float(np.log(quad(integrand, 0, np.inf, epsabs=0, epsrel=1e-10)[0]))

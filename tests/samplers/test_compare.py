@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 import partita as pt
 from partita.errors import InvalidInputError
 from partita.samplers.compare import heldout_log_density, leave_one_out, stacking_weights
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.cases import cases
 
 N = 6
@@ -26,7 +26,7 @@ def log_joint(case, rows, partitions):
     log_prior = np.array([PRIOR.log_probability(labels) for labels in partitions])
     likelihood = [
         sum(
-            case.twin(values[i], values[:i])
+            case.reference(values[i], values[:i])
             for j in range(labels.max() + 1)
             for values in [case.values[rows][labels == j]]
             for i in range(len(values))
@@ -61,14 +61,16 @@ def test_leave_one_out_of_what_is_learned():
     fit = pt.sample(case.rows, kernel=kernel, prior=prior, draws=5, chains=1, rng=1)
     found = fit._leave_one_out(np.array([4]), np.arange(N), 1)[0]
     labels, fixed = fit.draws.labels[4], kernel.at(fit._rates()[4])
-    twin = twins.normal_inverse_gamma(fixed.mean, fixed.precision, fixed.shape, fixed.rate)
+    reference = references.normal_inverse_gamma(
+        fixed.mean, fixed.precision, fixed.shape, fixed.rate
+    )
     weight, components = fit.trace["weight"][0, 4], fit.trace["n_components"][0, 4]
     for i in range(N):
         others = np.delete(np.arange(N), i)
         rest = [others[labels[others] == j] for j in np.unique(labels[others])]
         sizes = np.array([g.size + weight for g in rest] + [(components - len(rest)) * weight])
-        densities = [twin(case.values[i], case.values[g]) for g in rest]
-        densities.append(twin(case.values[i], case.values[:0]))
+        densities = [reference(case.values[i], case.values[g]) for g in rest]
+        densities.append(reference(case.values[i], case.values[:0]))
         expected = logsumexp(densities, b=sizes / sizes.sum())
         assert found[i] == pytest.approx(expected)
 

@@ -9,7 +9,7 @@ import pytest
 
 import partita as pt
 from partita.testing import assert_exact, frequencies
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.cases import PRIORS, cases
 
 N = 6
@@ -28,7 +28,7 @@ def exact_of(name: str, prior: str) -> np.ndarray:
 
 def exact(case, prior) -> np.ndarray:
     log_prior = np.array([prior.log_probability(labels) for labels in PARTITIONS])
-    return twins.exact_posterior(case.values, PARTITIONS, case.twin, log_prior)
+    return references.exact_posterior(case.values, PARTITIONS, case.reference, log_prior)
 
 
 def run(case, prior, **options) -> pt.Fit:
@@ -97,7 +97,7 @@ def test_eight_items():
     case = cases(n=8, seed=4)[0]
     prior = PRIORS["dirichlet, random"]
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
-    p = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    p = references.exact_posterior(case.values, partitions, case.reference, log_prior)
     fit = run(case, prior)
     assert_exact(frequencies(fit.draws, partitions), p)
 
@@ -108,7 +108,7 @@ def test_log_posterior_differs_from_the_exact_one_by_a_constant():
     for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
         expected = prior.log_probability(labels)
         for j in range(labels.max() + 1):
-            expected += twins.log_marginal(case.twin, case.values[labels == j])
+            expected += references.log_marginal(case.reference, case.values[labels == j])
         assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -118,7 +118,7 @@ def test_log_posterior_under_a_finite_mixture_is_complete():
     for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
         expected = prior.log_probability(labels)
         for j in range(labels.max() + 1):
-            expected += twins.log_marginal(case.twin, case.values[labels == j])
+            expected += references.log_marginal(case.reference, case.values[labels == j])
         assert found == pytest.approx(expected, abs=1e-9)
 
 

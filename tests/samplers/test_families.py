@@ -14,7 +14,7 @@ from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.samplers.chains import Arrays, flatten
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.cases import Case, cases
 
 CASES = cases(n=14)
@@ -54,7 +54,7 @@ def test_log_predictive_is_the_textbook_density(case):
     found += bound.log_base(case.values)[:, None]
     for i, point in enumerate(case.values):
         for j in range(4):
-            expected = case.twin(point, case.values[j == LABELS])
+            expected = case.reference(point, case.values[j == LABELS])
             assert found[i, j] == pytest.approx(expected, abs=1e-9)
 
 
@@ -64,7 +64,7 @@ def test_prior_predictive_is_that_of_an_empty_cluster(case):
     found = family.prior_predictive(model, flat(14), arrays.n_rows, arrays.n_work)
     found += bound.log_base(case.values)
     nobody = case.values[:0]
-    expected = [case.twin(point, nobody) for point in case.values]
+    expected = [case.reference(point, nobody) for point in case.values]
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -76,7 +76,7 @@ def test_log_marginal_is_the_chain_of_predictives(case):
     for j in range(4):
         found = family.log_marginal(model, store, work, j)
         rows = case.values[j == LABELS]
-        expected = twins.log_marginal(case.twin, rows) - base[j == LABELS].sum()
+        expected = references.log_marginal(case.reference, rows) - base[j == LABELS].sum()
         assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -101,21 +101,23 @@ def test_many_columns_do_not_overflow():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((6, 120)) * np.exp(rng.uniform(-30, 30, 120))
     kernel = pt.NormalInverseGamma(0, 0.5, 2, tuple(rows.var(axis=0)))
-    twin = twins.normal_inverse_gamma(0, 0.5, 2, rows.var(axis=0))
-    case = Case("wide", kernel, rows, rows, twin)
+    reference = references.normal_inverse_gamma(0, 0.5, 2, rows.var(axis=0))
+    case = Case("wide", kernel, rows, rows, reference)
     labels = np.array([0, 0, 0, 1, 1, 1], np.int32)
     found = family.log_marginal(*filled(case, labels), 0)
-    assert found == pytest.approx(twins.log_marginal(twin, rows[:3]), rel=1e-10)
+    assert found == pytest.approx(references.log_marginal(reference, rows[:3]), rel=1e-10)
 
 
 def test_many_columns_of_levels():
     rows = np.random.default_rng(0).integers(0, 3, (9, 19))
     rows[:3] = np.arange(3)[:, None]
-    twin = twins.dirichlet_categorical(0.6, [3] * 19)
-    case = Case("wide", pt.DirichletCategorical(weight=0.6), rows, rows.astype(float), twin)
+    reference = references.dirichlet_categorical(0.6, [3] * 19)
+    case = Case("wide", pt.DirichletCategorical(weight=0.6), rows, rows.astype(float), reference)
     labels = np.array([0, 0, 0, 1, 1, 1, 1, 1, 1], np.int32)
     found = family.log_marginal(*filled(case, labels), 0)
-    assert found == pytest.approx(twins.log_marginal(twin, rows[:3].astype(float)), rel=1e-10)
+    assert found == pytest.approx(
+        references.log_marginal(reference, rows[:3].astype(float)), rel=1e-10
+    )
 
 
 def test_data_far_from_zero_keep_their_precision():

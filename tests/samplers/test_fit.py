@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import partita as pt
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.cases import PRIORS, Case, cases, log_prior_by_seating
 
 CASES = {case.name: case for case in cases(n=9, seed=3)}
@@ -29,7 +29,7 @@ def density_given(case, labels, alpha, prior, point) -> float:
     for j in range(k + 1):
         more = np.append(labels, j)
         log_more = prior.log_probability(more) if alpha is None else fixed(prior, alpha, more)
-        log_density = case.twin(point, case.values[labels == j])
+        log_density = case.reference(point, case.values[labels == j])
         total += np.exp(log_more - log_now + log_density)
     return total
 
@@ -79,7 +79,7 @@ def test_density_of_large_counts():
     grid = np.array([0, 170, 171, 200, 690, 2_000])
     found = fit.density(grid)
     case = CASES["poisson"]
-    one = Case("counts", case.kernel, x, x[:, None], twins.gamma_poisson([1], 0.01))
+    one = Case("counts", case.kernel, x, x[:, None], references.gamma_poisson([1], 0.01))
     expected = [
         [
             density_given(one, labels.astype(int), alpha, fit.prior, np.array([point]))
@@ -115,7 +115,7 @@ def test_predictions_are_predictive_probabilities(prior):
         weights = [
             np.exp(
                 log_prior_by_seating(prior, np.bincount(np.append(labels, j)).tolist())
-                + case.twin(case.values[i], case.values[labels == j])
+                + case.reference(case.values[i], case.values[labels == j])
             )
             for j in range(4)
         ]
@@ -269,10 +269,12 @@ def test_questions_with_wrong_shapes_are_refused():
         fit.predict([[0, 1], [np.inf, 0]], np.zeros(9))
 
 
-def test_marginal_twin_and_chain_rule_agree_with_scipy():
-    """The twin itself against a closed form, so that both cannot share an error."""
+def test_marginal_reference_and_chain_rule_agree_with_scipy():
+    """The reference itself against a closed form, so that both cannot share an error."""
     x = np.array([0.3, -0.8, 1.9])
-    twin = twins.log_marginal(twins.normal_inverse_gamma(0.4, 0.5, 2, 1.5), x[:, None])
+    reference = references.log_marginal(
+        references.normal_inverse_gamma(0.4, 0.5, 2, 1.5), x[:, None]
+    )
     cover = np.eye(3) + np.ones((3, 3)) / 0.5
     closed = stats.multivariate_t.logpdf(x, [0.4] * 3, cover * 1.5 / 2, 4)
-    assert twin == pytest.approx(closed, abs=1e-10)
+    assert reference == pytest.approx(closed, abs=1e-10)

@@ -13,7 +13,7 @@ from scipy.special import logsumexp, multigammaln
 
 import partita as pt
 from partita.testing import assert_exact, frequencies
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.test_own import forged
 
 N = 5
@@ -38,9 +38,9 @@ LAWS = {
 @cache
 def log_marginals(rate: float = 1.0) -> np.ndarray:
     """Log density of the data given each partition."""
-    twin = twins.normal_inverse_gamma(**CELLS, rate=rate)
+    reference = references.normal_inverse_gamma(**CELLS, rate=rate)
     rows = DATA[:, None]
-    part = cache(lambda members: twins.log_marginal(twin, rows[list(members)]))
+    part = cache(lambda members: references.log_marginal(reference, rows[list(members)]))
     return np.array(
         [
             sum(part(tuple(np.flatnonzero(c == j).tolist())) for j in range(c.max() + 1))
@@ -60,7 +60,7 @@ def exact(law: str, dynamic: bool) -> np.ndarray:
     for n, w in np.ndindex(NUMBERS.size, weights.size):
         own = weights[w] / (n + 1) if dynamic else weights[w]
         of = cache(
-            lambda *sizes, n=n, own=own: twins.log_prior_sizes(
+            lambda *sizes, n=n, own=own: references.log_prior_sizes(
                 "finite", sizes, weight=own, components=alone[n]
             )
         )
@@ -179,10 +179,10 @@ def test_learned_rates_of_several_columns_with_a_missing_cell(kind):
             log_q = stats.gamma(rate.shape, scale=1 / rate.rate).logpdf(rates) + grid
         each = np.empty((len(PARTITIONS), rates.size))
         for b, value in enumerate(rates):
-            twin = twins.normal_inverse_gamma(mean, c, a, value)
+            reference = references.normal_inverse_gamma(mean, c, a, value)
             part = cache(
-                lambda members, twin=twin, column=column: twins.log_marginal(
-                    twin, TWO[list(members)][:, [column]]
+                lambda members, reference=reference, column=column: references.log_marginal(
+                    reference, TWO[list(members)][:, [column]]
                 )
             )
             for m, labels in enumerate(PARTITIONS):
@@ -215,8 +215,8 @@ def wishart_marginals(rows: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.
 
 
 def test_the_closed_form_is_that_of_the_reference():
-    twin = twins.normal_inverse_wishart(**WIDE, scale=np.diag([0.7, 2.0]))
-    expected = twins.log_marginal(twin, PLANE[:3])
+    reference = references.normal_inverse_wishart(**WIDE, scale=np.diag([0.7, 2.0]))
+    expected = references.log_marginal(reference, PLANE[:3])
     found = wishart_marginals(PLANE[:3], np.array(0.7), np.array(2.0))
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -270,12 +270,12 @@ def test_a_learned_scale_is_used_saved_and_extended(tmp_path):
         whole.draws.labels, *(whole.trace[f"scale of {c}"].ravel() for c in (0, 1)), strict=True
     ):
         fixed = pt.NormalInverseWishart(kernel.mean, 0.01, 5.0, np.diag(scale))
-        twin = twins.normal_inverse_wishart(kernel.mean, 0.01, 5.0, np.diag(scale))
+        reference = references.normal_inverse_wishart(kernel.mean, 0.01, 5.0, np.diag(scale))
         assert kernel.at(np.array(scale)) == fixed
         alpha = whole.trace["concentration"].ravel()[len(expected)]
         groups = [PLANE[labels == j] for j in range(labels.max() + 1)] + [PLANE[:0]]
         weights = np.array([len(g) for g in groups[:-1]] + [alpha]) / (N + alpha)
-        expected.append(weights @ [np.exp(twin(point[0], g)) for g in groups])
+        expected.append(weights @ [np.exp(reference(point[0], g)) for g in groups])
     np.testing.assert_allclose(whole.density(point).mean, np.mean(expected), rtol=1e-9)
     assert whole.replicate(3).shape == (3, 5, 2)
     assert whole.predict(point, [0, 0, 0, 1, 1]).sum() == pytest.approx(1)
@@ -297,9 +297,9 @@ def quadrature(labels: np.ndarray, rate: pt.Gamma) -> tuple[np.ndarray, np.ndarr
     grid = np.linspace(-7, 7, 281)
     log_q = stats.gamma(rate.shape, scale=1 / rate.rate).logpdf(np.exp(grid)) + grid
     for u, b in enumerate(np.exp(grid)):
-        twin = twins.normal_inverse_gamma(**CELLS, rate=b)
+        reference = references.normal_inverse_gamma(**CELLS, rate=b)
         for j in range(labels.max() + 1):
-            log_q[u] += twins.log_marginal(twin, DATA[labels == j][:, None])
+            log_q[u] += references.log_marginal(reference, DATA[labels == j][:, None])
     return np.exp(grid), np.exp(log_q - logsumexp(log_q))
 
 
@@ -318,12 +318,12 @@ def test_density_is_that_of_the_draws_own_parameters():
     numbers, weights, rates = (fit.trace[name].ravel() for name in names)
     for labels, n, weight, rate in zip(fit.draws.labels, numbers, weights, rates, strict=True):
         prior = pt.FiniteMixture.exactly(int(n), weight=float(weight) / n)
-        twin = twins.normal_inverse_gamma(**CELLS, rate=rate)
+        reference = references.normal_inverse_gamma(**CELLS, rate=rate)
         seats = [prior.log_ratio(np.append(labels, j), labels) for j in range(labels.max() + 2)]
         expected.append(
             [
                 sum(
-                    np.exp(seat + twin(np.array([x]), DATA[labels == j][:, None]))
+                    np.exp(seat + reference(np.array([x]), DATA[labels == j][:, None]))
                     for j, seat in enumerate(seats)
                 )
                 for x in points
@@ -343,7 +343,7 @@ def test_predictions_integrate_what_is_learned():
             seat = fit.prior.log_ratio(np.append(labels, j), np.append(labels, 0))
             rows = DATA[labels == j][:, None]
             densities = [
-                np.exp(twins.normal_inverse_gamma(**CELLS, rate=b)(np.array([x]), rows))
+                np.exp(references.normal_inverse_gamma(**CELLS, rate=b)(np.array([x]), rows))
                 for b in rates
             ]
             weights.append(np.exp(seat) * (p @ densities))
@@ -428,9 +428,9 @@ def test_log_posterior_is_complete():
         prior = pt.FiniteMixture.exactly(int(n), weight=w / n)
         expected = prior.log_probability(labels) + np.log(NUMBERS[n - 1])
         expected += weight.logpdf(w) + rate.logpdf(b)
-        twin = twins.normal_inverse_gamma(**CELLS, rate=b)
+        reference = references.normal_inverse_gamma(**CELLS, rate=b)
         for j in range(labels.max() + 1):
-            expected += twins.log_marginal(twin, DATA[labels == j][:, None])
+            expected += references.log_marginal(reference, DATA[labels == j][:, None])
         assert trace["log_posterior"][m] == pytest.approx(expected, abs=1e-9)
 
 

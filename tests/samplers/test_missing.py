@@ -12,34 +12,37 @@ import partita as pt
 from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
 from partita.testing import assert_exact, frequencies
-from reference import samplers_models as twins
+from reference import samplers_models as references
 from samplers.cases import PRIORS, Case
 from samplers.test_families import LABELS, compiled, filled, flat
 
-NORMAL = twins.normal_inverse_gamma(0.2, 0.5, 2, 1)
+NORMAL = references.normal_inverse_gamma(0.2, 0.5, 2, 1)
 LEVELS = ((0, 1, 2), (0, 1, 2, 3))
 HOLES = [(0, 1), (1, 0), (3, 0), (3, 1), (5, 1)]  # item 3 has no cell at all
 KERNELS = {
     "normal": (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [NORMAL, NORMAL]),
     "normal by column": (
         pt.NormalInverseGamma([0, 1], [0.5, 2], [2, 3], [1, 2]),
-        [twins.normal_inverse_gamma(0, 0.5, 2, 1), twins.normal_inverse_gamma(1, 2, 3, 2)],
+        [
+            references.normal_inverse_gamma(0, 0.5, 2, 1),
+            references.normal_inverse_gamma(1, 2, 3, 2),
+        ],
     ),
     "bernoulli": (
         pt.BetaBernoulli([0.5, 1], 0.7),
-        [twins.beta_bernoulli(0.5, 0.7), twins.beta_bernoulli(1, 0.7)],
+        [references.beta_bernoulli(0.5, 0.7), references.beta_bernoulli(1, 0.7)],
     ),
     "categorical": (
         pt.DirichletCategorical(0.6, LEVELS),
-        [twins.dirichlet_categorical(0.6, [3]), twins.dirichlet_categorical(0.6, [4])],
+        [references.dirichlet_categorical(0.6, [3]), references.dirichlet_categorical(0.6, [4])],
     ),
     "poisson": (
         pt.GammaPoisson([2, 1], 0.4),
-        [twins.gamma_poisson(2, 0.4), twins.gamma_poisson(1, 0.4)],
+        [references.gamma_poisson(2, 0.4), references.gamma_poisson(1, 0.4)],
     ),
     "product": (
         pt.Product((pt.GammaPoisson(2, 0.4), [1]), (pt.NormalInverseGamma(0.2, 0.5, 2, 1), [0])),
-        [NORMAL, twins.gamma_poisson(2, 0.4)],
+        [NORMAL, references.gamma_poisson(2, 0.4)],
     ),
 }
 
@@ -62,7 +65,7 @@ def rows_for(name: str, n: int) -> np.ndarray:
 def case_of(name: str, n: int) -> Case:
     kernel, columns = KERNELS[name]
     rows = rows_for(name, n)
-    return Case(name, kernel, rows, rows, twins.of_present_cells(columns))
+    return Case(name, kernel, rows, rows, references.of_present_cells(columns))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -73,13 +76,13 @@ def test_densities_are_those_of_the_cells_that_are_there(name):
     _, joining = join_weights(model, model, flat(14), arrays.n_rows, arrays.n_work, LABELS, 4)
     alone = family.prior_predictive(model, flat(14), arrays.n_rows, arrays.n_work)
     for i, point in enumerate(case.values):
-        expected = [case.twin(point, case.values[j == LABELS]) for j in range(4)]
+        expected = [case.reference(point, case.values[j == LABELS]) for j in range(4)]
         np.testing.assert_allclose(joining[i] + base[i], expected, atol=1e-9)
-        assert alone[i] + base[i] == pytest.approx(case.twin(point, case.values[:0]), abs=1e-9)
+        assert alone[i] + base[i] == pytest.approx(case.reference(point, case.values[:0]), abs=1e-9)
     model, store, work = filled(case, LABELS)
     for j in range(4):
         rows = case.values[j == LABELS]
-        expected = twins.log_marginal(case.twin, rows) - base[j == LABELS].sum()
+        expected = references.log_marginal(case.reference, rows) - base[j == LABELS].sum()
         assert family.log_marginal(model, store, work, j) == pytest.approx(expected, abs=1e-9)
 
 
@@ -102,7 +105,7 @@ def test_the_posterior_of_all_partitions_is_the_exact_one(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet, random"]
     partitions = np.array(list(pt.lattice.all_partitions(6)))
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
-    exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    exact = references.exact_posterior(case.values, partitions, case.reference, log_prior)
     fit = pt.sample(
         case.rows,
         kernel=case.kernel,
@@ -153,7 +156,7 @@ def test_imputed_means_are_those_of_the_exact_posterior(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet"]
     partitions = np.array(list(pt.lattice.all_partitions(6)))
     log_prior = np.array([prior.log_probability(labels) for labels in partitions])
-    exact = twins.exact_posterior(case.values, partitions, case.twin, log_prior)
+    exact = references.exact_posterior(case.values, partitions, case.reference, log_prior)
     expected = 0.0
     for p, labels in zip(exact, partitions, strict=True):
         cells = case.values[labels == labels[0], 1]  # the second cell of item 0 is missing

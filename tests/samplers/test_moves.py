@@ -1,4 +1,4 @@
-"""The compiled moves against their plain twins: the same partition after every iteration."""
+"""The compiled moves against their reference implementations: equal partitions."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def run_both(case, prior, *, sweeps: int, split_merge: int, iterations: int):
     labels, random = start, state.random
     for iteration in range(iterations):
         state, _ = _advance(model, Step(settings, state, iteration, iteration + 1))
-        twin = Moves(values, labels, case.twin, tables.arrays.sigma, log_open, random)
+        reference = Moves(values, labels, case.reference, tables.arrays.sigma, log_open, random)
         for _ in range(split_merge):
-            twin.split_merge()
+            reference.split_merge()
         for _ in range(sweeps):
-            twin.sweep()
-        labels, random = twin.labels(), np.array(twin.random, np.uint64)
+            reference.sweep()
+        labels, random = reference.labels(), np.array(reference.random, np.uint64)
         yield state, labels, random
 
 

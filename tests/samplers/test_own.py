@@ -225,7 +225,7 @@ def test_files_of_the_first_version_still_load():
     assert longer.draws == pt.sample(rows, draws=9, **options).draws
 
 
-def test_the_exponential_twin_is_a_lomax():
+def test_the_exponential_reference_is_a_lomax():
     """The reference itself, against SciPy."""
     x = np.array([[0.4]])
     assert reference(x) == pytest.approx(stats.lomax.logpdf(0.4, 1.5, scale=0.7), abs=1e-12)

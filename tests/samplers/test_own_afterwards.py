@@ -60,7 +60,7 @@ def test_beside_a_kernel_that_has_parameters_only_those_are_reported():
 # ---------------------------------------------------------------------------------- files
 
 
-def twin(module: str, base: type = ExponentialGamma, name: str = "Twin") -> type:
+def namesake(module: str, base: type = ExponentialGamma, name: str = "Namesake") -> type:
     """A class of one name, as that module would define it."""
     return type(name, (base,), {"__module__": module})
 
@@ -72,7 +72,7 @@ def saved(kernel: pt.Kernel, path, **options) -> pt.Fit:
 
 
 def test_classes_of_one_name_in_two_modules_are_each_found_again(tmp_path):
-    one, other = twin("first_module"), twin("second_module")
+    one, other = namesake("first_module"), namesake("second_module")
     for k, cls in enumerate((one, other)):
         saved(cls(2.0), tmp_path / f"{k}.npz")
         product = pt.Product((cls(3.0), [0]), (pt.GammaPoisson(1, 1), [1]))
@@ -86,9 +86,9 @@ def test_classes_of_one_name_in_two_modules_are_each_found_again(tmp_path):
 
 def test_a_class_of_that_name_from_elsewhere_is_not_taken(tmp_path, monkeypatch):
     path = tmp_path / "fit.npz"
-    saved(twin("gone_module", name="Lost")(2.0), path)
+    saved(namesake("gone_module", name="Lost")(2.0), path)
     monkeypatch.delitem(registered._KNOWN[pt.Kernel, "Lost"], "gone_module")
-    elsewhere = twin("another_module", name="Lost")
+    elsewhere = namesake("another_module", name="Lost")
     message = r"Lost of gone_module.*Import gone_module.*Lost of another_module is another class"
     with pytest.raises(MissingClassError, match=message) as raised:
         pt.Fit.load(path)
@@ -100,14 +100,14 @@ def test_a_class_of_that_name_from_elsewhere_is_not_taken(tmp_path, monkeypatch)
 
 
 def test_a_class_of_a_script_is_to_be_defined_again(tmp_path, monkeypatch):
-    saved(twin("__main__", name="Scripted")(2.0), tmp_path / "fit.npz")
+    saved(namesake("__main__", name="Scripted")(2.0), tmp_path / "fit.npz")
     monkeypatch.delitem(registered._KNOWN[pt.Kernel, "Scripted"], "__main__")
     with pytest.raises(MissingClassError, match="Define or import Scripted in this script"):
         pt.Fit.load(tmp_path / "fit.npz")
 
 
 def test_a_kernel_and_a_prior_may_share_a_name(tmp_path):
-    kernel, prior = twin("one_module"), twin("one_module", pt.DirichletProcess)
+    kernel, prior = namesake("one_module"), namesake("one_module", pt.DirichletProcess)
     saved(kernel(2.0), tmp_path / "fit.npz", prior=prior(1.5))
     found = pt.Fit.load(tmp_path / "fit.npz")
     assert (type(found.kernel), type(found.prior)) == (kernel, prior)

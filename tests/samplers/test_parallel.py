@@ -12,8 +12,8 @@ from partita.kernels.gibbs import parallel as kernels
 from partita.samplers import parallel
 from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
 from partita.testing import assert_exact, frequencies
-from reference import parallel_sweep as twin
-from reference import samplers_models as twins
+from reference import parallel_sweep as reference
+from reference import samplers_models as references
 from samplers.cases import PRIORS, cases
 
 N = 6
@@ -57,9 +57,9 @@ def test_rows_are_allocated_as_one_by_one(name):
     )
     values, levels = model.values, (3, 4)
     densities = np.array(
-        [[twin.log_density(name, x, theta[2:, j], levels) for j in range(3)] for x in values]
+        [[reference.log_density(name, x, theta[2:, j], levels) for j in range(3)] for x in values]
     )
-    expected, log_q = twin.allocate(weights, densities, 12345)
+    expected, log_q = reference.allocate(weights, densities, 12345)
     rows, found = np.arange(150), np.empty(150, np.int32)
     key = np.uint64(12345)
     got = kernels.allocate(likelihood, rows, 0, weights, theta, key, found, False, True)
@@ -85,8 +85,8 @@ def test_densities_given_drawn_parameters_average_to_the_predictive_one(name):
         likelihood, model.prior.arrays, copies, np.arange(n_draws), random_state()
     )
     x = case.values[4]
-    f = np.exp([twin.log_density(name, x, column, (3, 4)) for column in theta[2:].T])
-    ratio = f / np.exp(case.twin(x, case.values))
+    f = np.exp([reference.log_density(name, x, column, (3, 4)) for column in theta[2:].T])
+    ratio = f / np.exp(case.reference(x, case.values))
     assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(n_draws)
 
 
@@ -151,7 +151,7 @@ def run(case, prior, *, draws=150, chains=24, **options):
 
 def exact(case, prior):
     log_prior = np.array([prior.log_probability(labels) for labels in PARTITIONS])
-    return twins.exact_posterior(case.values, PARTITIONS, case.twin, log_prior)
+    return references.exact_posterior(case.values, PARTITIONS, case.reference, log_prior)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_log_posterior_is_that_of_the_draw():
     for labels, found in zip(fit.draws.labels, fit.trace["log_posterior"][0], strict=True):
         expected = prior.log_probability(labels)
         for j in range(labels.max() + 1):
-            expected += twins.log_marginal(case.twin, case.values[labels == j])
+            expected += references.log_marginal(case.reference, case.values[labels == j])
         assert found == pytest.approx(expected, abs=1e-9)
 
 

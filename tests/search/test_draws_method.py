@@ -10,14 +10,14 @@ from loss_instances import every_loss
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.search import best_draw, settings
 from partita.search import best_draw as method
-from reference import search_methods as twin
+from reference import search_methods as reference
 from search_tasks import found, make_task, random_draws
 
 
 def best_draws(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
     unique = draws.unique()
     rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
-    return twin.minimisers(loss, [r for r in rows if cap is None or max(r) < cap], rows, mass)
+    return reference.minimisers(loss, [r for r in rows if cap is None or max(r) < cap], rows, mass)
 
 
 @every_loss

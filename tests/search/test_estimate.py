@@ -1,4 +1,4 @@
-"""The front door: right answers, honest reports, clear refusals."""
+"""`estimate`: right answers, honest reports, clear refusals."""
 
 from __future__ import annotations
 

@@ -12,15 +12,15 @@ from loss_instances import INSTANCES, every_loss
 from partita.errors import NotSupportedError
 from partita.search import exact as method
 from reference import ground_truth
-from reference import search_methods as twin
+from reference import search_methods as reference
 from search_tasks import found, make_task, random_draws
 
 
 def all_minimisers(draws: pt.Draws, loss, cap: int | None = None) -> list[list[int]]:
     unique = draws.unique()
     rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
-    listed = [c for c in twin.partitions(draws.n_items) if cap is None or max(c) < cap]
-    return twin.minimisers(loss, listed, rows, mass)
+    listed = [c for c in reference.partitions(draws.n_items) if cap is None or max(c) < cap]
+    return reference.minimisers(loss, listed, rows, mass)
 
 
 @every_loss

@@ -21,7 +21,7 @@ from partita.search.problem import (
 )
 from partita.search.task import Candidate
 from reference import ground_truth
-from reference import search_methods as twin
+from reference import search_methods as reference
 from search_tasks import found, make_task, random_draws, stored_draws
 
 PARTITIONS = [
@@ -33,7 +33,7 @@ PARTITIONS = [
     [0, 0, 0, 0, 1, 1, 1, 1, 2],
     [0, 1, 0, 2, 1, 0, 0, 1, 2, 3],
 ]
-TERMS = {pairs: np.array([twin.term(pairs, x) for x in range(12)]) for pairs in (False, True)}
+TERMS = {pairs: np.array([reference.term(pairs, x) for x in range(12)]) for pairs in (False, True)}
 
 
 def neighbours(labels, pairs: bool, most: int, seed=0, *, splits=True) -> list[list[int]]:
@@ -44,7 +44,7 @@ def neighbours(labels, pairs: bool, most: int, seed=0, *, splits=True) -> list[l
     for items, target in hasse.closest_splits(labels, TERMS[pairs], most, rng) if splits else []:
         found.append(labels.copy())
         found[-1][items] = target
-    return [twin.canonical(row.tolist()) for row in found]
+    return [reference.canonical(row.tolist()) for row in found]
 
 
 # ---------------------------------------------------------------- neighbours
@@ -53,9 +53,9 @@ def neighbours(labels, pairs: bool, most: int, seed=0, *, splits=True) -> list[l
 @pytest.mark.parametrize("labels", PARTITIONS, ids=str)
 @pytest.mark.parametrize("pairs", [False, True])
 def test_all_neighbours_each_once(labels, pairs):
-    expected = [row for *_, row in twin.covers(labels) + twin.covered(labels)]
+    expected = [row for *_, row in reference.covers(labels) + reference.covered(labels)]
     assert sorted(neighbours(labels, pairs, 10_000)) == sorted(expected)
-    merges = [row for *_, row in twin.covers(labels)]
+    merges = [row for *_, row in reference.covers(labels)]
     assert sorted(neighbours(labels, pairs, 10_000, splits=False)) == sorted(merges)
 
 
@@ -64,7 +64,7 @@ def test_all_neighbours_each_once(labels, pairs):
 @pytest.mark.parametrize("most", [1, 8])
 def test_closest_sets_whole_then_a_sample(labels, pairs, most):
     chosen = neighbours(labels, pairs, most)
-    for listed in (twin.covers(labels), twin.covered(labels)):
+    for listed in (reference.covers(labels), reference.covered(labels)):
         away = {tuple(row): entry[pairs] for *entry, row in listed}
         mine = [row for row in map(tuple, chosen) if row in away]
         assert len(mine) == len(set(mine)) == min(most, len(away))
@@ -83,7 +83,7 @@ def test_the_set_that_does_not_fit_is_sampled_evenly(labels, whole, fit):
     seen = Counter()
     for seed in range(repeats):
         seen.update(map(tuple, neighbours(labels, False, whole + fit, seed)))
-    listed = twin.covers(labels) + twin.covered(labels)
+    listed = reference.covers(labels) + reference.covered(labels)
     sampled = [row for *_, row in listed if sizes_of(row) in ((2, 4), (1, 1, 1, 1, 2))]
     counts = np.array([seen[tuple(row)] for row in sampled])
     assert counts.size == 15
@@ -128,16 +128,16 @@ def test_scores_are_the_expected_losses_and_leave_the_state_as_it_was(loss, make
 
 
 @every_loss
-def test_descends_like_the_twin(loss):
+def test_descends_like_the_reference(loss):
     draws = random_draws(7, 12, seed=3)
     unique = draws.unique()
     rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
     for start in (rows[2], rows[5], [0] * 7, list(range(7))):
         task = make_task(draws, loss, neighbours=10_000)
         problem = problem_of(task)
-        row = np.array(twin.canonical(start), np.int32)
+        row = np.array(reference.canonical(start), np.int32)
         reached = hasse._descend(task, problem, Candidate(row, ""), np.random.default_rng(0))
-        descended = twin.steepest_descent(loss, row.tolist(), rows, mass)
+        descended = reference.steepest_descent(loss, row.tolist(), rows, mass)
         # Equal losses may lead to different partitions, never to different losses at this size.
         ours, theirs = pt.expected_loss([reached.labels, descended], draws, loss)
         assert ours == pytest.approx(theirs, rel=0, abs=1e-11)

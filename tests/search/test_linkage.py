@@ -12,7 +12,7 @@ from partita.errors import NotSupportedError
 from partita.kernels import dendrogram
 from partita.kernels.dendrogram import link
 from partita.search import linkage as method
-from reference import search_methods as twin
+from reference import search_methods as reference
 from reference.losses import similarity as exact_similarity
 from search_tasks import found, make_task, random_draws, stored_draws
 
@@ -37,16 +37,16 @@ def test_losses_of_all_cuts(loss, name):
 @every_loss
 @both
 @pytest.mark.parametrize("seed", range(3))
-def test_best_cut_of_the_twin(loss, name, seed):
-    """Own linkage of the twin; distinct distances, so that both merge in the same order."""
+def test_best_cut_of_the_reference(loss, name, seed):
+    """Distinct distances, so that both linkages merge in the same order."""
     draws = random_draws(8, 60, seed=seed)
     unique = draws.unique()
     rows, mass = unique.labels.tolist(), unique.probabilities.tolist()
-    cuts = twin.linkage_cuts(exact_similarity(rows, mass), name)
+    cuts = reference.linkage_cuts(exact_similarity(rows, mass), name)
     for cap in (None, 3):
         allowed = [c for c in cuts if cap is None or max(c) < cap]
         reached = SEARCHES[name](make_task(draws, loss, max_clusters=cap))
-        assert found(reached) == twin.minimisers(loss, allowed, rows, mass)
+        assert found(reached) == reference.minimisers(loss, allowed, rows, mass)
 
 
 @both
@@ -101,14 +101,14 @@ def test_gains_of_merges(pairs):
     merges = random_tree(30)
     size = method._sizes(merges)
     walk = dendrogram.walk_tree(merges[:, 0].copy(), merges[:, 1].copy(), size)
-    terms = np.array([twin.term(pairs, x) for x in range(31)])
+    terms = np.array([reference.term(pairs, x) for x in range(31)])
     row = np.random.default_rng(0).integers(0, 6, 30).astype(np.int32)
     heavy, light = np.zeros(30, np.int32), np.zeros(30, np.int32)
     gains = np.empty(29)
     dendrogram.merge_gains(walk, row[walk.order], terms, heavy, light, gains)
     items = [[i] for i in range(30)]
     for t, (left, right) in enumerate(merges):
-        gain = twin.merge_gain(row.tolist(), (items[left], items[right]), pairs)
+        gain = reference.merge_gain(row.tolist(), (items[left], items[right]), pairs)
         assert gains[t] == pytest.approx(gain, rel=0, abs=1e-12)
         items.append(items[left] + items[right])
     assert not heavy.any()

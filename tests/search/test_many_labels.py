@@ -66,7 +66,7 @@ def unbalanced(rng):
 
 
 def losses_after_moves(labels, draws, loss: Loss):
-    """The slow twin: every single move, evaluated from the definition."""
+    """The reference implementation: every single move, evaluated from the definition."""
     k = int(labels.max()) + 1
     moved = np.repeat(labels[None, None], labels.size, 0).repeat(k + 1, 1)
     for item in range(labels.size):
