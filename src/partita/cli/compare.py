@@ -285,7 +285,7 @@ def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str
         f"p-value: {found['p_value_in_words']}",
         f"{ball.capitalize()}: {found['credible_level_in_words']}",
         f"Both: a small p-value, or a level near 100%, says that the {said.source} hardly supports "
-        f"it. They differ where the {said.source} has several modes: the p-value measures how close "
+        f"it. They differ where the {said.source} has several modes: the p-value says how close "
         f"it is to any {said.draws}, the level how close it is to the estimate.",
         f"From the estimate: {found['from_the_estimate']}",
     )

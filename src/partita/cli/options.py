@@ -116,7 +116,7 @@ force_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 jobs_option = click.option(
-    "--jobs", type=int, metavar="N", help="Threads. Default: every core. It does not change results."
+    "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are equal."
 )
 
 one_based_option = click.option(
@@ -237,9 +237,9 @@ def summary_options(function: F) -> F:
             help="Search method.",
         ),
         estimate_bound_option("How hard to prove that nothing better exists."),
-        whole_option("--max-clusters", metavar="K", help="Maximum number of clusters. Default: none."),
+        whole_option("--max-clusters", metavar="K", help="Maximum number of clusters."),
         whole_option("--n-clusters", metavar="K", help="Exactly this many clusters."),
-        whole_option("--min-size", metavar="S", help="Minimum number of items in a cluster.", default=1),
+        whole_option("--min-size", metavar="S", help="Smallest size of a cluster.", default=1),
         click.option(
             "--path", is_flag=True, help="Report what other numbers of clusters cost. Takes longer."
         ),

@@ -271,9 +271,7 @@ Examples:
     default="vi",
     help="Distance between clusterings; entropy(1.5) too.",
 )
-@click.option(
-    "--modes", "with_modes", is_flag=True, help="Also report the number of modes."
-)
+@click.option("--modes", "with_modes", is_flag=True, help="Also report the number of modes.")
 def representatives(
     draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any
 ) -> Answer:

@@ -403,7 +403,7 @@ def data_options(function: F) -> F:
             help="The first line names the columns, or is a row. Default: by its cells.",
         ),
         click.option(
-            "--encoding", metavar="NAME", help="Encoding of the text, such as cp1252. Default: UTF-8."
+            "--encoding", metavar="NAME", help="Encoding, such as cp1252. Default: UTF-8."
         ),
     )
 
