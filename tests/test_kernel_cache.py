@@ -92,9 +92,31 @@ def test_a_full_disk_does_not_stop_a_kernel(monkeypatch):
     assert compiled(1.5) == 3.5  # a second warning would be an error
 
 
-def test_a_cache_that_is_cut_short_is_no_cache(monkeypatch):
-    def cut(*_):
-        raise EOFError("EOF read where not expected")
+MEASURE = """
+import partita as pt
+from partita.kernels.contingency import _fill_distances
+assert pt.distance([0, 0, 1, 1], [0, 0, 0, 0]) == 1.0
+stats = _fill_distances.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
 
-    monkeypatch.setattr(_jit.FunctionCache, "load_overload", cut)
-    assert _jit.kernel(add_one)(1) == 2
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_cache_is_no_cache(tmp_path, suffix):
+    def measured() -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-W", "error", "-c", MEASURE]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=120
+        ).stdout
+
+    def flipped(content: bytes) -> bytes:
+        place = content.index(b"ELF") + 3 if b"ELF" in content else 50
+        return content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]
+
+    measured()
+    for damaged in (lambda _: b"", lambda content: content[: len(content) // 2], flipped):
+        for place in tmp_path.rglob(f"*{suffix}"):
+            place.write_bytes(damaged(place.read_bytes()))
+        assert measured() == "0 1\n"
+        assert measured() == "1 0\n"

@@ -17,7 +17,7 @@ ATTACKS = {
         Attack("wrong values", len(calls.calls()), calls.run),
         Attack("outputs over files of users", force.COUNT, force.run),
         Attack("kills and resumes", 40, processes.kill),
-        Attack("interrupts", 76, processes.interrupt),
+        Attack("interrupts", 120, processes.interrupt),
         Attack("full disks", 150, processes.full_disk),
     )
 }

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -119,6 +120,21 @@ def _summarised() -> int:
     return 0 if found.ball.contains(found.estimate.labels) else 5
 
 
+def _asked(question: Callable[..., Any]) -> Callable[[], int]:
+    """A question whose answer must print, whatever of it there is."""
+
+    def work() -> int:
+        return 0 if str(question(DRAWS, n_jobs=1)) else 5
+
+    return work
+
+
+QUESTIONS = {
+    name: _asked(getattr(pt, name))
+    for name in ("price_path", "credible_core", "representatives", "clusters_curve")
+}
+
+
 def interrupt(number: int, place: Path) -> Verdict:
     """Ctrl-C at some moment: what is there is returned and true, or nothing is."""
     whole, seconds = whole_run()
@@ -126,7 +142,8 @@ def interrupt(number: int, place: Path) -> Verdict:
     note = place / "note"
     note.unlink(missing_ok=True)
     path = place / f"interrupted{number}.npz"
-    kind = ("sample", "estimate", "summarize", "write")[number % 4]
+    kinds = ("sample", "estimate", "summarize", "write", *QUESTIONS)
+    kind = kinds[number % len(kinds)]
 
     def sampled() -> int:
         fit = pt.sample(DATA, **RUN, checkpoint=path, checkpoint_every=0.001)
@@ -139,7 +156,8 @@ def interrupt(number: int, place: Path) -> Verdict:
             pt.write_draws(DRAWS, path, overwrite=True)
         return 0
 
-    work = {"sample": sampled, "estimate": _estimated, "summarize": _summarised, "write": written}
+    work = {**QUESTIONS, "sample": sampled, "write": written}
+    work |= {"estimate": _estimated, "summarize": _summarised}
     if kind == "write":
         pt.write_draws(DRAWS, path)
     delay = float(rng.uniform(0.0, 1.3 * (seconds if kind == "sample" else _lasts(kind))))
@@ -162,7 +180,8 @@ def interrupt(number: int, place: Path) -> Verdict:
 def _lasts(kind: str) -> float:
     if kind == "write":
         return 0.1
-    work = _estimated if kind == "estimate" else _summarised
+    own = {"estimate": _estimated, "summarize": _summarised}
+    work = (own | QUESTIONS)[kind]
     work()
     start = time.perf_counter()
     work()
