@@ -33,7 +33,9 @@ from partita.errors import (
 
 if TYPE_CHECKING:
     from partita.draws import Draws
+    from partita.features.draws import FeatureDraws
     from partita.samplers.fit import Fit
+    from partita.summary.features import FeatureSummary
     from partita.summary.result import Summary
 
 _DOCUMENT = "document"
@@ -97,17 +99,17 @@ def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, 
     return document, arrays
 
 
-def load(path: PathLike) -> Summary | Fit:
+def load(path: PathLike) -> Summary | FeatureSummary | Fit:
     """Read what ``summary.save`` or ``fit.save`` wrote: the file says which of the two it holds.
 
     Parameters
     ----------
     path : path
-        A file written by :meth:`Summary.save` or :meth:`Fit.save`, of this or an earlier version.
+        A file written by ``summary.save`` or :meth:`Fit.save`, of this or an earlier version.
 
     Returns
     -------
-    Summary or Fit
+    Summary, FeatureSummary or Fit
         Equal to the one that was saved; nothing in a file is executed.
 
     Notes
@@ -144,7 +146,7 @@ def load(path: PathLike) -> Summary | Fit:
             argument="path",
         )
     module, reader = homes[format]
-    found: Summary | Fit = getattr(import_module(module), reader)(path)
+    found: Summary | FeatureSummary | Fit = getattr(import_module(module), reader)(path)
     return found
 
 
@@ -197,6 +199,10 @@ _DRAWS = {
     "_reweighting": "reweighting",
 }
 """Entries of a file, and the attributes they hold."""
+_FEATURE_DRAWS = {
+    name: name
+    for name in ("columns", "offsets", "n_items", "weights", "chain", "item_names", "kind")
+}
 
 _LATER: dict[str, dict[str, Any]] = {
     "SearchReport": {"agreed_kinds": (), "restarts": 0},
@@ -274,6 +280,20 @@ def _draws_from(entries: dict[str, Any]) -> Draws:
     return draws
 
 
+def _feature_draws_from(entries: dict[str, Any]) -> FeatureDraws:
+    """The same for draws of feature allocations."""
+    from partita.features.draws import FeatureDraws
+
+    try:
+        draws = FeatureDraws.from_stored(**entries)
+    except PartitaError as error:
+        raise ValueError(f"its draws cannot be used ({error})") from None
+    if entries["weights"] is not None:
+        _check_weights(draws.probabilities, entries["weights"])
+        object.__setattr__(draws, "_weights", entries["weights"])
+    return draws
+
+
 class _Writer:
     """Turns objects into a tree that JSON can hold, and collects the arrays."""
 
@@ -299,11 +319,12 @@ class _Writer:
         return self._part(value)
 
     def _part(self, value: Any) -> dict[str, Any]:
-        from partita.draws import Draws
+        from partita.draws import DrawsFacts
 
-        if isinstance(value, Draws):
-            kind = "Draws"
-            entries = {entry: getattr(value, name) for entry, name in _DRAWS.items()}
+        if isinstance(value, DrawsFacts):
+            kind = type(value).__name__
+            stored = _DRAWS if kind == "Draws" else _FEATURE_DRAWS
+            entries = {entry: getattr(value, name) for entry, name in stored.items()}
         else:
             kind = _name_of(value)
             names = [field.name for field in fields(value) if (kind, field.name) not in _LEFT_OUT]
@@ -336,8 +357,12 @@ class _Reader:
             return self._parts[tree["again"]]
         entries = {name: self.decode(entry) for name, entry in tree["fields"].items()}
         kind = tree["part"]
-        drawn = kind in ("Draws", "draws")
-        part = _draws_from(entries) if drawn else part_from(kind, entries)
+        if kind in ("Draws", "draws"):
+            part: Any = _draws_from(entries)
+        elif kind == "FeatureDraws":
+            part = _feature_draws_from(entries)
+        else:
+            part = part_from(kind, entries)
         self._parts.append(part)
         return part
 
@@ -346,6 +371,8 @@ class _Reader:
 
 _LABELS = frozenset({"labels", "center", "ties", "estimate"})
 """Fields that hold one label per item, in the last dimension."""
+_ALLOCATIONS = frozenset({"allocation", "allocations", "center", "ties"})
+"""Fields that hold one row per item, where the draws are feature allocations."""
 
 
 def _check_draws(entries: dict[str, Any]) -> None:
@@ -366,26 +393,34 @@ def _check_draws(entries: dict[str, Any]) -> None:
     same = np.array_equal(again.labels, labels) and again.labels.dtype == labels.dtype
     if not same or not np.array_equal(again.n_clusters, counts):
         raise ValueError("its draws are not canonical, or their numbers of clusters are wrong")
+    if weights is not None:
+        _check_weights(again.probabilities, weights)
+
+
+def _check_weights(cleaned: NDArray[Any], weights: NDArray[Any]) -> None:
     # Equal up to the last bit: cleaning scales weights that sum to 1 only up to rounding.
-    if weights is not None and not np.allclose(again.probabilities, weights, rtol=SUM, atol=0):
+    if not np.allclose(cleaned, weights, rtol=SUM, atol=0):
         raise ValueError("the weights of its draws do not sum to 1")
 
 
 def check_parts(result: Any) -> None:
     """Raise ValueError unless fields hold their types, and labels are those of the draws' items."""
-    from partita.draws import Draws
+    from partita.draws import Draws, DrawsFacts
 
     n_items = result.draws.n_items
+    of_partitions = isinstance(result.draws, Draws)
     seen: set[int] = set()
     waiting: list[tuple[str, Any]] = [("result", result)]
     while waiting:
         name, value = waiting.pop()
-        if id(value) in seen or isinstance(value, Draws):
+        if id(value) in seen or isinstance(value, DrawsFacts):
             continue
         seen.add(id(value))
         if isinstance(value, np.ndarray):
-            if name in _LABELS:
+            if of_partitions and name in _LABELS:
                 _check_labels(name, value, n_items)
+            if not of_partitions and name in _ALLOCATIONS:
+                _check_allocation(name, value, n_items)
         elif is_dataclass(value) and not isinstance(value, type):
             for each in fields(value):
                 _check_kind(
@@ -428,6 +463,11 @@ def _check_kind(name: str, declared: Any, value: Any) -> None:
         fits = isinstance(value, tuple) and all(isinstance(each, str) for each in value)
     if not fits:
         raise ValueError(f"its {name} is a {type(value).__name__}, expected {wanted}")
+
+
+def _check_allocation(name: str, allocation: np.ndarray[Any, Any], n_items: int) -> None:
+    if allocation.dtype.kind != "b" or allocation.ndim != 2 or len(allocation) != n_items:
+        raise ValueError(f"its {name} are not allocations of {n_items} items")
 
 
 def _check_labels(name: str, labels: np.ndarray[Any, Any], n_items: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 import partita as pt
 from feature_cases import ESTIMATE, cube, f5, two_modes
 from partita.cli.group import cli
-from partita.errors import NotSupportedError
+from partita.errors import FileFormatError, NotSupportedError
 
 
 def test_a_summary_says_what_its_parts_say(tmp_path):
@@ -43,6 +44,52 @@ def test_a_summary_says_what_its_parts_say(tmp_path):
         pt.summarize(f5(), min_size=2)
 
 
+@pytest.mark.parametrize("made", ["weighted", "path", "two modes"])
+def test_a_summary_comes_back_from_its_file(tmp_path, made):
+    if made == "two modes":
+        summary = pt.summarize(two_modes())
+    else:
+        draws = f5(weights=[0.1, 0.3, 0.2, 0.3, 0.1], item_names="abcd", chain=[1, 1, 2, 2, 2])
+        summary = pt.summarize(draws, path=made == "path", rng=np.random.default_rng(1))
+    file = tmp_path / "summary.npz"
+    summary.save(file)
+    for again in (pt.load(file), type(summary).load(file), pickle.loads(pickle.dumps(summary))):
+        assert type(again) is type(summary)
+        assert again.draws == summary.draws
+        assert again.to_dict() == summary.to_dict()
+        assert again.details() == summary.details()
+        assert again.ball.at(0.5).radius == summary.ball.at(0.5).radius
+        again.to_html(tmp_path / "report.html", overwrite=True)
+    again.save(tmp_path / "second.npz")
+    assert (tmp_path / "second.npz").read_bytes() == file.read_bytes()
+    with pytest.raises(FileFormatError, match="not a Summary"):
+        pt.Summary.load(file)
+
+
+def test_a_forged_file_is_refused(tmp_path):
+    summary = pt.summarize(f5())
+    summary.save(tmp_path / "summary.npz")
+    with np.load(tmp_path / "summary.npz") as stored:
+        arrays = dict(stored)
+    for name, array in arrays.items():
+        if array.dtype == np.uint64:
+            wrong = {**arrays, name: array | np.uint64(1)}  # an item that is not there
+        elif array.dtype == np.bool_ and array.ndim == 2:
+            wrong = {**arrays, name: array[:-1]}
+        else:
+            continue
+        np.savez(tmp_path / "wrong.npz", **wrong)
+        with pytest.raises(FileFormatError, match="damaged"):
+            pt.load(tmp_path / "wrong.npz")
+
+
+def test_a_summary_is_a_latex_table():
+    shown = pt.summarize(f5(), prob=0.8).to_latex()
+    assert "2 features" in shown
+    assert "Sparsest bound" in shown
+    assert shown.count(r"\begin{tabular}") == shown.count(r"\end{tabular}") == 2
+
+
 def test_the_prices_at_which_an_estimate_stays():
     summary = pt.summarize(f5(), path=True)
     assert "from 0.4 to 1.2" in str(summary)
@@ -65,7 +112,8 @@ def test_chains_that_disagree_are_told_by_representatives():
     assert summary.representatives.n == 2
     assert summary.representatives.weights == pytest.approx([0.5, 0.5])
     assert summary.representatives.chains_are_separate
-    assert "No chain crosses" in str(summary)
+    assert "no answer yet" in str(summary)
+    assert "No chain crosses" in summary.details()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -100,3 +148,11 @@ def test_the_command_line(tmp_path, monkeypatch):
     wrong = run("summarize draws.npz --features --min-size 2")
     assert wrong.exit_code == 2
     assert "--min-size is for partitions" in wrong.output
+    figures = run("summarize draws.npz --features --figures png --out pictures --report r.html")
+    assert figures.exit_code == 0, figures.output
+    drawn = sorted(file.stem for file in (tmp_path / "pictures" / "figures").iterdir())
+    assert drawn == ["ball", "distances", "memberships", "n_features", "posterior_map"]
+    nowhere = run("summarize draws.npz --features --figures png")
+    assert "name one with --out" in nowhere.output
+    again = run("summarize draws.npz --features --figures png --out pictures")
+    assert "exists already" in again.output

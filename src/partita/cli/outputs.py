@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from partita.credible.profiles import Profiles
     from partita.draws import Draws
     from partita.samplers.fit import Fit
-    from partita.summary.result import Summary
+    from partita.summary.features import FeatureSummary
+    from partita.summary.result import AnySummary, Summary
 
 _WIDE = 80
 
@@ -104,7 +105,7 @@ def wrapped(columns: int, *lines: str) -> str:
     )
 
 
-def show_summary(summary: Summary, *, first: int = 0) -> None:
+def show_summary(summary: AnySummary, *, first: int = 0) -> None:
     """Print a summary, its clusters numbered from ``first`` on.
 
     On a coloured terminal headings are bold and warnings yellow.
@@ -126,10 +127,14 @@ SUMMARY_FILES = (
     *("labels.csv", "bounds.csv", "items.csv", "clusters.csv", "profiles.csv"),
     *("summary.json", "summary.txt"),
 )
+FEATURE_FILES = (
+    *("memberships.csv", "features.csv", "bounds.csv"),
+    *("summary.json", "summary.txt"),
+)
 FIT_FILES = ("draws.npz", "fit.npz")
 FIGURES = (
     *("similarity", "ball", "distances", "n_clusters", "items", "posterior_map", "ensemble_map"),
-    *("traces", "core", "profiles", "estimate", "sensitivity"),
+    *("traces", "core", "profiles", "estimate", "sensitivity", "memberships", "n_features"),
 )
 
 
@@ -262,12 +267,28 @@ def _guarded(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def write_summary(
-    summary: Summary, directory: Path, similarity: str | None, *, one_based: bool = False
+    summary: AnySummary, directory: Path, similarity: str | None, *, one_based: bool = False
 ) -> None:
-    """labels.csv, bounds.csv, items.csv, clusters.csv, with data profiles.csv, and the summary."""
+    """The tables of a summary as csv, and all of it as summary.json and summary.txt."""
+    from partita.summary.features import FeatureSummary
     from partita.summary.text import screen
 
     names = item_names(summary.draws, one_based)
+    if isinstance(summary, FeatureSummary):
+        _write_memberships(summary, names, directory, int(one_based))
+    else:
+        _write_clustering(summary, names, directory, one_based)
+    summary.to_json(directory / "summary.json")
+    text = screen(summary, first=int(one_based))
+    (directory / "summary.txt").write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    if similarity is not None:
+        _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
+
+
+def _write_clustering(
+    summary: Any, names: Sequence[str | int], directory: Path, one_based: bool
+) -> None:
+    """labels.csv, bounds.csv, items.csv, clusters.csv and with data profiles.csv."""
     labels = numbered(summary.labels, one_based)
     write_table(directory / "labels.csv", ("item", "cluster"), zip(names, labels, strict=True))
     _write_bounds(summary, names, directory / "bounds.csv", one_based)
@@ -275,11 +296,32 @@ def write_summary(
     _write_clusters(summary, directory / "clusters.csv", one_based)
     if summary.profiles is not None:
         _write_profiles(summary.profiles, directory / "profiles.csv", one_based)
-    summary.to_json(directory / "summary.json")
-    text = screen(summary, first=int(one_based))
-    (directory / "summary.txt").write_text(f"{text}\n", encoding="utf-8", newline="\n")
-    if similarity is not None:
-        _write_similarity(summary.draws, names, directory / f"similarity.{similarity}")
+
+
+def _write_memberships(
+    summary: FeatureSummary, names: Sequence[str | int], directory: Path, first: int
+) -> None:
+    """memberships.csv, features.csv and bounds.csv of feature draws; features from ``first``."""
+    allocation, membership, features = summary.allocation, summary.membership, summary.features
+    rows = (
+        (names[i], k + first, int(allocation[i, k]), float(membership[i, k]))
+        for i in range(len(names))
+        for k in range(allocation.shape[1])
+    )
+    write_table(directory / "memberships.csv", ("item", "feature", "estimate", "probability"), rows)
+    fields = ("size", "matched", "matched_size")
+    columns = [getattr(features, field).tolist() for field in fields]
+    numbers = range(first, features.size.size + first)
+    write_table(
+        directory / "features.csv", ("feature", *fields), zip(numbers, *columns, strict=True)
+    )
+    bounds = (
+        (name, tie + first, names[i], int(k) + first)
+        for name, bound in summary.ball.bounds.items()
+        for tie, extreme in enumerate(bound.allocations)
+        for i, k in zip(*extreme.nonzero(), strict=True)
+    )
+    write_table(directory / "bounds.csv", ("bound", "allocation", "item", "feature"), bounds)
 
 
 def write_fit(fit: Fit, directory: Path) -> None:
@@ -379,19 +421,46 @@ def write_report(summary: Summary, path: Path) -> None:
 
 
 def write_figures(
-    summary: Summary, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
+    summary: AnySummary, fit: Fit | None, directory: Path, suffix: str, *, n_jobs: int | None = None
 ) -> None:
     """``figures/`` with every figure that a summary has, and of a fit its traces and densities."""
     from partita import plots
     from partita.plots._style import close_figure
 
+    of_features = hasattr(summary, "__allocation__")
+    figures = _of_features(summary) if of_features else _of_clusters(summary, fit, n_jobs)
+    draw_map = partial(plots.posterior_map, summary, n_jobs=n_jobs)
+    figures |= {
+        "distances": partial(plots.distances, summary),
+        f"{summary.draws.kind}_map": draw_map,
+    }
+    place = directory / "figures"
+    place.mkdir()
+    for name, draw in figures.items():
+        axes = draw()
+        first = axes if hasattr(axes, "figure") else axes.flat[0]
+        first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
+        close_figure(first.figure)
+
+
+def _of_features(summary: Any) -> dict[str, Callable[[], Any]]:
+    from partita import plots
+
+    return {
+        "memberships": partial(plots.memberships, summary),
+        "ball": partial(plots.feature_ball, summary),
+        "n_features": partial(plots.n_features, summary),
+    }
+
+
+def _of_clusters(summary: Any, fit: Fit | None, n_jobs: int | None) -> dict[str, Callable[[], Any]]:
+    from partita import plots
+
     figures: dict[str, Callable[[], Any]] = {
         "similarity": partial(plots.similarity, summary, n_jobs=n_jobs),
         "ball": partial(plots.ball, summary, fit=fit, n_jobs=n_jobs),
-        "distances": partial(plots.distances, summary),
         "n_clusters": partial(plots.n_clusters, summary),
         "items": partial(plots.items, summary),
-        f"{summary.draws.kind}_map": partial(plots.posterior_map, summary, n_jobs=n_jobs),
     }
     if summary.draws.kind != "ensemble":
         source = summary if fit is None else fit
@@ -404,10 +473,4 @@ def write_figures(
         figures["profiles"] = partial(plots.profiles, summary)
     if summary.data is not None:
         figures["estimate"] = partial(plots.estimate, summary, fit=fit, n_jobs=n_jobs)
-    place = directory / "figures"
-    place.mkdir()
-    for name, draw in figures.items():
-        axes = draw()
-        first = axes if hasattr(axes, "figure") else axes.flat[0]
-        first.figure.savefig(place / f"{name}.{suffix}", dpi=200)
-        close_figure(first.figure)
+    return figures

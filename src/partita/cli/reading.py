@@ -62,18 +62,20 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
     return draws.thin(thin) if thin > 1 else draws
 
 
-def read_features_of(sources: Sequence[str], choices: dict[str, Any]) -> FeatureDraws:
+def read_features_of(
+    sources: Sequence[str], *, weights: str | None, burn_in: int, thin: int, **others: Any
+) -> FeatureDraws:
     """Feature draws from one file, or several that are chains, less burn-in and thinning."""
     import partita
     from partita.features.draws import FeatureDraws
 
+    del others  # how tables of labels are read
     parts = [partita.read_features(source) for source in sources]
     draws = parts[0] if len(parts) == 1 else FeatureDraws.concat(parts)
-    if choices["weights"] is not None:
-        draws = draws._with(weights=_read_weights(choices["weights"]))
-    if choices["burn_in"]:
-        draws = draws.drop(choices["burn_in"])
-    return draws.thin(choices["thin"]) if choices["thin"] > 1 else draws
+    if weights is not None:
+        draws = draws._with(weights=_read_weights(weights))
+    draws = draws.drop(burn_in) if burn_in else draws
+    return draws.thin(thin) if thin > 1 else draws
 
 
 def refuse_two_readers_of_stdin(*paths: str | None) -> None:

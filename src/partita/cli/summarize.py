@@ -21,6 +21,7 @@ from partita.cli.options import (
     weights_option,
 )
 from partita.cli.outputs import (
+    FEATURE_FILES,
     SUMMARY_FILES,
     check_directory,
     check_file,
@@ -37,7 +38,7 @@ from partita.cli.outputs import (
 )
 
 if TYPE_CHECKING:
-    from partita.summary.result import Summary
+    from partita.summary.result import AnySummary
 
 SUMMARY = (
     *("loss", "prob", "method", "bound"),
@@ -114,7 +115,12 @@ def summarize(
     The summary is printed. Ctrl-C ends the search and summarizes with the best so far; the exit
     code is then 130.
     """
-    from partita.cli.reading import read_draws_of, read_observations, refuse_two_readers_of_stdin
+    from partita.cli.reading import (
+        read_draws_of,
+        read_features_of,
+        read_observations,
+        refuse_two_readers_of_stdin,
+    )
 
     if similarity not in (None, "csv", "npy"):
         summarize_matrix(str(similarity), sources, data or weights or report or figures, out, force)
@@ -122,20 +128,25 @@ def summarize(
     if not sources:
         raise click.UsageError("Missing argument 'DRAWS...'.")
     if features:
-        summarize_features(sources)
-        return
+        _refuse_for_features()
     for option, value in {"--similarity": similarity, "--figures": figures}.items():
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
     check_file(report, force=force, inputs=inputs)
     check_libraries(report, figures)
-    written = names_of(*SUMMARY_FILES, similarity=similarity, figures=figures)
+    files = FEATURE_FILES if features else SUMMARY_FILES
+    written = names_of(*files, similarity=similarity, figures=figures)
     check_directory(out, written, force=force, inputs=inputs)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*inputs)
     with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
-        draws = read_draws_of(sources, weights=weights, engine=client, **choices)
+        draws: Any
+        if features:
+            wishes["loss"] = wishes["loss"] if was_given("loss") else None
+            draws = read_features_of(sources, weights=weights, **choices)
+        else:
+            draws = read_draws_of(sources, weights=weights, engine=client, **choices)
         observed = None if data is None else read_observations(data)
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:
@@ -156,7 +167,7 @@ def summarize(
 
 def make_summary(
     draws: Any, data: Any, wishes: dict[str, Any], *, seed: int, jobs: int | None
-) -> Summary:
+) -> Any:
     """A summary as the options ask for it."""
     from partita.summary.summarize import summarize
 
@@ -167,7 +178,7 @@ def make_summary(
     return summarize(draws, data=data, **chosen, rng=seed, n_jobs=jobs)
 
 
-def print_summary(summary: Summary, *, as_json: bool, one_based: bool) -> None:
+def print_summary(summary: AnySummary, *, as_json: bool, one_based: bool) -> None:
     """The summary on standard output, as JSON or fitted to the terminal."""
     from dataclasses import replace
 
@@ -175,7 +186,7 @@ def print_summary(summary: Summary, *, as_json: bool, one_based: bool) -> None:
         click.echo(summary.to_json())
     else:
         show_summary(summary, first=int(one_based))
-        if (profiles := summary.profiles) is not None:
+        if (profiles := getattr(summary, "profiles", None)) is not None:
             shown = replace(profiles, cluster=profiles.cluster + int(one_based))
             show(f"\nProfiles: what each cluster is like\n{shown}")
 
@@ -233,26 +244,14 @@ def _loss(params: dict[str, Any]) -> str:
     return str(params["loss"])
 
 
-FEATURE_FILES = (
-    *("memberships.csv", "features.csv", "bounds.csv"),
-    *("summary.json", "summary.txt"),
-)
-
 _NOT_OF_FEATURES = (
-    *("data", "similarity", "figures", "scheduler", "workers", "path_range"),
+    *("data", "similarity", "scheduler", "workers", "path_range"),
     *("max_clusters", "n_clusters"),
 )
 
 
-def summarize_features(sources: tuple[str, ...]) -> None:
-    """Summarize feature draws: print, and write memberships.csv and the rest with --out."""
-    from partita.cli.reading import read_features_of
-    from partita.summary.features import screen_lines
-    from partita.summary.summarize import summarize as summarize_draws
-    from partita.summary.text import joined
-
-    context = click.get_current_context()
-    params = context.params
+def _refuse_for_features() -> None:
+    params = click.get_current_context().params
     given = [name for name in _NOT_OF_FEATURES if params[name]]
     given += [name for name in ("method", "min_size") if was_given(name)]
     if given:
@@ -260,72 +259,3 @@ def summarize_features(sources: tuple[str, ...]) -> None:
         raise click.UsageError(
             f"--{option} is for partitions and does not go together with --features."
         )
-    out, report, force = params["out"], params["report"], params["force"]
-    check_file(report, force=force, inputs=sources)
-    check_directory(out, FEATURE_FILES, force=force, inputs=sources)
-    with watch_interrupts() as interrupts:
-        draws = read_features_of(sources, params)
-        summary: Any = summarize_draws(
-            draws,
-            loss=params["loss"] if was_given("loss") else None,
-            prob=params["prob"],
-            bound=None if params["bound"] == "none" else params["bound"],
-            path=params["path"] or None,
-            time_limit=params["time_limit"],
-            rng=params["seed"],
-            n_jobs=params["jobs"],
-        )
-        first = int(params["one_based"])
-        try:
-            if out is not None:
-                with filled(out, force=force) as directory:
-                    for name, table in _feature_tables(summary, first).items():
-                        write_table(directory / f"{name}.csv", *table)
-                    summary.to_json(directory / "summary.json")
-                    shown = joined(screen_lines(summary, first=first))
-                    (directory / "summary.txt").write_text(f"{shown}\n", encoding="utf-8")
-            if report is not None:
-                summary.to_html(report, overwrite=force)
-        finally:
-            show_either(str(summary), summary.to_dict(), as_json=params["as_json"])
-    for place in filter(None, (out and str(Path(out) / ""), report)):
-        say(f"wrote {place}")
-    if interrupts.came:
-        raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _feature_tables(summary: Any, first: int) -> dict[str, tuple[tuple[str, ...], list[Any]]]:
-    """Headings and rows of the tables of a summary of feature draws."""
-    from partita.labels import items_from_one
-
-    items, features, ball = summary.items, summary.features, summary.ball
-    n_items, k = items.allocation.shape
-    names = items_from_one(items.names, n_items, bool(first))
-    rows = [
-        (
-            names[i],
-            feature + first,
-            int(items.allocation[i, feature]),
-            repr(float(items.membership[i, feature])),
-        )
-        for i in range(n_items)
-        for feature in range(k)
-    ]
-    parts = [
-        (j + first, *(repr(getattr(features, name)[j].item()) for name in _FEATURE_COLUMNS))
-        for j in range(k)
-    ]
-    bounds = [
-        (name, tie + first, names[i], feature + first)
-        for name, bound in ball.bounds.items()
-        for tie, allocation in enumerate(bound.allocations)
-        for i, feature in zip(*allocation.nonzero(), strict=True)
-    ]
-    return {
-        "memberships": (("item", "feature", "estimate", "probability"), rows),
-        "features": (("feature", *_FEATURE_COLUMNS), parts),
-        "bounds": (("bound", "allocation", "item", "feature"), bounds),
-    }
-
-
-_FEATURE_COLUMNS = ("size", "matched", "matched_size")

@@ -206,6 +206,34 @@ class FeatureDraws(DrawsFacts):
             matrices, weights=of.weights, chain=of.chain, item_names=of.item_names, kind=of.kind
         )
 
+    @classmethod
+    def from_stored(cls, columns: Any, offsets: Any, n_items: Any, **fields: Any) -> Self:
+        """Draws from what a file says they are, which may be forged: ValueError if it cannot be."""
+        columns, offsets, n_items = map(np.asarray, (columns, offsets, n_items))
+        whole = (
+            columns.ndim == 2
+            and columns.dtype == np.uint64
+            and offsets.ndim == 1
+            and offsets.dtype.kind in "iu"
+            and offsets.size > 1
+            and n_items.shape == ()
+            and n_items.dtype.kind in "iu"
+            and int(n_items) >= 1
+            and columns.shape[1] == -(-int(n_items) // 64)
+            and offsets[0] == 0
+            and offsets[-1] == len(columns)
+            and bool((np.diff(offsets.astype(np.int64)) >= 0).all())
+            and bool(columns.any(axis=1).all())
+        )
+        spare = -int(n_items) % 64 if whole else 0
+        if not whole or (spare and bool((columns[:, -1] & np.uint64((1 << spare) - 1)).any())):
+            raise ValueError("its draws are not columns of bits with their offsets")
+        ends = offsets.astype(np.int64)
+        refuse_many(ends)
+        owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+        ordered, ends = in_order(columns, owner, ends.size - 1)
+        return cls._from_canonical(ordered, ends, int(n_items), **fields)
+
     # ------------------------------------------------------------------ what is there
 
     @property

@@ -16,7 +16,7 @@ from partita._text import Kind
 from partita._validate import boolean, text_or_none
 from partita._validate import path as clean_path
 from partita.errors import FileFormatError, InvalidInputError, UnknownNameError
-from partita.features.draws import FeatureDraws, as_features, in_order, refuse_many
+from partita.features.draws import FeatureDraws, as_features
 
 _FIELDS = ("weights", "chain", "item_names", "kind")
 _LONG = ("draw", "feature", "item")
@@ -146,37 +146,18 @@ def _read_npz(file: Path, var_name: str | None) -> FeatureDraws:
 
 def _restored(arrays: dict[str, Any], file: Path) -> FeatureDraws:
     """What ``write_features`` stored, checked: a file may be forged or damaged."""
-    columns, offsets, n_items = arrays["columns"], arrays["offsets"], arrays["n_items"]
-    whole = (
-        columns.ndim == 2
-        and columns.dtype == np.uint64
-        and offsets.ndim == 1
-        and offsets.dtype.kind in "iu"
-        and offsets.size > 1
-        and n_items.shape == ()
-        and n_items.dtype.kind in "iu"
-        and int(n_items) >= 1
-        and columns.shape[1] == -(-int(n_items) // 64)
-        and offsets[0] == 0
-        and offsets[-1] == len(columns)
-        and bool((np.diff(offsets.astype(np.int64)) >= 0).all())
-        and bool(columns.any(axis=1).all())
-    )
-    spare = -int(n_items) % 64 if whole else 0
-    if not whole or (spare and bool((columns[:, -1] & np.uint64((1 << spare) - 1)).any())):
-        raise FileFormatError(
-            f"{file} does not hold feature draws as pt.write_features makes them."
-        )
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS if name in arrays}
     if "item_names" in fields:
         fields["item_names"] = fields["item_names"].tolist()
     if "kind" in fields:
         fields["kind"] = str(fields["kind"])
-    ends = offsets.astype(np.int64)
-    refuse_many(ends)
-    owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-    ordered, ends = in_order(columns, owner, ends.size - 1)
-    return FeatureDraws._from_canonical(ordered, ends, int(n_items), **fields)
+    try:
+        points = (arrays[name] for name in ("columns", "offsets", "n_items"))
+        return FeatureDraws.from_stored(*points, **fields)
+    except ValueError:
+        raise FileFormatError(
+            f"{file} does not hold feature draws as pt.write_features makes them."
+        ) from None
 
 
 def _read_r(file: Path, var_name: str | None) -> FeatureDraws:

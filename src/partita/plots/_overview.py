@@ -20,7 +20,6 @@ from partita.plots._style import (
     GREY,
     INK,
     OTHER,
-    AnySummary,
     any_ball_of,
     colour,
     headline,
@@ -32,7 +31,7 @@ from partita.plots._style import (
     remark,
     whole_ticks,
 )
-from partita.summary.result import Summary
+from partita.summary.result import AnySummary, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,6 @@ from partita.losses.evaluate import pairwise_distances
 from partita.plots._style import (
     INK,
     SMALL,
-    AnySummary,
     any_ball_of,
     colour,
     headline,
@@ -31,7 +30,7 @@ from partita.plots._style import (
 )
 from partita.representative.modes import Modes, PersistentPeaks
 from partita.representative.representatives import PointSet, Representatives
-from partita.summary.result import Summary
+from partita.summary.result import AnySummary, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

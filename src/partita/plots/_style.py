@@ -24,8 +24,7 @@ from partita.kernels.arrays import Bools, Ints
 from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size, shared_items
 from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit
-from partita.summary.features import FeatureSummary
-from partita.summary.result import Summary
+from partita.summary.result import AnySummary, Summary
 from partita.summary.summarize import Observations, as_observations
 
 if TYPE_CHECKING:
@@ -386,13 +385,11 @@ def any_ball_of(source: object) -> Ball:
     return of_kind(_ball_in(source), Ball, _BALL)
 
 
-AnySummary = Summary | FeatureSummary
-
 _BALL = "a summary or a credible ball. partita.credible_ball(draws, estimate) makes one."
 
 
 def _ball_in(source: object) -> object:
-    return source.ball if isinstance(source, (Summary, FeatureSummary)) else source
+    return source.ball if isinstance(source, AnySummary) else source
 
 
 def of_kind(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._files import PathLike, write_text
-from partita._result import Page, Result, Table, fields_of, json_text, plain
+from partita._result import Page, Table, fields_of, plain
 from partita._text import brief, counted, in_unit, of_sizes, percent, share, span, words
 from partita._validate import boolean
 from partita.credible.ball import FeatureBall, clean_prob, credible_ball
@@ -32,6 +30,8 @@ from partita.losses.evaluate import loss_for
 from partita.posterior import any_posterior
 from partita.search.estimate import estimate as estimate_of
 from partita.summary import text
+from partita.summary.result import AnySummary, recorded, versions_used
+from partita.summary.tables import latex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ _LISTED = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureSummary(Result):
+class FeatureSummary(AnySummary):
     """Estimate, credible ball, memberships and diagnostics of feature draws.
 
     Made by :func:`summarize`. ``print(summary)`` is what to read first, with the sentence for the
@@ -95,6 +95,8 @@ class FeatureSummary(Result):
     seconds: float
     missing: tuple[str, ...] = ()
 
+    _report: ClassVar[str] = "partita.report.features"
+
     def __features__(self) -> FeatureDraws:
         return self.draws
 
@@ -115,17 +117,6 @@ class FeatureSummary(Result):
     def n_features(self) -> int:
         """Number of features of the estimate."""
         return int(self.allocation.shape[1])
-
-    @property
-    def loss(self) -> Loss:
-        """The loss the estimate minimises."""
-        found: Loss = self.estimate.loss
-        return found
-
-    @property
-    def prob(self) -> float:
-        """Probability of the credible ball."""
-        return self.ball.prob
 
     @property
     def sentence(self) -> str:
@@ -163,18 +154,6 @@ class FeatureSummary(Result):
             )
         return f"{told}."
 
-    def __repr__(self) -> str:
-        said = words(self.draws.kind)
-        return (
-            f"<FeatureSummary: {counted(self.draws.n_draws, said.draw)} of "
-            f"{counted(self.draws.n_items, 'item')}, "
-            f"estimate of {counted(self.n_features, 'feature')} ({self.loss!r}), "
-            f"{self.prob:g} {said.ball} of radius {self.ball.radius:.4g}>"
-        )
-
-    def __str__(self) -> str:
-        return text.joined(screen_lines(self))
-
     def _statements(self, first: int = 0) -> list[tuple[str, str]]:
         found, ball, said = self.estimate, self.ball, words(self.draws.kind)
         loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
@@ -199,10 +178,14 @@ class FeatureSummary(Result):
 
     def details(self) -> str:
         """Everything in words and tables, to print."""
-        lines = _told(self, text.WIDTH, 0)
+        lines = text.wrapped("", f"{text.origin(self)}; features may overlap", text.WIDTH)
+        for label, told in self._statements():
+            lines += text.wrapped(f"{label}: ", told, text.WIDTH)
+        lines += text.warning_lines(self, text.WIDTH)
         for found in self.tables().values():
             lines += [text.Line(""), *text.table_lines(found, text.WIDTH)]
-        return text.joined([*lines, text.Line(""), *_quoted(self)])
+        quoted = text.wrapped(f"{text.lead_of(self)}: ", self.sentence, text.WIDTH)
+        return text.joined([*lines, text.Line(""), *quoted])
 
     def tables(self) -> dict[str, Table]:
         """The tables that details, notebook and report show, as text by name."""
@@ -283,18 +266,9 @@ class FeatureSummary(Result):
         shown: dict[str, Any] = plain(document)
         return shown
 
-    def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
-        """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
-
-        written = json_text(self.to_dict())
-        if path is not None:
-            write_text(path, written + "\n", overwrite=overwrite)
-        return written
-
-    def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Write a report as one HTML file that needs no network; needs the extra ``report``."""
-        # By name and only when called, so that nothing here loads a report.
-        import_module("partita.report.features").write_report(self, path, overwrite=overwrite)
+    def to_latex(self) -> str:
+        """Estimate, ball and features as a LaTeX table, which needs the package ``booktabs``."""
+        return latex(self, _features(self), self.estimate.proof)
 
 
 def summarize_features(
@@ -304,7 +278,6 @@ def summarize_features(
     prob: float,
     wishes: Mapping[str, Any],
     refused: Mapping[str, Any],
-    versions: Mapping[str, str],
 ) -> FeatureSummary:
     """The summary of feature draws; ``refused`` are arguments that partitions alone have."""
     started = time.perf_counter()
@@ -350,37 +323,13 @@ def summarize_features(
         diagnostics=diagnostics,
         representatives=several,
         path=path,
-        options={"loss": repr(measure), "prob": level, **wishes},
-        versions=versions,
+        options=recorded(measure, level, wishes),
+        versions=versions_used(),
         seconds=time.perf_counter() - started,
     )
 
 
 # ---------------------------------------------------------------- what is said
-
-
-def screen_lines(
-    summary: FeatureSummary, width: int = text.WIDTH, *, first: int = 0
-) -> list[text.Line]:
-    """What to read first, in lines of at most ``width``."""
-    return [*_told(summary, width, first), *_quoted(summary, width)]
-
-
-def _told(summary: FeatureSummary, width: int, first: int) -> list[text.Line]:
-    lines = text.wrapped("", f"{text.origin(summary)}; features may overlap", width)
-    for label, told in summary._statements(first):
-        lines += text.wrapped(f"{label}: ", told, width)
-    for warning in text.warnings_of(summary):
-        lines += text.wrapped(text.WARNS, warning, width)
-    if summary.representatives is not None:
-        from partita.representative.representatives import representatives_in_words
-
-        lines += text.wrapped(text.WARNS, representatives_in_words(summary.representatives), width)
-    return lines
-
-
-def _quoted(summary: FeatureSummary, width: int = text.WIDTH) -> list[text.Line]:
-    return text.wrapped(f"{text.lead_of(summary)}: ", summary.sentence, width)
 
 
 def _sized(allocation: NDArray[np.bool_]) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partita._files import PathLike, write_text
-from partita._imports import require
+from partita._imports import require, version_of
 from partita._result import Result, Table, json_text
 from partita._text import counted, words
 from partita._validate import boolean
@@ -29,7 +30,7 @@ from partita.credible.uncertainty import (
 from partita.diagnostics.chain_estimates import MANY_ITEMS, ChainEstimates, estimates_by_chain
 from partita.diagnostics.diagnose import Diagnostics
 from partita.draws import Draws
-from partita.errors import InvalidInputError, UnknownNameError
+from partita.errors import FileFormatError, InvalidInputError, UnknownNameError
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.posterior import Posterior
@@ -90,8 +91,105 @@ LATE = {
 """Parts that are made late where there was no time for them, and their attributes."""
 
 
+def recorded(loss: Loss, prob: float, wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """How a summary was made, without what cannot be stored."""
+    rng = wishes["rng"]
+    kept = repr(rng) if isinstance(rng, (np.random.Generator, np.random.SeedSequence)) else rng
+    chosen = {name: value for name, value in wishes.items() if name != "progress"}
+    return {"loss": repr(loss), "prob": prob, **chosen, "rng": kept}
+
+
+def versions_used() -> dict[str, str]:
+    """Versions of Python, partita and the libraries it computes with."""
+    libraries = ("partita", "numpy", "scipy", "numba")
+    return {"python": platform.python_version(), **{name: version_of(name) for name in libraries}}
+
+
+class AnySummary(Result):
+    """What summaries of partitions and of feature allocations share."""
+
+    draws: Any
+    estimate: Any
+    ball: Any
+    diagnostics: Diagnostics
+    missing: tuple[str, ...]
+
+    _report: ClassVar[str] = "partita.report"
+
+    @property
+    def sentence(self) -> str:
+        """The sentence to write about the credible ball."""
+        raise NotImplementedError
+
+    def _statements(self, first: int = 0) -> list[tuple[str, str]]:
+        """What is said in brief: each statement with what it is about."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        from partita.summary.text import screen
+
+        return screen(self)
+
+    @property
+    def loss(self) -> Loss:
+        """The loss the estimate minimises."""
+        found: Loss = self.estimate.loss
+        return found
+
+    @property
+    def prob(self) -> float:
+        """Probability of the credible ball."""
+        found: float = self.ball.prob
+        return found
+
+    def __repr__(self) -> str:
+        said, part = words(self.draws.kind), self.draws.part_name
+        number = counted(getattr(self.estimate, f"n_{part}s"), part)
+        return (
+            f"<{type(self).__name__}: {counted(self.draws.n_draws, said.draw)} of "
+            f"{counted(self.draws.n_items, 'item')}, estimate of {number} ({self.loss!r}), "
+            f"{self.prob:g} {said.ball} of radius {self.ball.radius:.4g}>"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the draws and the data, as plain lists, numbers and strings."""
+        raise NotImplementedError
+
+    def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
+        """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
+        text = json_text(self.to_dict())
+        if path is not None:
+            write_text(path, text + "\n", overwrite=overwrite)
+        return text
+
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write everything, draws and data included, to one file; see :meth:`load`.
+
+        The file is a NumPy archive of plain arrays and one JSON document; no
+        pickle is involved, and every number comes back bit by bit.
+        """
+        from partita.summary.summarize import save_summary
+
+        save_summary(self, path, overwrite=overwrite)
+
+    def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write a report as one HTML file that needs no network; needs the extra ``report``."""
+        # Imported by name and only when called, so that nothing here loads a report.
+        import_module(self._report).write_report(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Self:
+        """The summary written by :meth:`save`."""
+        from partita.summary.summarize import load_summary
+
+        found = load_summary(path)
+        if not isinstance(found, cls):
+            raise FileFormatError(f"{path} holds a {type(found).__name__}, not a {cls.__name__}.")
+        return found
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Result):
+class Summary(AnySummary):
     """Point estimate, credible ball, uncertainty and diagnostics. Made by :func:`summarize`.
 
     ``print(summary)`` is what to read first, with the sentence for the paper;
@@ -227,16 +325,6 @@ class Summary(Result):
         """Sizes of the clusters of the estimate, the largest first."""
         return np.bincount(self.labels)
 
-    @property
-    def loss(self) -> Loss:
-        """The loss the estimate minimises."""
-        return self.estimate.loss
-
-    @property
-    def prob(self) -> float:
-        """Probability of the credible ball."""
-        return self.ball.prob
-
     @cached_property
     def core(self) -> CredibleCore | None:
         """Items whose grouping holds with probability 0.9, from a short search; made when asked.
@@ -276,10 +364,10 @@ class Summary(Result):
 
         return how_many(self)
 
-    def __str__(self) -> str:
-        from partita.summary.text import screen
+    def _statements(self, first: int = 0) -> list[tuple[str, str]]:
+        from partita.summary.text import statements
 
-        return screen(self)
+        return statements(self, first)
 
     def details(self) -> str:
         """Everything in words and tables, to print: bounds, clusters, items, losses, convergence.
@@ -297,15 +385,6 @@ class Summary(Result):
 
         found = {name: table(self, name) for name in NAMES}
         return {name: shown for name, shown in found.items() if shown is not None}
-
-    def __repr__(self) -> str:
-        said = words(self.draws.kind)
-        return (
-            f"<Summary: {counted(self.draws.n_draws, said.draw)} of "
-            f"{counted(self.draws.n_items, 'item')}, "
-            f"estimate of {counted(self.n_clusters, 'cluster')} ({self.loss!r}), "
-            f"{self.prob:g} {said.ball} of radius {self.ball.radius:.4g}>"
-        )
 
     def _repr_html_(self) -> str:
         from partita.summary.text import card
@@ -370,18 +449,12 @@ class Summary(Result):
 
         return plain_summary(self)
 
-    def to_json(self, path: PathLike | None = None, *, overwrite: bool = False) -> str:
-        """:meth:`to_dict` as JSON text, written to ``path`` when one is given."""
-        text = json_text(self.to_dict())
-        if path is not None:
-            write_text(path, text + "\n", overwrite=overwrite)
-        return text
-
     def to_latex(self) -> str:
         """Estimate, ball and clusters as a LaTeX table, which needs the package ``booktabs``."""
-        from partita.summary.tables import latex
+        from partita.search.result import limit_in_words
+        from partita.summary.tables import clusters, latex
 
-        return latex(self)
+        return latex(self, clusters(self), limit_in_words(self.estimate))
 
     @property
     def methods(self) -> str:
@@ -390,23 +463,6 @@ class Summary(Result):
 
         return methods(self)
 
-    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Write everything, draws and data included, to one file; see :meth:`load`.
-
-        The file is a NumPy archive of plain arrays and one JSON document; no
-        pickle is involved, and every number comes back bit by bit.
-        """
-        from partita.summary.summarize import save_summary
-
-        save_summary(self, path, overwrite=overwrite)
-
-    @classmethod
-    def load(cls, path: PathLike) -> Summary:
-        """The summary written by :meth:`save`."""
-        from partita.summary.summarize import load_summary
-
-        return load_summary(path)
-
     def plot(
         self, *, fit: Fit | None = None, axes: Sequence[Axes] | NDArray[Any] | None = None
     ) -> NDArray[Any]:
@@ -414,9 +470,3 @@ class Summary(Result):
         # Upwards by name and only when called, as in ``to_html``.
         panels: NDArray[Any] = import_module("partita.plots").overview(self, fit=fit, axes=axes)
         return panels
-
-    def to_html(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Write a report as one HTML file that needs no network; needs the extra ``report``."""
-        # Imported by name and only when called, so that nothing here loads a report.
-        report = import_module("partita.report")
-        report.write_report(self, path, overwrite=overwrite)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import time
 import warnings
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from partita._archive import Form, check_parts, read_parts, write_parts
 from partita._files import PathLike
-from partita._imports import version_of
 from partita._validate import Rng, boolean, refuse_masked, seconds, unexpected
 from partita.credible.ball import clean_prob, credible_ball
 from partita.credible.profiles import Profiles
@@ -55,7 +53,15 @@ from partita.search.estimate import estimate as estimate_of
 from partita.search.price_path import clean_prices
 from partita.search.result import PointEstimate, constraints_in_words
 from partita.search.task import Clock
-from partita.summary.result import CHEAP_CELLS, LATE, LossComparison, Summary
+from partita.summary.result import (
+    CHEAP_CELLS,
+    LATE,
+    AnySummary,
+    LossComparison,
+    Summary,
+    recorded,
+    versions_used,
+)
 
 if TYPE_CHECKING:
     from partita.representative.representatives import Representatives
@@ -283,7 +289,6 @@ def summarize(
             prob=prob,
             wishes={**shared, "progress": progress, "path": path},
             refused=others,
-            versions=_versions(),
         )
     started = time.perf_counter()
     posterior = _posterior(draws, var_name, n_jobs)
@@ -344,10 +349,12 @@ def summarize(
         sizes_posterior=sizes,
         profiles=profiled,
         diagnostics=diagnostics,
-        options=_options(
-            measure, level, overlap, {**wishes, "path": path, "sensitivity": sensitivity}
+        options=recorded(
+            measure,
+            level,
+            {"jaccard": overlap, **wishes, "path": path, "sensitivity": sensitivity},
         ),
-        versions=_versions(),
+        versions=versions_used(),
         seconds=time.perf_counter() - started,
         representatives=several,
         path=prices,
@@ -607,36 +614,24 @@ def _clean_path(path: bool | tuple[float, float] | None) -> bool | tuple[float, 
     return clean_prices(low, high)
 
 
-def _options(loss: Loss, prob: float, jaccard: float, wishes: dict[str, Any]) -> dict[str, Any]:
-    rng = wishes["rng"]
-    recorded = repr(rng) if isinstance(rng, (np.random.Generator, np.random.SeedSequence)) else rng
-    chosen = {name: value for name, value in wishes.items() if name != "progress"}
-    return {"loss": repr(loss), "prob": prob, "jaccard": jaccard, **chosen, "rng": recorded}
-
-
-def _versions() -> dict[str, str]:
-    libraries = ("partita", "numpy", "scipy", "numba")
-    return {"python": platform.python_version(), **{name: version_of(name) for name in libraries}}
-
-
 # ---------------------------------------------------------------- in files
 
 _SUMMARY = Form("partita summary", 2)
 
 
-def save_summary(summary: Summary, path: PathLike, *, overwrite: bool = False) -> None:
+def save_summary(summary: AnySummary, path: PathLike, *, overwrite: bool = False) -> None:
     """Write a summary to one file, atomically."""
     write_parts(path, _SUMMARY, "summary", summary, overwrite=overwrite)
 
 
-def load_summary(path: PathLike) -> Summary:
+def load_summary(path: PathLike) -> AnySummary:
     """Read a summary written by :func:`save_summary`."""
     found = read_parts(path, _SUMMARY, "summary")
-    if not isinstance(found, Summary):
+    if not isinstance(found, AnySummary):
         raise FileFormatError(f"{path} holds a {type(found).__name__}, not a summary.")
     try:
         check_parts(found)
-        summary = _completed(found)
+        summary = _completed(found) if isinstance(found, Summary) else found
         _check_use(summary)
     except Exception as error:
         raise FileFormatError(f"{path} is damaged: {error}.") from error
@@ -663,11 +658,11 @@ def _completed(summary: Summary) -> Summary:
     return replace(summary, items=items, clusters=clusters_from(comparison))
 
 
-def _check_use(summary: Summary) -> None:
+def _check_use(summary: AnySummary) -> None:
     """Raise an error, of whatever kind, unless the summary can be shown and its ball asked."""
     str(summary), repr(summary), summary.to_dict()
     ball, n_draws = summary.ball, summary.draws.n_draws
     if ball.distances.shape != (n_draws,) or ball.inside.shape != (n_draws,):
         raise ValueError("its ball has not one distance for each draw")
-    if not ball.contains(summary.labels):
+    if not ball.contains(summary):
         raise ValueError("its estimate lies outside of its ball")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from partita.search.clusters_curve import ClustersCurve
     from partita.search.price_path import PricePath
     from partita.search.result import PointEstimate
-    from partita.summary.result import Summary
+    from partita.summary.result import AnySummary, Summary
 
 
 _STARTS = 12
@@ -440,26 +441,26 @@ _TILTED = (
 )
 
 
-def latex(summary: Summary) -> str:
-    """Estimate, ball and clusters as one table; needs the package ``booktabs``."""
-    found, ball, table = summary.estimate, summary.ball, clusters(summary)
-    said = words(summary.draws.kind)
+def latex(summary: AnySummary, table: Table, proof: str) -> str:
+    """Estimate and ball as one table above another; needs the package ``booktabs``."""
+    found, ball, part = summary.estimate, summary.ball, summary.draws.part_name
+    said, number_of = words(summary.draws.kind), attrgetter(f"n_{part}s")
 
     def amount(value: float, loss: Loss) -> str:
         return in_unit(f"{value:.4g}", loss.unit)
 
     facts = {
-        "Estimate": counted(found.n_clusters, "cluster"),
+        "Estimate": counted(number_of(found), part),
         f"{said.expected.capitalize()} {found.loss.title}": amount(found.expected_loss, found.loss),
     }
     if found.lower_bound is not None:
         facts["Proven lower bound"] = amount(found.lower_bound, found.loss)
-    facts["Proof"] = limit_in_words(found)
-    if found.constraints:
-        facts["Constraint"] = in_list(found.constraints)
+    facts["Proof"] = proof
+    if constraints := getattr(found, "constraints", ()):
+        facts["Constraint"] = in_list(constraints)
     facts[f"Radius of the {percent(ball.prob)} {said.ball}"] = amount(ball.radius, ball.loss)
     for name, bound in ball.bounds.items():
-        number = counts(bound.n_clusters[:5].tolist(), "cluster")
+        number = counts(number_of(bound)[:5].tolist(), part)
         facts[f"{name.capitalize()} bound"] = f"{number} at {amount(bound.distance, ball.loss)}"
     lines = [
         r"\begin{table}",

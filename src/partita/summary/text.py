@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.result import PointEstimate
     from partita.summary.features import FeatureSummary
-    from partita.summary.result import Summary
+    from partita.summary.result import AnySummary, Summary
 
 WIDTH = 80
 _NARROWEST = 40
@@ -171,7 +171,7 @@ def _other_priors(found: PriorSensitivity) -> str:
     return text
 
 
-def warnings_of(summary: Summary | FeatureSummary) -> list[str]:
+def warnings_of(summary: AnySummary) -> list[str]:
     """What stands against the answer, each with what to do."""
     search = summary.estimate.search
     found = [*search.limits]
@@ -185,13 +185,13 @@ def warnings_of(summary: Summary | FeatureSummary) -> list[str]:
     return [*found, *summary.diagnostics.warnings]
 
 
-def lead_of(summary: Summary | FeatureSummary) -> str:
+def lead_of(summary: AnySummary) -> str:
     """What leads the sentence: with warnings it is not to be written yet."""
     settled = summary.diagnostics.ok and not summary.estimate.search.interrupted
     return "For your paper" if settled else "For your paper, once the warnings are resolved"
 
 
-def origin(summary: Summary | FeatureSummary) -> str:
+def origin(summary: AnySummary) -> str:
     """What a summary was made from: 400 draws of 30 items in 4 chains."""
     draws: AnyDraws = summary.draws
     chains = f" in {counted(draws.n_chains, 'chain')}" if draws.chain is not None else ""
@@ -304,7 +304,7 @@ def _least_certain(summary: Summary, first: int) -> str:
     return "; ".join([*parts, rest])
 
 
-def convergence(summary: Summary | FeatureSummary) -> str:
+def convergence(summary: AnySummary) -> str:
     """The worst R-hat and effective number of draws."""
     found = summary.diagnostics
     parts = []
@@ -333,7 +333,7 @@ def _late(summary: Summary) -> list[str]:
 # ---------------------------------------------------------------- on a screen
 
 
-def screen(summary: Summary, width: int = WIDTH, *, first: int = 0) -> str:
+def screen(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> str:
     """What to read first, in lines of at most ``width``.
 
     Clusters and unnamed items count from ``first``.
@@ -346,18 +346,18 @@ def joined(lines: list[Line]) -> str:
     return "\n".join(line.text for line in lines)
 
 
-def screen_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
+def screen_lines(summary: AnySummary, width: int = WIDTH, *, first: int = 0) -> list[Line]:
     """The lines of :func:`screen`."""
     width = max(width, _NARROWEST)
     if summary.diagnostics.chains_disagree:
         return _disagreement(summary, width)
-    (label, text), *others = statements(summary, first)
+    (label, text), *others = summary._statements(first)
     lines = wrapped(f"{label} from {origin(summary)}: ", text, width)
     for label, text in others:
         lines += wrapped(f"{label}: ", text, width)
     for warning in warnings_of(summary):
         lines += wrapped(WARNS, warning, width)
-    lines += wrapped(f"{lead_of(summary)}: ", sentence(summary), width)
+    lines += wrapped(f"{lead_of(summary)}: ", summary.sentence, width)
     return lines
 
 
@@ -365,7 +365,7 @@ _DISAGREE = "The chains disagree on which items belong together: no answer yet."
 _INSTEAD = "Run longer; print(summary.details()) shows what the chains hold."
 
 
-def _disagreement(summary: Summary, width: int) -> list[Line]:
+def _disagreement(summary: AnySummary, width: int) -> list[Line]:
     """Of chains that disagree there is no answer yet: what is wrong, and where to look."""
     return [
         *wrapped("", origin(summary), width),
@@ -388,12 +388,7 @@ def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> li
         lines += wrapped("Core: ", summary.core.sentence, width)
     if summary.diagnostics.names:
         lines += wrapped("Convergence: ", convergence(summary), width)
-    for warning in warnings_of(summary):
-        lines += wrapped(WARNS, warning, width)
-    if summary.representatives is not None:
-        from partita.representative.representatives import representatives_in_words
-
-        lines += wrapped(WARNS, representatives_in_words(summary.representatives), width)
+    lines += warning_lines(summary, width)
     for note in summary.diagnostics.notes:
         lines += wrapped("  ", note, width)
     late = _late(summary)
@@ -402,6 +397,16 @@ def details_lines(summary: Summary, width: int = WIDTH, *, first: int = 0) -> li
         if found is not None:
             lines += [Line(""), *table_lines(found, width)]
     return [*lines, Line(""), *wrapped(f"{lead_of(summary)}: ", sentence(summary), width)]
+
+
+def warning_lines(summary: Summary | FeatureSummary, width: int) -> list[Line]:
+    """The warnings, and what the chains hold where they disagree."""
+    found = warnings_of(summary)
+    if summary.representatives is not None:
+        from partita.representative.representatives import representatives_in_words
+
+        found.append(representatives_in_words(summary.representatives))
+    return [line for warning in found for line in wrapped(WARNS, warning, width)]
 
 
 def _duration(summary: Summary) -> str:
