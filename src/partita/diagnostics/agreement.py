@@ -18,7 +18,7 @@ from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DrawsLike, Labels, by_item, canonical
 from partita.losses.evaluate import as_loss, pairwise_distances
-from partita.mcmc import autocovariance, ess_of_halves, ess_within, rank_normalised
+from partita.mcmc import ess_of_halves, ess_within, rank_normalised, split
 from partita.posterior import Posterior
 from partita.scan import Block, chain_rows, chains_of, concatenated, map_blocks, sum_blocks
 
@@ -216,16 +216,12 @@ def _times_of_pairs(series: NDArray[Any], rows: Ints) -> Floats:
     times = np.ones(series.shape[1])
     if rows.shape[1] < 8:
         return times
-    chains = series[rows].transpose(2, 0, 1).astype(np.float64)
-    half = rows.shape[1] // 2
-    halves = np.concatenate([chains[:, :, :half], chains[:, :, -half:]], axis=1)
-    if series.dtype != np.bool_:
-        halves = np.stack([rank_normalised(each) for each in halves])
-    covariances = autocovariance(halves)
-    for j in range(times.size):
-        if np.ptp(chains[j]) > 0.0:
-            ess = ess_of_halves(halves[j], between=False, covariance=covariances[j])
-            times[j] = rows.size / ess
+    is_binary = series.dtype == np.bool_
+    # One by one: transforms of all at once leave the cache and take twice as long.
+    for j in np.flatnonzero(np.ptp(series.astype(np.int64), axis=0) > 0).tolist():
+        halves = split(series[:, j][rows].astype(np.float64))
+        halves = halves if is_binary else rank_normalised(halves)
+        times[j] = rows.size / ess_of_halves(halves, between=False)
     return times
 
 
@@ -457,14 +453,16 @@ def drift(
     items = np.arange(draws.n_items)
     if draws.n_items > MATCHED_ITEMS:
         items = np.sort(generator(rng).choice(draws.n_items, MATCHED_ITEMS, replace=False))
-    # Within quarters, where a change from one to the next does not pass for autocorrelation.
-    local = inflation_of_pairs(pairs.some, chain_rows(draws._with(chain=part)))
     # Side by side: each has a kernel that takes as long as all the rest.
     questions: list[Callable[[], tuple[float, ...]]] = [
-        partial(_of_pairs, draws, pairs, max(inflation, local)),
+        partial(_of_pairs, draws, pairs, inflation),
         partial(_of_clusters, draws, part, inflation, items),
     ]
     of_pairs, moved = run(lambda question: question(), questions, count_jobs(n_jobs))
+    if any(of_pairs):
+        # Within quarters, where a change from one to the next does not pass for autocorrelation.
+        local = inflation_of_pairs(pairs.some, chain_rows(draws._with(chain=part)))
+        of_pairs = _of_pairs(draws, pairs, max(inflation, local))
     return Drift(*of_pairs, *moved)
 
 
