@@ -44,8 +44,10 @@ MISSES_PER_CASE = 0.002
 """Misses that the contest allows."""
 
 SEVERAL = "representatives"
-"""Row of the searches for several partitions. Known gap: they are held to 1% only, because three of
-the first five end 0.2% to 0.4% above the best of several seeds."""
+"""Row of the searches for several partitions."""
+
+SEVERAL_MISSES = 0.1
+"""Share of them that may miss. Known gap: cases 2404 and 2419 end 0.14% and 0.2% above."""
 
 ORDERED, REPRESENTATIVES = 1_200, 2_400
 """First cases of the second and of the third family."""
@@ -235,10 +237,13 @@ def main() -> None:
     _table(rows)
     excess = np.array([e for part in rows.values() for e, _ in part])
     allowed = int(MISSES_PER_CASE * excess.size)
+    several = np.array([e for e, _ in rows.get(SEVERAL, ())])
     points = np.array([e for kind, part in rows.items() if kind != SEVERAL for e, _ in part])
-    if (points > MISS).sum() > allowed or (excess > BAD_MISS).any():
+    lost = (points > MISS).sum() > allowed or (several > MISS).sum() > SEVERAL_MISSES * several.size
+    if lost or (excess > BAD_MISS).any():
         sys.exit(
-            f"the contest is lost: at most {allowed} above {MISS:.1%}, none above {BAD_MISS:.0%}"
+            f"the contest is lost: at most {allowed} estimates and {SEVERAL_MISSES:.0%} of the "
+            f"representatives above {MISS:.1%}, none above {BAD_MISS:.0%}"
         )
 
 

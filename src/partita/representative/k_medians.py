@@ -353,6 +353,18 @@ _CHEAPER = 4
 _KICKED = 8
 """Items forced out of their clusters in the last descents."""
 
+_MOVED = 2
+"""Members of a set, at most, that a perturbation replaces by draws."""
+
+_PROMISING = 0.01
+"""A perturbed set that descends to within this share of the best value is improved by exchanges."""
+
+_ENDS = 4
+"""Sets that descend once more where the samples were all draws."""
+
+_CANDIDATES = 200
+"""Draws, at most, that may be exchanged for a member where the samples were all draws."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -362,10 +374,14 @@ class Effort:
     """Samples of the draws that are explored, each from greedy medoids and a random start."""
     polished: int
     """Centres of the different sets that are improved on all draws, about."""
+    patience: int
+    """Perturbations of the best set without a gain, where the samples were all draws. With 40
+    instead of none, 2 of contest cases 2400 to 2419 end more than 0.1% above the best known value
+    instead of 7 (at most 0.2% instead of 1%), in 1.8 times the time."""
 
 
-FULL = Effort(samples=6, polished=16)
-QUICK = Effort(samples=2, polished=1)
+FULL = Effort(samples=6, polished=16, patience=40)
+QUICK = Effort(samples=2, polished=1, patience=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,11 +434,19 @@ def k_medians_search(
     refined_on = sampled(draws, most, seeds[-1])
     labels = refined_on.n_draws * draws.n_items
     most_sets = int(effort.polished / n * np.clip(_CHEAP_LABELS / labels, 1, _CHEAPER))
+    most_sets = min(most_sets, _ENDS) if whole else most_sets
     starts = [rows for ends in descents for rows in ends]
     screen = Pool(sampled(refined_on, _SCREENED * size, seeds[-1]), loss, n_jobs)
     ranked = _ranked(screen, starts, n, max(1, most_sets))
     pool = Pool(refined_on, loss, n_jobs)
-    best, values = _refined(pool, Lloyd(pool, seeds[-1], stop, n_jobs), ranked, stop)
+    lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
+    best, values = _refined(pool, lloyd, ranked, stop)
+    patience = 0
+    if whole:
+        patience = effort.patience
+        some = np.unique(np.linspace(0, draws.n_draws - 1, _CANDIDATES).astype(np.int64))
+        pool.add_all(draws.rows_at(some))
+    best = _perturbed(pool, lloyd, best, patience, seeds[-1], stop)
     agreed = sum(v <= pool.value(best) + GAIN for v in values)
     return Found([pool.rows[i] for i in best], agreed, len(values), limits)
 
@@ -480,10 +504,40 @@ def _refined(
         ends.append(lloyd.descend(pool.add_all(rows)))
         if stop():
             break
-    best, value = min(ends, key=lambda end: end[1])
-    while not stop():
-        again, lower = lloyd.descend(pool.swapped(best)[0], _KICKED)
-        if lower >= value - GAIN:
-            break
-        best, value = again, lower
+    best, _ = min(ends, key=lambda end: end[1])
     return best, [end[1] for end in ends]
+
+
+def _perturbed(
+    pool: Pool, lloyd: Lloyd, best: Set, patience: int, rng: np.random.Generator, stop: Stop
+) -> Set:
+    """Iterated local search: exchanges and kicked descents of the best set, and of perturbed ones.
+
+    A perturbation replaces members by draws, and descends; it ends after ``patience`` of them
+    without a gain.
+    """
+    value, idle = pool.value(best), 0
+    while idle <= patience and not stop():
+        trial, reached = best, value
+        if idle:
+            trial, reached = lloyd.descend(_with_draws(pool, best, rng))
+        idle += 1
+        if reached > (1.0 + _PROMISING) * value:
+            continue
+        trial, reached = lloyd.descend(pool.swapped(trial)[0], _KICKED)
+        if reached < value - GAIN:
+            best, value, idle = trial, reached, 0
+    return best
+
+
+def _with_draws(pool: Pool, members: Set, rng: np.random.Generator) -> Set:
+    """The set with some members, at random, replaced by draws: likelier those that are far."""
+    n_gone = int(rng.integers(1, min(_MOVED, len(members)) + 1))
+    left = np.delete(members, rng.permutation(len(members))[:n_gone]).tolist()
+    while len(left) < len(members):
+        share = pool.weights * (pool.distances(left).min(axis=0) if left else 1.0)
+        if share.sum() <= 0.0:
+            return members
+        drawn = int(rng.choice(share.size, p=share / share.sum()))
+        left.append(pool.add(pool.draws.rows_at([drawn])[0]))
+    return tuple(sorted(left))
