@@ -90,7 +90,7 @@ def test_missing_values_are_filled_in_and_told():
     holes[2, 1], holes[4, 0] = np.nan, np.inf
     data[2, 1], data[4, 0] = np.delete(data[:, 1], 2).mean(), np.delete(data[:, 0], 4).mean()
     assert item_positions(holes, None).x == pytest.approx(item_positions(data, None).x)
-    assert item_positions(holes, None).note.endswith("stands in for 2 missing values.")
+    assert item_positions(holes, None).note.endswith("replaces 2 missing values.")
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_poor_data_have_places(data):
 
 def test_cores_of_several_probabilities_and_profiles(summary):
     content = prepare(summary)
-    assert [one.percent for one in content.holds.levels][-3:] == ["90%", "95%", "99%"]
-    sizes = [one.items.size for one in content.holds.levels]
+    assert [core.prob for core in content.cores] == list(PROBS)
+    sizes = [core.items.size for core in content.cores]
     assert sizes == sorted(sizes, reverse=True)
-    nine = content.holds.levels[content.holds.start]
+    nine = content.cores[PROBS.index(0.9)]
     assert np.array_equal(nine.items, summary.core.items)
     assert nine.text == summary.core.sentence
-    assert len(content.profiles.rows) == len(summary.profiles)
+    assert len(content.tables["profiles"].rows) == len(summary.profiles)
 
 
 def test_several_answers_of_chains_that_disagree():
@@ -129,11 +129,11 @@ def test_several_answers_of_chains_that_disagree():
     labels = np.array([one, other])[np.repeat([0, 0, 1], 40)]
     found = pt.summarize(pt.Draws(labels, chain=np.repeat(range(3), 40)))
     content = prepare(found)
-    assert content.representatives is not None
-    assert "(chains 0 and 1)" in content.representatives.caption
-    assert [row[1] for row in content.representatives.rows] == ["66.7%", "33.3%"]
-    assert "items 15, 16 and 17 move" in content.representatives.rows[1][-1]
-    assert [(r.key, r.moved.tolist()) for r in content.differing_items] == [
+    table = content.tables["representatives"]
+    assert "(chains 0 and 1)" in table.caption
+    assert [row[1] for row in table.rows] == ["66.7%", "33.3%"]
+    assert "items 15, 16 and 17 move" in table.rows[1][-1]
+    assert [(key, moved.tolist()) for key, moved in content.differing_items.items()] == [
         ("representative0", []),
         ("representative1", [15, 16, 17]),
     ]
@@ -153,10 +153,9 @@ def test_corners_and_numbers_of_clusters_are_on_offer():
         assert pt.distance(of[f"price{j}"], corner.labels) == 0.0
     for k, labels in zip(summary.curve.k, summary.curve.labels, strict=True):
         assert pt.distance(of[f"k{k}"], labels) == 0.0
-    many = content.how_many
-    assert [c.n_clusters for c in many.corners] == [6, 4, 3, 2, 1]
-    assert "optimal for prices of splitting from 0.51 to 1.01" in many.path_text
-    for key in (*(c.key for c in many.corners), *(f"k{k}" for k in summary.curve.k)):
+    assert [cells[1] for cells in content.corners.values()] == ["6", "4", "3", "2", "1"]
+    assert "optimal for prices of splitting from 0.51 to 1.01" in content.path_text
+    for key in (*content.corners, *(f"k{k}" for k in summary.curve.k)):
         place = content.pictures["path" if key.startswith("price") else "curve"]
         assert f'data-show="{key}"' in place
 
@@ -169,8 +168,8 @@ def test_slivers_of_a_path_are_left_out_and_counted(summary):
     found = pt.summarize(draws, path=False)
     content = prepare(dataclasses.replace(found, path=narrow))
     assert "curve" not in content.pictures
-    assert "1 sliver too narrow" in content.how_many.path_text
-    assert prepare(dataclasses.replace(found, path=None)).how_many is None
+    assert "1 clustering of too narrow a range" in content.path_text
+    assert prepare(dataclasses.replace(found, path=None)).corners == {}
 
 
 def test_of_very_many_items_some_are_shown(monkeypatch):
@@ -205,5 +204,5 @@ def test_of_very_many_items_some_are_shown(monkeypatch):
     for cell in range(20):
         mine = items[order[starts[cell] : starts[cell + 1]]]
         assert set(mine) <= set(heat.order[heat.edges[cell] : heat.edges[cell + 1]])
-    for few, level in zip(some.holds.levels, whole.holds.levels, strict=True):
-        assert set(items[few.items]) == set(level.items) & set(items)
+    for few, core in zip(some.cores, whole.cores, strict=True):
+        assert set(items[few.items]) == set(core.items) & set(items)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita._text import Words, counted, words
+from partita._text import Words, counted, of_sizes, words
 from partita.cli.options import (
     LossName,
     debug_option,
     force_option,
     json_option,
     read_options,
+    was_given,
     weights_option,
 )
 from partita.cli.outputs import (
@@ -126,12 +127,7 @@ def compare(
 
 def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
     """Options of draws say nothing about two files of labels."""
-    given = [
-        option.opts[0]
-        for option in ctx.command.params
-        if option.name in names
-        and ctx.get_parameter_source(option.name) is not click.core.ParameterSource.DEFAULT
-    ]
+    given = [o.opts[0] for o in ctx.command.params if o.name in names and was_given(o.name)]
     if given:
         raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
 
@@ -201,8 +197,7 @@ def _relation(found: dict[str, Any]) -> str:
 def _table(counts: list[list[int]], columns: int) -> list[str]:
     """The cross table, zeros as points; columns of B that do not fit are counted."""
     size = max(4, len(f"{max(map(max, counts)):,}") + 1, len(str(len(counts[0]))) + 1)
-    room = max(1, (columns - 8) // size)
-    shown = len(counts[0]) if len(counts[0]) <= room else room
+    shown = min(len(counts[0]), max(1, (columns - 8) // size))
     head = "A \\ B".rjust(7) + " " + "".join(f"{j:>{size}}" for j in range(shown))
     lines = [head]
     for i, row in enumerate(counts):
@@ -214,9 +209,8 @@ def _table(counts: list[list[int]], columns: int) -> list[str]:
 
 
 def _sizes(partition: dict[str, Any]) -> str:
-    sizes = sorted(Counter(partition["labels"]).values(), reverse=True)
-    listed = ", ".join(map(str, sizes[:10])) + (", …" if len(sizes) > 10 else "")
-    return f"{counted(len(sizes), 'cluster')} of sizes {listed}"
+    sizes = Counter(partition["labels"]).values()
+    return f"{counted(len(sizes), 'cluster')} of {of_sizes(sizes)}"
 
 
 def _labels_for(draws: Draws, source: str, path: str) -> Labels:

@@ -37,11 +37,9 @@ class LibraryName(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name, if it is one."""
         known = tuple(self._known())
-        return (
-            value
-            if value in known
-            else self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
-        )
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+        return value
 
 
 def _formats() -> Iterable[str]:
@@ -128,17 +126,9 @@ weights_option = click.option(
 )
 
 
-def bound_option(text: str) -> Callable[[F], F]:
+def bound_option(text: str, *more: str) -> Callable[[F], F]:
     """How hard to prove something."""
-    return _bound(("fast", "tight", "none"), text)
-
-
-def estimate_bound_option(text: str) -> Callable[[F], F]:
-    """How hard to prove that an estimate is good."""
-    return _bound(("auto", "fast", "tight", "none"), text)
-
-
-def _bound(choices: tuple[str, ...], text: str) -> Callable[[F], F]:
+    choices = (*more, "fast", "tight", "none")
     return value_option("--bound", type=click.Choice(choices), default=choices[0], help=text)
 
 
@@ -196,20 +186,10 @@ def read_options(function: F) -> F:
             help="What the rows are: draws of a posterior, or runs of clustering algorithms. "
             "Default: what the file says, else a posterior.",
         ),
-        click.option(
-            "--burn-in",
-            type=click.IntRange(0),
-            default=0,
-            metavar="N",
-            help="Leave out the first N draws of each chain.",
+        whole_option(
+            "--burn-in", help="Leave out the first N draws of each chain.", least=0, default=0
         ),
-        click.option(
-            "--thin",
-            type=click.IntRange(1),
-            default=1,
-            metavar="N",
-            help="Keep every N-th draw of each chain.",
-        ),
+        whole_option("--thin", help="Keep every N-th draw of each chain.", default=1),
     )
 
 
@@ -230,13 +210,8 @@ def summary_options(function: F) -> F:
             metavar="P",
             help="Probability of the credible ball.",
         ),
-        value_option(
-            "--method",
-            type=LibraryName(_methods),
-            default="auto",
-            help="Search method.",
-        ),
-        estimate_bound_option("How hard to prove that nothing better exists."),
+        value_option("--method", type=LibraryName(_methods), default="auto", help="Search method."),
+        bound_option("How hard to prove that nothing better exists.", "auto"),
         whole_option("--max-clusters", metavar="K", help="Maximum number of clusters."),
         whole_option("--n-clusters", metavar="K", help="Exactly this many clusters."),
         whole_option("--min-size", metavar="S", help="Smallest size of a cluster.", default=1),

@@ -215,7 +215,7 @@ Examples:
     "--high", type=click.FloatRange(0, 2), default=2.0, metavar="A", help="Highest price."
 )
 def path(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
-    """How many clusters, and would someone with another taste get another number?
+    """How many clusters, and would another weighting of the errors give another number?
 
     The price a says how much splitting a true cluster costs against merging two; the usual loss
     has a = 1. An estimate that is optimal over a wide range of prices is robust to the price. DRAWS
@@ -240,14 +240,8 @@ def path(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
 
 METRICS = tuple(name for name, home in LOSSES.items() if home.metric)
 _REPRESENTATIVE_FIELDS = (
-    "n",
-    "labels",
-    "weights",
-    "distance",
-    "lower_bound",
-    "gap",
-    "expected_loss",
-    "radius",
+    *("n", "labels", "weights", "distance"),
+    *("lower_bound", "gap", "expected_loss", "radius"),
 )
 
 

@@ -17,14 +17,15 @@ from partita.errors import NotSupportedError, UnknownNameError
 from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots._style import (
+    FIT,
     GREY,
     INK,
     NORMAL,
-    as_fit,
     colour,
     estimate_for,
     library,
     many_axes,
+    of_kind,
     plain,
     posterior_of,
 )
@@ -80,13 +81,10 @@ def prepare_functionals(
     labels = estimate_for(source, estimate, draws.n_items)
     values = functionals(posterior, estimate=labels)
     values |= trace_functionals(source, draws.n_draws)
-    chosen = (
-        list(values)
-        if names is None
-        else [names]
-        if isinstance(names, str)
-        else list(strings(names, "names"))
-    )
+    if names is None:
+        chosen = list(values)
+    else:
+        chosen = [names] if isinstance(names, str) else list(strings(names, "names"))
     unknown = [name for name in chosen if name not in values]
     if unknown:
         raise UnknownNameError(
@@ -327,7 +325,7 @@ def replicates(
     11
     """
     library("figure")
-    made = as_fit(fit).replicate(n, rng=rng)
+    made = of_kind(fit, Fit, FIT, "fit").replicate(n, rng=rng)
     numbers = [c for c in range(fit.values.shape[1]) if _kind(fit, c) not in _DISCRETE]
     plane = numbers if fit.values.shape[1] == 2 == len(numbers) else []
     panels = fit.values.shape[1] + len(plane)

@@ -14,7 +14,6 @@ from partita._validate import integer
 from partita.credible.core import CredibleCore, holding
 from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ItemUncertainty
-from partita.errors import InvalidInputError
 from partita.kernels.arrays import Ints
 from partita.labels import DataLike
 from partita.plots._on_data import prepare_view
@@ -181,12 +180,8 @@ def profiles(
     ['0: mean', '0: sd']
     """
     library("figure")
-    table = source.profiles if isinstance(source, Summary) else source
-    if not isinstance(table, Profiles):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected Profiles or a Summary made with data.",
-            argument="source",
-        )
+    given = source.profiles if isinstance(source, Summary) else source
+    table = of_kind(given, Profiles, "Profiles or a Summary made with data.")
     shown = panels_of(table, _MOST_PANELS)
     panels = many_axes(axes, len(shown), columns=3, width=2.9, height=2.0)
     for ax, ((column, parameter), rows) in zip(panels, shown.items(), strict=True):
@@ -257,13 +252,9 @@ def core(
     'items'
     """
     library("figure")
-    found = source.core if isinstance(source, Summary) else source
-    if not isinstance(found, CredibleCore):
-        raise InvalidInputError(
-            f"got {type(source).__name__}; expected a CredibleCore, or a Summary of draws few "
-            "enough for a quick one. partita.credible_core(draws) makes one.",
-            argument="source",
-        )
+    given = source.core if isinstance(source, Summary) else source
+    few = "a Summary of draws few enough for a quick one. partita.credible_core(draws) makes one."
+    found = of_kind(given, CredibleCore, f"a CredibleCore, or {few}")
     observed = observations_of(source, data, None, found.draws.n_items)
     count = 1 if observed is None else 2
     panels = many_axes(axes, count, columns=2, width=4.6, height=3.4)

@@ -13,7 +13,6 @@ from partita._text import percent, with_unit, words
 from partita._validate import integer
 from partita.credible.ball import Ball, tie_tolerance
 from partita.draws import AnyDraws, Point
-from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import LabelsLike
 from partita.losses.evaluate import pairwise_distances
@@ -24,6 +23,7 @@ from partita.plots._style import (
     colour,
     headline,
     library,
+    of_kind,
     one_axes,
     plain,
     shorten,
@@ -114,36 +114,26 @@ def _classical(between: Floats) -> Floats:
     return places * np.where(places[0] > 0.0, -1.0, 1.0)
 
 
-def _majorise(between: Floats, places: Floats) -> Floats:
-    """Guttman transforms, each of which lowers the stress."""
+def _majorise(wanted: Floats, places: Floats, landmarks: Floats | None = None) -> Floats:
+    """Guttman transforms, each of which lowers the stress; landmarks that are given stay."""
     last = np.inf
     for _ in range(_ROUNDS):
-        drawn = _distances(places, places)
-        stress = float(((drawn - between) ** 2).sum())
+        others = places if landmarks is None else landmarks
+        drawn = _distances(places, others)
+        stress = float(((drawn - wanted) ** 2).sum())
         if last - stress <= _ENOUGH * stress:
             break
         last = stress
-        ratio = _ratio(between, drawn)
-        places = (ratio.sum(axis=1)[:, None] * places - ratio @ places) / len(places)
+        ratio = _ratio(wanted, drawn)
+        step = ratio.sum(axis=1)[:, None] * places - ratio @ others
+        places = others.mean(axis=0) + step / len(others)
     return places
 
 
 def _place(to_landmarks: Floats, landmarks: Floats) -> Floats:
-    """Points that fit their distances to fixed landmarks, from the nearest landmark's place on."""
+    """Points that fit their distances to fixed landmarks, from the nearest landmarks' places on."""
     near = np.argsort(to_landmarks, axis=1, kind="stable")[:, :3]
-    places: Floats = landmarks[near].mean(axis=1)
-    last = np.inf
-    middle = landmarks.mean(axis=0)
-    for _ in range(_ROUNDS):
-        drawn = _distances(places, landmarks)
-        stress = float(((drawn - to_landmarks) ** 2).sum())
-        if last - stress <= _ENOUGH * stress:
-            break
-        last = stress
-        ratio = _ratio(to_landmarks, drawn)
-        step = ratio.sum(axis=1)[:, None] * places - ratio @ landmarks
-        places = middle + step / len(landmarks)
-    return places
+    return _majorise(to_landmarks, landmarks[near].mean(axis=1), landmarks)
 
 
 def _distances(a: Floats, b: Floats) -> Floats:
@@ -308,12 +298,7 @@ def _by_name(
         return {}
     if isinstance(marks, Mapping):
         return marks
-    if not isinstance(marks, PointSet):
-        raise InvalidInputError(
-            f"marks is a {type(marks).__name__}; expected a mapping of names to labels, Modes or "
-            "Representatives.",
-            argument="marks",
-        )
+    of_kind(marks, PointSet, "a mapping of names to labels, Modes or Representatives.", "marks")
     what = "mode" if isinstance(marks, PersistentPeaks) else "representative"
     masses = zip(marks.weights.tolist(), marks._points, strict=True)
     return {f"{what} {r} ({percent(round(w, 3))})": row for r, (w, row) in enumerate(masses)}

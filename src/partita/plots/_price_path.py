@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, with_unit, words
-from partita.errors import InvalidInputError
 from partita.kernels.arrays import Int32s, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots._style import (
@@ -471,11 +470,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     ['0%', '0%']
     """
     library("figure")
-    if not isinstance(source, EstimatesByLoss):
-        raise InvalidInputError(
-            f"source is {type(source).__name__}; expected what pt.compare_losses returns.",
-            argument="source",
-        )
+    of_kind(source, EstimatesByLoss, "the result of partita.compare_losses.")
     n = len(source.names)
     axes = one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
     excess = source.excess

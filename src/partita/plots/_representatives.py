@@ -279,11 +279,7 @@ def by_run(source: RunComparison, *, ax: Axes | None = None) -> Axes:
     'distance (bits)'
     """
     library("figure")
-    if not isinstance(source, RunComparison):
-        raise InvalidInputError(
-            f"source is {type(source).__name__}; expected what pt.anndata.by_run returns.",
-            argument="source",
-        )
+    of_kind(source, RunComparison, "the result of partita.anndata.by_run.")
     n = len(source.groups)
     axes = one_axes(ax, width=6.4, height=1.5 + 0.32 * n)
     places = np.arange(n)

@@ -147,7 +147,7 @@ def similarity_colours() -> list[str]:
 
 
 def mixed_colours(scale: Sequence[str], n: int) -> list[str]:
-    """So many colours, as ``#RRGGBB``, evenly along a scale."""
+    """n colours, as ``#RRGGBB``, evenly along a scale."""
     stops = np.array([channels(c) for c in scale])
     at = np.linspace(0.0, len(scale) - 1.0, max(n, 2))[:n]
     mixed = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]
@@ -200,17 +200,10 @@ def library(name: str) -> Any:
     return require(f"matplotlib.{name}", extra="plot", purpose="drawing a figure")
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """A figure outside pyplot, size in inches, for what is written to a file at once."""
-    figure: Figure = library("figure").Figure(figsize=(width, height), layout="constrained")
-    return figure
-
-
 def shown_figure(width: float, height: float) -> Figure:
     """A new figure where the user will look for it: pyplot's current one, or one of its own."""
-    if not _pyplot_is_in_use():
-        return new_figure(width, height)
-    figure: Figure = library("pyplot").figure(figsize=(width, height), layout="constrained")
+    make = library("pyplot").figure if _pyplot_is_in_use() else library("figure").Figure
+    figure: Figure = make(figsize=(width, height), layout="constrained")
     return figure
 
 
@@ -221,10 +214,8 @@ def close_figure(figure: Figure) -> None:
 
 
 def _pyplot_is_in_use() -> bool:
-    if "matplotlib.pyplot" in sys.modules:
-        return True
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None
+    return "matplotlib.pyplot" in sys.modules or shell is not None
 
 
 def one_axes(ax: Axes | None, *, width: float, height: float) -> Axes:
@@ -385,6 +376,7 @@ def any_ball_of(source: object) -> Ball:
     return of_kind(_ball_in(source), Ball, _BALL)
 
 
+FIT = "the result of partita.sample."
 _BALL = "a summary or a credible ball. partita.credible_ball(draws, estimate) makes one."
 
 
@@ -429,16 +421,7 @@ def observations_of(
 def fit_for(fit: Fit | None, n_items: int) -> Fit | None:
     """The fit, checked to be about as many items."""
     if fit is not None:
-        _same_items(as_fit(fit), n_items)
-    return fit
-
-
-def as_fit(fit: object) -> Fit:
-    """The fit, and nothing else."""
-    if not isinstance(fit, Fit):
-        raise InvalidInputError(
-            f"fit is {type(fit).__name__}; expected the result of partita.sample.", argument="fit"
-        )
+        _same_items(of_kind(fit, Fit, FIT, "fit"), n_items)
     return fit
 
 

@@ -17,7 +17,8 @@ from partita._imports import require
 from partita._text import Words
 from partita.plots._similarity import SimilarityMap
 from partita.plots._style import COLOURS, OTHER, SHAPES, shape, similarity_colours
-from partita.report.prepare import LEVELS, Content, Holds, ItemPositions, prepare
+from partita.report.partitions import PROBS
+from partita.report.prepare import Content, ItemPositions, prepare
 from partita.report.wording import BOUNDS
 
 if TYPE_CHECKING:
@@ -305,6 +306,7 @@ def page(content: Content) -> str:
     text: str = environment.from_string(asset("page.html.j2")).render(
         content=content,
         most_brackets=MOST_BRACKETS,
+        core_start=PROBS.index(0.9),
         pictures={name: safe(svg) for name, svg in content.pictures.items()},
         largest_cell=int(np.diff(content.heat.edges).max()),
         bounds={kind: title for kind, (title, _) in BOUNDS.items()},
@@ -376,20 +378,16 @@ def _data(content: Content, roots: dict[str, str]) -> dict[str, Any]:
             for level in shown.levels
         ],
         "start": shown.start,
-        "cores": [] if content.holds is None else _cores(content.holds),
+        "cores": [
+            {"percent": f"{100 * core.prob:g}%", "text": core.text, "items": _packed(core.items)}
+            for core in content.cores
+        ],
         "columns": {name: _packed(values) for name, values in content.item_columns.items()},
         "order": _packed(order),
         "starts": _packed(starts),
         "steps": HEAT_STEPS,
         "together": [content.said.together_with, f"mean {content.said.probability}"],
     }
-
-
-def _cores(holds: Holds) -> list[dict[str, Any]]:
-    return [
-        {"percent": one.percent, "prob": prob, "text": one.text, "items": _packed(one.items)}
-        for prob, one in zip(LEVELS, holds.levels, strict=True)
-    ]
 
 
 def _packed(values: NDArray[Any]) -> dict[str, str]:

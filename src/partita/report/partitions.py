@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from partita.summary.result import Summary
 
 
-PROBS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
-"""Credible probabilities on offer, besides the one of the summary."""
+PROBS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Probabilities of balls and cores on offer, besides the one of the summary."""
 
 
 _WIDEST = 250
@@ -208,51 +208,30 @@ def _level(summary: Summary, ball: CredibleBall, distinct: _Distinct) -> Level:
     )
 
 
-@dataclass(frozen=True)
-class Corner:
-    """A row of the table: a clustering that is optimal at some price, and its key."""
-
-    key: str
-    prices: str
-    n_clusters: int
-    sizes: str
-    proven: str
-
-
-@dataclass(frozen=True)
-class HowMany:
-    """What the section says; the path and the curve may be missing."""
-
-    corners: tuple[Corner, ...]
-    path_text: str
-    curve_text: str
+def corners(summary: Summary) -> dict[str, tuple[str, ...]]:
+    """Prices, clusters, sizes and proof of every clustering of the path that can be seen."""
+    path = summary.path
+    if path is None:
+        return {}
+    found = list(path)
+    return {
+        f"price{j}": (
+            f"{found[j].low:.4f} to {found[j].high:.4f}",
+            f"{found[j].n_clusters:,}",
+            of_sizes(np.bincount(found[j].labels).tolist()),
+            "yes" if found[j].is_proven else "no",
+        )
+        for j in wide_corners(path)
+    }
 
 
-def how_many(summary: Summary) -> HowMany | None:
-    """The section of a summary that has a path or a curve."""
-    path, curve = summary.path, summary.curve
-    if path is None and curve is None:
-        return None
-    corners = [] if path is None else list(path)
-    return HowMany(
-        corners=tuple(
-            Corner(
-                key=f"price{j}",
-                prices=f"{corners[j].low:.4f} to {corners[j].high:.4f}",
-                n_clusters=corners[j].n_clusters,
-                sizes=of_sizes(np.bincount(corners[j].labels).tolist()),
-                proven="yes" if corners[j].is_proven else "no",
-            )
-            for j in ([] if path is None else wide_corners(path))
-        ),
-        path_text="" if path is None else _stability(summary, path),
-        curve_text="" if curve is None else summary.how_many,
-    )
-
-
-def _stability(summary: Summary, path: PricePath) -> str:
+def path_text(summary: Summary) -> str:
+    """At which prices the estimate is the best, and how many other clusterings are at some."""
+    path = summary.path
+    if path is None:
+        return ""
     said = f"The estimate is {path.stability(summary.labels).in_words}"
     hidden = len(path) - len(wide_corners(path))
-    left = f" {counted(hidden, 'sliver')} too narrow to be seen left out." if hidden else ""
+    left = f" Not shown: {counted(hidden, 'clustering')} of too narrow a range." if hidden else ""
     best = "optimal" if path.gap == 0.0 else "the best found"
     return f"{said}; {counted(len(path), 'clustering')} {best} at some price.{left}"

@@ -22,7 +22,14 @@ from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity
 from partita.plots._style import INK, close_figure, library
 from partita.report import wording
-from partita.report.partitions import HowMany, Shown, how_many, shown_partitions, wide_corners
+from partita.report.partitions import (
+    PROBS,
+    Shown,
+    corners,
+    path_text,
+    shown_partitions,
+    wide_corners,
+)
 from partita.summary import tables
 from partita.summary.summarize import Observations
 
@@ -33,44 +40,25 @@ if TYPE_CHECKING:
     from partita.summary.result import Summary
 
 
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Probabilities on offer."""
-
 _ROWS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """A core, in words, and its items."""
+class Core:
+    """A credible core in words, and its items."""
 
-    percent: str
+    prob: float
     text: str
     items: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class Holds:
-    """Cores from the smallest probability on, and which of them is the one at 0.9."""
-
-    levels: tuple[Held, ...]
-    start: int
-
-
-def holds(summary: Summary) -> Holds | None:
-    """The cores of a summary whose draws are few enough for a short search."""
+def cores(summary: Summary) -> tuple[Core, ...]:
+    """Cores from the smallest probability on; none of draws too many for a short search."""
     core = summary.core
     if core is None:
-        return None
-    found = [core if prob == core.prob else core.at(prob) for prob in LEVELS]
-    levels = tuple(
-        Held(
-            f"{100 * prob:g}%",
-            one.sentence,
-            one.items,
-        )
-        for prob, one in zip(LEVELS, found, strict=True)
-    )
-    return Holds(levels, LEVELS.index(0.9))
+        return ()
+    found = (core if prob == core.prob else core.at(prob) for prob in PROBS)
+    return tuple(Core(one.prob, one.sentence, one.items) for one in found)
 
 
 def profile_table(profiles: Profiles) -> Table:
@@ -242,7 +230,7 @@ def item_positions(
         note = f"The first two principal components of {n_columns:,} standardised columns."
     if n_columns > 2 and missing.any():
         count = counted(int(missing.sum()), "missing value")
-        note += f" The mean of the column stands in for {count}."
+        note += f" The mean of the column replaces {count}."
     x_title, y_title = view.names
     return ItemPositions(x, y, x_title, y_title, None, note)
 
@@ -257,7 +245,7 @@ def _on_mixed_axes(data: Floats, categories: tuple[int, ...], n_missing: int) ->
         "standardised, levels as scaled indicators."
     )
     if n_missing:
-        note += f" {counted(n_missing, 'missing value')} stand at the mean."
+        note += f" {counted(n_missing, 'missing value')} replaced by the mean."
     return ItemPositions(points[:, 0], points[:, 1], x_title, y_title, None, note)
 
 
@@ -317,7 +305,7 @@ def with_fewer_items(content: Content) -> Content:
         "at random from every part of the heat map. Numbers in the text, sizes of clusters and "
         "the heat map are about all items. summary.labels holds the labels of all."
     )
-    names, place, held = content.item_names, content.place, content.holds
+    names, place = content.item_names, content.place
     return replace(
         content,
         item_numbers=items,
@@ -327,15 +315,10 @@ def with_fewer_items(content: Content) -> Content:
         place=None if place is None else replace(place, x=place.x[items], y=place.y[items]),
         item_names=None if names is None else tuple(names[i] for i in items.tolist()),
         item_columns={name: column[items] for name, column in content.item_columns.items()},
-        holds=None
-        if held is None
-        else replace(
-            held,
-            levels=tuple(replace(level, items=_among(level.items, items)) for level in held.levels),
-        ),
-        differing_items=tuple(
-            replace(one, moved=_among(one.moved, items)) for one in content.differing_items
-        ),
+        cores=tuple(replace(core, items=_among(core.items, items)) for core in content.cores),
+        differing_items={
+            key: _among(moved, items) for key, moved in content.differing_items.items()
+        },
     )
 
 
@@ -348,8 +331,8 @@ def _chosen(heat: SimilarityMap, probability: NDArray[np.floating]) -> Items:
     by_cell = order[np.argsort(cell[order], kind="stable")]
     rank = np.arange(heat.n_items) - heat.edges[cell]
     others = heat.order[by_cell[rank < max(1, AT_RANDOM // n_cells)]]
-    doubtful = np.argsort(probability, kind="stable")[:LEAST_CERTAIN]
-    return np.union1d(others, doubtful)
+    least = np.argsort(probability, kind="stable")[:LEAST_CERTAIN]
+    return np.union1d(others, least)
 
 
 def _places(heat: SimilarityMap, items: Items) -> tuple[Items, Items]:
@@ -367,15 +350,10 @@ def _among(some: Items, items: Items) -> Items:
 
 
 _DISTANCE_BINS = 60
-
-
-@dataclass(frozen=True)
-class Differing:
-    """A representative: its name among the partitions on offer, and the items that differ."""
-
-    key: str
-    moved: NDArray[np.int64]
-    """The items that are elsewhere than in the heaviest."""
+_TABLES = (
+    *("clusters", "comparison", "sensitivity", "representatives"),
+    *("chains", "diagnostics", "starts", "settings", "versions"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -409,23 +387,18 @@ class Content:
     distance_title: str
     pictures: Mapping[str, str]
     """Figures as SVG, by the name of their place."""
-    comparison: Table
-    clusters: Table
-    holds: Holds | None
-    how_many: HowMany | None
-    priors: Table | None
-    priors_text: str
-    profiles: Table | None
-    chains: Table | None
-    diagnostics: Table | None
-    """None of an ensemble."""
-    representatives: Table | None
-    differing_items: tuple[Differing, ...]
+    tables: Mapping[str, Table]
+    """Those of the summary that it has, by name, and the profiles."""
+    corners: Mapping[str, tuple[str, ...]]
+    """Rows of the table of the price path, by the key of their choice."""
+    path_text: str
+    how_many: str
+    prior_text: str
+    cores: tuple[Core, ...]
+    differing_items: Mapping[str, Items]
+    """Of each representative, the items that are elsewhere than in the heaviest."""
     how_found: str
     limits: tuple[str, ...]
-    starts: Table
-    settings: Table
-    versions: Table
     call: str
 
 
@@ -438,7 +411,7 @@ def prepare(summary: Summary) -> Content:
     found, ball, counts = summary.estimate, summary.ball, summary.counts
     said = words(summary.draws.kind)
     edges, masses = _distances(summary)
-    shown, profiles = shown_partitions(summary), summary.profiles
+    shown = shown_partitions(summary)
     heat = prepare_similarity(summary._posterior, found.labels)
     content = Content(
         said=said,
@@ -461,22 +434,15 @@ def prepare(summary: Summary) -> Content:
         distance_masses=masses,
         distance_title=with_unit(ball.loss.title, ball.loss.unit),
         pictures=pictures(summary),
-        comparison=tables.comparison(summary),
-        clusters=tables.clusters(summary),
-        holds=holds(summary),
-        how_many=how_many(summary),
-        priors=tables.sensitivity(summary),
-        priors_text="" if summary.sensitivity is None else summary.sensitivity.sentence,
-        profiles=None if profiles is None else profile_table(profiles),
-        chains=tables.chains(summary),
-        diagnostics=tables.diagnostics(summary),
-        representatives=tables.representatives(summary),
+        tables=_tables(summary),
+        corners=corners(summary),
+        path_text=path_text(summary),
+        how_many=summary.how_many,
+        prior_text="" if summary.sensitivity is None else summary.sensitivity.sentence,
+        cores=cores(summary),
         differing_items=_differing(summary),
         how_found=wording.how_found(found),
         limits=(*summary.estimate.search.limits, *_cut_short(summary)),
-        starts=tables.starts(summary),
-        settings=tables.settings(summary),
-        versions=tables.versions(summary),
         call=wording.call_text(summary),
     )
     return with_fewer_items(content)
@@ -504,14 +470,22 @@ def _item_columns(summary: Summary) -> dict[str, NDArray[Any]]:
     }
 
 
-def _differing(summary: Summary) -> tuple[Differing, ...]:
+def _tables(summary: Summary) -> dict[str, Table]:
+    """The tables of a summary that the page shows as they are, and the profiles."""
+    made = {name: tables.table(summary, name) for name in _TABLES}
+    found = {name: table for name, table in made.items() if table is not None}
+    if summary.profiles is not None:
+        found["profiles"] = profile_table(summary.profiles)
+    return found
+
+
+def _differing(summary: Summary) -> dict[str, Items]:
     found = summary.representatives
     if found is None or found.n == 1:
-        return ()
-    return tuple(
-        Differing(f"representative{r}", np.asarray(moved_items(found, r), np.int64))
-        for r in range(found.n)
-    )
+        return {}
+    return {
+        f"representative{r}": np.asarray(moved_items(found, r), np.int64) for r in range(found.n)
+    }
 
 
 def _distances(summary: Summary) -> tuple[Floats, Floats]:

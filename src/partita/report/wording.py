@@ -8,6 +8,7 @@ import numpy as np
 
 from partita._text import brief, counted, in_unit, of_sizes, percent, span, words
 from partita.labels import Labels
+from partita.summary.text import convergence as measured
 from partita.summary.text import origin
 
 if TYPE_CHECKING:
@@ -63,16 +64,8 @@ def radius(ball: CredibleBall) -> str:
 def convergence(summary: Summary) -> str:
     """Convergence in one line."""
     found = summary.diagnostics
-    parts = []
-    if np.isfinite(found.rhat).any():
-        parts.append(f"R-hat at most {np.nanmax(found.rhat):.3f}")
-    effective = np.fmin(found.ess_bulk, found.ess_tail)
-    if np.isfinite(effective).any():
-        parts.append(f"at least {np.nanmin(effective):,.0f} effective draws")
-    verdict = "nothing to warn about"
-    if not found.ok:
-        verdict = f"{counted(len(found.warnings), 'warning')}, see above"
-    return ", ".join([*parts, verdict])
+    many = f"{counted(len(found.warnings), 'warning')}, see above"
+    return f"{measured(summary)}, {'nothing to warn about' if found.ok else many}"
 
 
 def cluster_counts(counts: ClusterCounts, estimated: int, prob: float) -> str:
