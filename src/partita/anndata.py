@@ -335,8 +335,9 @@ def by_run(
     ----------
     adata : AnnData
         After :func:`summarize`, whose clusters in ``adata.obs[key]`` are the consensus.
-    draws : list of str or str, default "leiden_*"
-        Columns of ``adata.obs``, or a pattern for them; or a key of ``adata.obsm``.
+    draws : list of str or str
+        Columns of ``adata.obs``, or a pattern for them; or a key of ``adata.obsm``. By default
+        every column whose name begins with ``leiden_``.
     groups : str or sequence, optional
         A regular expression whose first group names a run's group, such as
         ``r"leiden_([\d.]+)_"``, or one name per run. By default the name of the column without a

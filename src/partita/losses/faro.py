@@ -26,13 +26,13 @@ _BLOCK_WORK = 1 << 24
 class FARO(Loss):
     r"""Feature-allocation loss: memberships that differ after the best matching of features.
 
-    With |Z| the number of memberships (ones) of an allocation and M(Z, T) the largest total
-    overlap of the columns of the estimate Z and of the truth T, matched one to one,
+    With M(Z, T) the largest total overlap of the columns of the estimate Z and of the truth T,
+    matched one to one, and :math:`|Z|` the number of memberships (ones) of an allocation,
 
     .. math:: L(Z, T) = a\,|Z| + (2 - a)\,|T| - 2\,M(Z, T) = a\,A + (2 - a)\,B,
 
-    where A = \|Z\| − M counts memberships that are claimed and not true, B = \|T\| − M those that
-    are true and not claimed. Choose it for overlapping clusters (:class:`FeatureDraws`). At a = 1
+    where A = :math:`|Z| - M` counts memberships that are claimed and not true, and
+    B = :math:`|T| - M` those that are true and not claimed. Choose it for overlapping clusters (:class:`FeatureDraws`). At a = 1
     it is a metric with whole values; on partitions, where a makes no difference, it is twice the
     transfer distance: the number of items to move, counted at both ends.
 
