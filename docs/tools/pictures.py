@@ -70,7 +70,9 @@ def overview() -> Any:
 def ball() -> Any:
     """Estimate and bounds on the galaxies, two by two."""
     fit = galaxies()
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained")
+    figure, axes = plt.subplots(
+        2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey=True
+    )
     pt.plots.ball(galaxies_summary(), fit=fit, axes=axes.ravel())
     return figure
 

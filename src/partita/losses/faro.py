@@ -32,9 +32,10 @@ class FARO(Loss):
     .. math:: L(Z, T) = a\,|Z| + (2 - a)\,|T| - 2\,M(Z, T) = a\,A + (2 - a)\,B,
 
     where A = :math:`|Z| - M` counts memberships that are claimed and not true, and
-    B = :math:`|T| - M` those that are true and not claimed. Choose it for overlapping clusters (:class:`FeatureDraws`). At a = 1
-    it is a metric with whole values; on partitions, where a makes no difference, it is twice the
-    transfer distance: the number of items to move, counted at both ends.
+    B = :math:`|T| - M` those that are true and not claimed. Choose it for overlapping clusters
+    (:class:`FeatureDraws`). At a = 1 it is a metric with whole values; on partitions, where a makes
+    no difference, it is twice the transfer distance: the number of items to move, counted at both
+    ends.
 
     Parameters
     ----------
