@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice, takewhile
+from itertools import islice
+from operator import itemgetter
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -26,14 +28,12 @@ from partita.kernels.arrays import Ints
 from partita.labels import first_appearance
 
 T = TypeVar("T")
+R = TypeVar("R")
+Small = NDArray[np.unsignedinteger[Any]]
+Sums = tuple[NDArray[Any], ...]
+Where = slice | Ints
 
 _log = logging.getLogger("partita")
-
-_WAITING = 8
-"""Small results fetched at a time, and tasks beyond two for each thread that wait to be run."""
-
-_BYTES = 1 << 26
-"""Results that are fetched together, unless one alone is larger."""
 
 _PATIENCE = 300.0
 """Seconds that work waits for a worker where none is left: a queue may start new ones."""
@@ -47,8 +47,6 @@ _met: WeakSet[Any] = WeakSet()
 
 def current_client() -> Any | None:
     """The client that is in force, or None where there is none or no Dask."""
-    import sys
-
     distributed = sys.modules.get("distributed")
     if distributed is None:  # nobody can have made a client
         return None
@@ -198,30 +196,22 @@ def _same(opaque: _Opaque) -> object:
 def in_order(client: Any, submit: Callable[[T], Any], work: Iterable[T]) -> Iterator[Any]:
     """Results of ``submit(task)``, each a future, in the order of the work.
 
-    Enough tasks wait to keep all threads busy; results are gathered a few at a time.
-    What is not done is cancelled when the caller stops early, on Ctrl-C as on an error.
+    Enough tasks wait to keep all threads busy. What is not done is cancelled when the caller
+    stops early, on Ctrl-C as on an error.
     """
-    from dask.sizeof import sizeof
-
     waiting: deque[Any] = deque()
     left = iter(work)
     try:
         with explained(client):
             busy = 2 * sum(client.nthreads().values())
             waiting.extend(submit(task) for task in islice(left, busy))
-        at_once = 1
         while waiting:
             with explained(client):
-                settle(client, waiting[0])  # and fetch no result yet
-                done = takewhile(lambda future: future.done(), islice(waiting, at_once))
-                results = _gathered(client, list(done))
-            at_once = min(_WAITING, _BYTES // max(1, sizeof(results[0])) or 1)
-            while results:
+                settle(client, waiting[0])
+                result = _fetched(client, waiting[0])
                 waiting.popleft()
-                yield results.pop(0)
-            with explained(client):
-                more = busy + at_once - 1 - len(waiting)
-                waiting.extend(submit(task) for task in islice(left, more))
+                waiting.extend(submit(task) for task in islice(left, 1))
+            yield result
     finally:
         cancel(client, list(waiting))
 
@@ -239,15 +229,14 @@ def settle(client: Any, future: Any) -> None:
     _wait_until(is_over, client)
 
 
-def _gathered(client: Any, futures: list[Any]) -> list[Any]:
-    """The results of futures; one that was lost with its worker is waited for again."""
+def _fetched(client: Any, future: Any) -> Any:
+    """The result of a future; one that was lost with its worker is waited for again."""
     running = asyncio.run_coroutine_threadsafe(
-        client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+        client.gather(future, asynchronous=True), client.loop.asyncio_loop
     )
     try:
         _wait_until(lambda seconds: bool(concurrent.futures.wait([running], seconds).done), client)
-        results: list[Any] = running.result()
-        return results
+        return running.result()
     finally:
         running.cancel()
 
@@ -279,86 +268,48 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
         client.cancel(list(futures))
 
 
-def only_result(client: Any, future: Any) -> Any:
-    """The result of one future; cancelled when the caller is interrupted."""
-    (result,) = in_order(client, lambda one: one, [future])
-    return result
-
-
-R = TypeVar("R")
-
-Small = NDArray[np.unsignedinteger[Any]]
+# ------------------------------------------------------------------ what runs on workers
 
 
 def canonical_store(values: NDArray[np.int64]) -> tuple[Small, NDArray[np.int64]]:
-    """A store from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
+    """A chunk from whole numbers: canonical labels in the smallest dtype, numbers of clusters."""
     rows = np.empty(values.shape, np.int32)
     counts = first_appearance(values, rows)
     return rows.astype(smallest_unsigned(int(counts.max()) - 1)), counts
 
 
-def on_piece(
-    function: Callable[..., R],
-    labels: Small,
-    where: slice,
-    dtype: np.dtype[Any],
-    more: tuple[Any, ...],
-) -> R:
-    """A pass on a piece of a store."""
-    return function(labels[where].astype(dtype, copy=False), *more)
+def _rows_of(labels: Small, rows: Where) -> Small:
+    return labels[rows]
 
 
-def on_group(
-    function: Callable[..., tuple[NDArray[Any], ...]],
-    labels: Sequence[Small],
-    places: Sequence[tuple[int, slice]],
-    dtype: np.dtype[Any],
-    more: Sequence[tuple[Any, ...]],
-) -> tuple[NDArray[Any], ...]:
-    """Sums of a pass over blocks of some chunks."""
+def _apply(
+    function: Callable[..., R] | None, parts: Sequence[Small], order: Where, dtype: Any, more: Any
+) -> Any:
+    """A function of rows that came in parts, or these rows: those of one part, or in this order."""
+    if len(parts) == 1:
+        rows = parts[0][order].astype(dtype, copy=False)
+    else:
+        rows = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype)
+        rows[order] = np.concatenate(parts)
+    return rows if function is None else function(rows, *more)
+
+
+def _sum_group(
+    function: Callable[..., Sums], chunks: Sequence[Small], work: Any, dtype: np.dtype[Any]
+) -> Sums:
+    """Sums of a function over blocks, each a place in one of the chunks."""
     from partita.scan import summed
 
-    return summed(
-        on_piece(function, labels[number], where, dtype, each)
-        for (number, where), each in zip(places, more, strict=True)
-    )
+    return summed(_apply(function, [chunks[n]], where, dtype, more) for n, where, more in work)
 
 
-def added(
-    sums: tuple[NDArray[Any], ...], more: tuple[NDArray[Any], ...]
-) -> tuple[NDArray[Any], ...]:
+def _added(sums: Sums, more: Sums) -> Sums:
     """Two sets of sums as one; neither is written to, for it may be asked for again."""
     return tuple(a + b for a, b in zip(sums, more, strict=True))
 
 
-def rows_of(labels: Small, rows: NDArray[np.int64]) -> Small:
-    """Some draws of a store."""
-    return labels[rows]
-
-
-def on_set(
-    function: Callable[..., Any] | None,
-    parts: Sequence[Small],
-    order: NDArray[np.int64],
-    dtype: np.dtype[Any],
-    more: tuple[Any, ...],
-) -> Any:
-    """A function of draws that came from several chunks, or these draws themselves."""
-    rows = np.empty((order.size, parts[0].shape[1]), dtype)
-    start = 0
-    for part in parts:
-        rows[order[start : start + len(part)]] = part
-        start += len(part)
-    return rows if function is None else function(rows, *more)
-
-
-def columns_of(
-    items: NDArray[np.int64], parts: Sequence[Small], order: NDArray[np.int64]
-) -> tuple[Small, NDArray[np.int64]]:
-    """Some items of draws that came from several chunks, as a chunk."""
-    chosen = [part[:, items] for part in parts]
-    rows = on_set(None, chosen, order, np.result_type(*chosen), ())
-    return canonical_store(rows.astype(np.int64))
+def _columns(rows: Small, items: Ints) -> tuple[Small, Ints]:
+    return canonical_store(rows[:, items].astype(np.int64))
 
 
 class RemoteLabels:
@@ -372,7 +323,7 @@ class RemoteLabels:
     shape : (int, int)
         Draws and items.
     dtype : dtype
-        The smallest for all draws; a store's own may be smaller.
+        The smallest for all draws; a chunk's own may be smaller.
     """
 
     __slots__ = ("client", "dtype", "futures", "shape")
@@ -380,62 +331,41 @@ class RemoteLabels:
     def __init__(
         self, client: Any, futures: Sequence[Any], shape: tuple[int, int], dtype: np.dtype[Any]
     ) -> None:
-        self.client = client
-        self.futures = tuple(futures)
-        self.shape = shape
-        self.dtype = dtype
-
-    @property
-    def size(self) -> int:
-        """Number of labels."""
-        return self.shape[0] * self.shape[1]
+        self.client, self.futures, self.shape, self.dtype = client, tuple(futures), shape, dtype
 
     @property
     def nbytes(self) -> int:
         """Bytes that the labels would take together."""
-        return self.size * self.dtype.itemsize
-
-    def inside(self, piece: slice) -> tuple[Any, slice]:
-        """The future of the store that holds a piece, and where the piece is in it."""
-        store, first = divmod(piece.start, chunk_rows(self.shape[1]))
-        return self.futures[store], slice(first, first + piece.stop - piece.start)
-
-    # ------------------------------------------------------------------ passes
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def map(
-        self, function: Callable[..., R], work: Sequence[tuple[slice, tuple[Any, ...]]]
+        self, function: Callable[..., R], work: Iterable[tuple[Where, tuple[Any, ...]]]
     ) -> Iterator[R]:
-        """``function(labels of a piece, *more)`` for each piece of work, in order."""
+        """``function(labels of some draws, *more)`` for each part of the work, in order."""
         shipped = held(self.client, function)
 
-        def submit(task: tuple[slice, tuple[Any, ...]]) -> Any:
-            store, where = self.inside(task[0])
-            return self._submit(on_piece, shipped, store, where, self.dtype, task[1])
+        def submit(task: tuple[Where, tuple[Any, ...]]) -> Any:
+            return self._submit(_apply, shipped, *self._parts(task[0]), self.dtype, task[1])
 
         yield from in_order(self.client, submit, work)
 
     def total(
         self,
-        function: Callable[..., tuple[NDArray[Any], ...]],
+        function: Callable[..., Sums],
         work: Sequence[Sequence[tuple[slice, tuple[Any, ...]]]],
         say: Callable[[int], None],
-    ) -> tuple[NDArray[Any], ...]:
+    ) -> Sums:
         """Sums over groups of blocks, added up in order on the workers; one set of them comes."""
         shipped = held(self.client, function)
         chain: list[Any] = []
         # No wish where a task should run: one for a worker that dies has been seen to wait forever.
         for group in work:
-            places = [self.inside(piece) for piece, _ in group]
-            mine = list(dict.fromkeys(store for store, _ in places))
-            found = self._submit(
-                on_group,
-                shipped,
-                mine,
-                [(mine.index(store), where) for store, where in places],
-                self.dtype,
-                [more for _, more in group],
-            )
-            chain.append(self._submit(added, chain[-1], found) if chain else found)
+            places = [(*self._inside(where), more) for where, more in group]
+            mine = sorted({chunk for chunk, _, _ in places})
+            chunks = [self.futures[chunk] for chunk in mine]
+            inside = [(mine.index(chunk), where, more) for chunk, where, more in places]
+            found = self._submit(_sum_group, shipped, chunks, inside, self.dtype)
+            chain.append(self._submit(_added, chain[-1], found) if chain else found)
         last = chain[-1]
         try:
             for number in range(len(chain) - 1):
@@ -443,23 +373,12 @@ class RemoteLabels:
                     settle(self.client, chain[number])  # the last one tells of an error
                 chain[number] = None  # its sums need not be kept
                 say(number)
+            (sums,) = in_order(self.client, lambda one: one, [last])
             # What came over the wire may be read-only.
-            return tuple(np.require(part, None, "W") for part in only_result(self.client, last))
+            return tuple(np.require(part, None, "W") for part in sums)
         except BaseException:
             cancel(self.client, [last, *filter(None, chain)])
             raise
-
-    def map_sets(
-        self, function: Callable[..., R], sets: Iterable[tuple[NDArray[np.int64], tuple[Any, ...]]]
-    ) -> Iterator[R]:
-        """``function(labels of some draws, *more)`` for sets of draws from anywhere, in order."""
-        shipped = held(self.client, function)
-
-        def submit(task: tuple[Ints, tuple[Any, ...]]) -> Any:
-            parts, order = self._parts(task[0])
-            return self._submit(on_set, shipped, parts, order, self.dtype, task[1])
-
-        yield from in_order(self.client, submit, sets)
 
     # ------------------------------------------------------------------ some of the labels
 
@@ -468,74 +387,89 @@ class RemoteLabels:
         require_memory(
             draws.size * self.shape[1] * self.dtype.itemsize,
             f"fetching {draws.size:,} draws of {self.shape[1]:,} items from the cluster",
-            "Take fewer draws, as in draws[::10].",
+            "They can stay there: partita's functions take the draws themselves. For some of the "
+            "labels take draws[0] or draws[::10].",
         )
         out = np.empty((draws.size, self.shape[1]), self.dtype)
-        work = list(_by_store(draws, chunk_rows(self.shape[1])))
-
-        def submit(task: tuple[int, Ints, Ints]) -> Any:
-            return self._submit(rows_of, self.futures[task[0]], task[1])
-
+        work = list(self._by_chunk(draws))
+        found = in_order(
+            self.client, lambda one: self._submit(_rows_of, self.futures[one[0]], one[1]), work
+        )
         done = 0
-        for (_, _, to), found in zip(work, in_order(self.client, submit, work), strict=True):
-            out[to] = found
+        for (_, _, to), part in zip(work, found, strict=True):
+            out[to] = part
             done += to.size
             if say is not None:
                 say(done)
         return out
 
-    def gathered(self) -> Small:
-        """All labels, at the driver."""
-        require_memory(
-            self.nbytes,
-            f"fetching {self.shape[0]:,} draws of {self.shape[1]:,} items from the cluster",
-            "They can stay there: partita's functions take the draws themselves. For some of the "
-            "labels take draws[0] or draws[::10].",
-        )
-        return self.rows(np.arange(self.shape[0]))
-
     def select(self, draws: NDArray[np.int64]) -> RemoteLabels:
         """Some draws, in the order given, where the workers are."""
-        shape = (draws.size, self.shape[1])
-        futures = [
-            self._submit(on_set, None, *self._parts(draws[store]), self.dtype, ())
-            for store in chunk_slices(*shape)
-        ]
-        return RemoteLabels(self.client, futures, shape, self.dtype)
+        futures = self._remade([(self, draws)], self.dtype, None)
+        return RemoteLabels(self.client, futures, (draws.size, self.shape[1]), self.dtype)
 
     def followed_by(self, others: Sequence[RemoteLabels]) -> RemoteLabels:
         """These draws and those of others of the same items, one after the other."""
-        every = [self, *others]
-        ends = np.cumsum([one.shape[0] for one in every])
-        shape = (int(ends[-1]), self.shape[1])
-        dtype = np.result_type(*[one.dtype for one in every])
-        futures = []
-        for store in chunk_slices(*shape):
-            parts: list[Any] = []
-            for one, end in zip(every, ends.tolist(), strict=True):
-                first = end - one.shape[0]
-                mine = np.arange(max(store.start, first), min(store.stop, end)) - first
-                parts += one._parts(mine)[0] if mine.size else []
-            order = np.arange(store.stop - store.start)
-            futures.append(self._submit(on_set, None, parts, order, dtype, ()))
-        return RemoteLabels(self.client, futures, shape, dtype)
+        every = [(one, np.arange(one.shape[0])) for one in (self, *others)]
+        dtype = np.result_type(*[one.dtype for one, _ in every])
+        shape = (sum(draws.size for _, draws in every), self.shape[1])
+        return RemoteLabels(self.client, self._remade(every, dtype, None), shape, dtype)
 
     def columns(self, items: NDArray[np.int64]) -> tuple[RemoteLabels, NDArray[np.int64]]:
         """Some items, canonical again, and the numbers of clusters."""
-        rows = np.arange(self.shape[0])
-        shape = (rows.size, items.size)
-        shipped = held(self.client, items)
-        made = []
-        for store in chunk_slices(*shape):
-            parts, order = self._parts(rows[store])
-            made.append(self._submit(columns_of, shipped, parts, order))
-        return finish(self.client, made, shape)
+        every = [(self, np.arange(self.shape[0]))]
+        made = self._remade(every, self.dtype, _columns, held(self.client, items), width=items.size)
+        return finish(self.client, made, (self.shape[0], items.size))
 
-    def _parts(self, draws: Ints) -> tuple[list[Any], Ints]:
-        """Futures whose rows together are these draws, and where each of the rows belongs."""
-        work = list(_by_store(draws, chunk_rows(self.shape[1])))
-        parts = [self._submit(rows_of, self.futures[store], rows) for store, rows, _ in work]
+    def _remade(
+        self,
+        sources: Sequence[tuple[RemoteLabels, Ints]],
+        dtype: np.dtype[Any],
+        function: Callable[..., Any] | None,
+        *more: Any,
+        width: int | None = None,
+    ) -> list[Any]:
+        """Futures of the chunks that draws of several sources make, one after the other."""
+        ends = np.cumsum([draws.size for _, draws in sources]).tolist()
+        made = []
+        for chunk in chunk_slices(ends[-1], width or self.shape[1]):
+            parts: list[Any] = []
+            places: list[Ints] = []
+            for (one, draws), end in zip(sources, ends, strict=True):
+                first = end - draws.size
+                start = max(chunk.start, first)
+                for number, rows, to in one._by_chunk(
+                    draws[start - first : max(0, chunk.stop - first)]
+                ):
+                    parts.append(self._submit(_rows_of, one.futures[number], rows))
+                    places.append(to + start - chunk.start)
+            order = np.argsort(places[0]) if len(parts) == 1 else np.concatenate(places)
+            made.append(self._submit(_apply, function, parts, order, dtype, list(more)))
+        return made
+
+    def _parts(self, where: Where) -> tuple[list[Any], Where]:
+        """Futures that hold some draws, and their places: in the one future, or in the result."""
+        if isinstance(where, slice):
+            chunk, inside = self._inside(where)
+            return [self.futures[chunk]], inside
+        work = list(self._by_chunk(where))
+        if len(work) == 1:
+            chunk, rows, to = work[0]
+            return [self.futures[chunk]], rows[np.argsort(to)]
+        parts = [self._submit(_rows_of, self.futures[chunk], rows) for chunk, rows, _ in work]
         return parts, np.concatenate([to for _, _, to in work])
+
+    def _inside(self, where: slice) -> tuple[int, slice]:
+        """The chunk that holds a block, and where it is in it."""
+        chunk, first = divmod(where.start, chunk_rows(self.shape[1]))
+        return chunk, slice(first, first + where.stop - where.start)
+
+    def _by_chunk(self, draws: Ints) -> Iterator[tuple[int, Ints, Ints]]:
+        """Each chunk that holds some of the draws: its number, their rows in it, their places."""
+        step = chunk_rows(self.shape[1])
+        for number in np.unique(draws // step).tolist():
+            to = np.flatnonzero(draws // step == number)
+            yield number, draws[to] - number * step, to
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return self.client.submit(function, *arguments, pure=False)
@@ -544,9 +478,7 @@ class RemoteLabels:
 def finish(
     client: Any, made: Sequence[Any], shape: tuple[int, int]
 ) -> tuple[RemoteLabels, NDArray[np.int64]]:
-    """Remote labels from futures of (labels, numbers of clusters), one for each store."""
-    from operator import itemgetter
-
+    """Remote labels from futures of (labels, numbers of clusters), one for each chunk."""
     labels = [client.submit(itemgetter(0), one, pure=False) for one in made]
     counts = np.concatenate(
         list(in_order(client, lambda one: client.submit(itemgetter(1), one, pure=False), made))
@@ -558,13 +490,5 @@ def finish(
 def sent(client: Any, labels: Small) -> RemoteLabels:
     """Labels from here, on workers; the scheduler keeps what they are made from."""
     shape = (int(labels.shape[0]), int(labels.shape[1]))
-    futures = [held(client, np.ascontiguousarray(labels[store])) for store in chunk_slices(*shape)]
+    futures = [held(client, np.ascontiguousarray(labels[chunk])) for chunk in chunk_slices(*shape)]
     return RemoteLabels(client, futures, shape, labels.dtype)
-
-
-def _by_store(draws: Ints, step: int) -> Iterator[tuple[int, Ints, Ints]]:
-    """For each store that holds some of the draws: its number, their rows in it, their places."""
-    store = draws // step
-    for number in np.unique(store).tolist():
-        to = np.flatnonzero(store == number)
-        yield number, draws[to] - number * step, to

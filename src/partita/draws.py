@@ -684,7 +684,9 @@ class Draws(DrawsFacts):
         Those on the workers of a cluster are fetched, if memory can hold them.
         """
         if isinstance(self._labels, RemoteLabels):
-            fetched: NDArray[np.unsignedinteger[Any]] = frozen(self._labels.gathered())
+            fetched: NDArray[np.unsignedinteger[Any]] = frozen(
+                self._labels.rows(np.arange(self.n_draws))
+            )
             return fetched
         return self._labels
 

@@ -205,7 +205,7 @@ def map_sets(
     left = iter(sets)
     started = iter(lambda: None if is_up() else next(left, None), None)
     if isinstance(labels, RemoteLabels):
-        yield from labels.map_sets(partial(_widened, function), started)
+        yield from labels.map(partial(_widened, function), started)
     else:
         rows = ((labels[numbers], more) for numbers, more in started)
         yield from stream(partial(_on_set, function), rows, n_jobs)
