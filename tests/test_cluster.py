@@ -185,12 +185,6 @@ def test_noise_is_explained_on_workers_too(client):
     assert pt.as_draws(array, noise=rule) == pt.as_draws(noisy, noise=rule)
 
 
-def test_a_column_that_numbers_the_draws_is_refused_on_workers_too(client, as_if_large):
-    counted = np.column_stack([np.arange(66) * 5 + 1000, LABELS])
-    with pytest.raises(pt.errors.InvalidLabelsError, match=r"item 0 counts 1000, 1005"):
-        pt.as_draws(da.from_array(counted, chunks=(20, 13)))
-
-
 # ------------------------------------------------------------------ chains
 
 

@@ -107,13 +107,6 @@ def test_draws_in_obsm_have_cells_in_rows(adata, labels, summary, kind):
     check_fields(adata, summary)
 
 
-def test_draws_of_a_fit_keep_their_trace(adata):
-    fit = pt.sample(np.arange(30.0), draws=40, burn_in=20, chains=2, rng=0)
-    pt.anndata.summarize(adata, draws=fit)
-    assert adata.uns["partita"]["params"]["n_chains"] == 2
-    assert "log_posterior" in adata.uns["partita"]["diagnostics"]["rhat"]
-
-
 def test_named_draws_are_put_into_the_order_of_the_cells(adata, labels, summary):
     order = np.random.default_rng(1).permutation(30)
     named = pt.Draws(labels[:, order], item_names=[CELLS[i] for i in order])
@@ -195,17 +188,6 @@ def test_columns_of_obs_are_draws():
         pt.anndata.summarize(adata, draws=["leiden_0", "leiden_9"])
     with pytest.raises(InvalidInputError, match="nor a pattern for columns"):
         pt.anndata.summarize(adata, draws="louvain_*")
-
-
-def test_columns_of_obs_with_noise_and_gaps():
-    adata = anndata.AnnData(np.zeros((4, 2), np.float32))
-    adata.obs["run_0"] = [-1, 0, 0, 1]
-    adata.obs["run_1"] = ["x", "x", "y", None]
-    with pytest.raises(InvalidLabelsError, match="noise"):
-        pt.anndata.summarize(adata, draws=["run_0"])
-    pt.anndata.summarize(adata, draws=["run_0"], noise=(-1, "singletons"), progress=False)
-    with pytest.raises(InvalidLabelsError, match=r"'run_1' of adata\.obs has 1 missing"):
-        pt.anndata.summarize(adata, draws=["run_1"])
 
 
 def test_by_run_is_what_separate_distances_give(tmp_path):

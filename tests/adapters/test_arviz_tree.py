@@ -130,13 +130,6 @@ def test_to_arviz_is_what_the_installed_arviz_takes(fit):
     )
 
 
-def test_a_fit_and_its_summary_in_one_tree(fit):
-    summary = pt.summarize(fit)
-    tree = pt.arviz.attach(fit.to_arviz(), summary)
-    check_group(tree["partita"], summary)
-    assert tree["partita"]["labels"].dims == tree["posterior"]["labels"].dims[-1:]
-
-
 # ----------------------------------------------------------------------------- saved files
 
 

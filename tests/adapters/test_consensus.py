@@ -45,15 +45,6 @@ def test_from_draws_keeps_weights_chains_and_names():
     assert consensus.get_params()["loss"] == "vi"
 
 
-def test_from_draws_takes_a_fit_with_its_trace():
-    fit = pt.sample(
-        pt.datasets.galaxies(), kernel="empirical", draws=60, burn_in=40, chains=2, rng=0
-    )
-    consensus = PartitionConsensus.from_draws(fit, loss="binder")
-    assert consensus.summary_.draws is fit.draws
-    assert "log_posterior" in consensus.summary_.diagnostics.names
-
-
 def test_labelings_of_several_algorithms():
     points, truth = make_blobs(90, centers=[[0, 0], [6, 0], [0, 6]], random_state=4)
     labelings = pd.DataFrame(

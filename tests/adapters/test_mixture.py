@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -99,15 +99,6 @@ def test_a_table_may_mix_numbers_and_categories():
         BayesianMixture(**FEW).fit(frame.iloc[:0])
 
 
-def test_an_array_of_text_needs_a_kernel_that_takes_it():
-    text = np.array(["red", "green", "blue"])[np.stack([TRUTH] * 4, axis=1)]
-    with pytest.raises(ValueError, match="could not convert string"):
-        BayesianMixture(**FEW).fit(text)
-    mixture = BayesianMixture(kernel=pt.DirichletCategorical(), **FEW).fit(text)
-    assert pt.distance(mixture.labels_, TRUTH) == 0.0
-    assert mixture.predict(text[[0, 30]]).tolist() == [0, 1]
-
-
 def test_it_takes_part_in_pipelines_grids_and_files(fitted):
     pipeline = make_pipeline(StandardScaler(), BayesianMixture(**FEW))
     assert pt.distance(pipeline.fit_predict(X * [1.0, 100.0]), TRUTH) == 0.0
@@ -119,17 +110,6 @@ def test_it_takes_part_in_pipelines_grids_and_files(fitted):
     assert "n_clusters" in again.fit_.trace
     with pytest.raises(TypeError):
         again.fit_.trace["n_clusters"] = 0  # still read-only
-
-
-def test_bad_input_is_refused_by_name(fitted):
-    with pytest.raises(NotFittedError):
-        BayesianMixture().predict(X)
-    with pytest.raises(ValueError, match="X has 3 features"):
-        fitted.predict(np.zeros((1, 3)))
-    with pytest.raises(pt.PartitaError, match="unknown loss"):
-        BayesianMixture(**{**FEW, "loss": "nonsense"}).fit(X)
-    with pytest.raises(pt.PartitaError, match="expected DirichletProcess"):
-        BayesianMixture(**FEW, prior="dp").fit(X)
 
 
 def test_scores_are_log_predictive_densities(fitted):

@@ -139,13 +139,6 @@ def test_kernels_by_name():
     assert made("empirical", (), table) == made("normal", (), table) == normal
     changed = made("empirical", ("mean=1,2", "rate=3"), table)
     assert changed == pt.NormalInverseGamma((1.0, 2.0), normal.precision, normal.shape, 3.0)
-    assert made("hierarchical", (), table) == pt.NormalInverseGamma.hierarchical(values)
-    assert made("wishart", (), table) == pt.NormalInverseWishart.hierarchical(values)
-    wishart = made("wishart-empirical", (), table)
-    assert wishart == pt.NormalInverseWishart.empirical(values)
-    # The prior mean of the covariance, scale/(degrees − d − 1), has the variances of the data.
-    assert wishart.degrees == 4.0
-    assert np.allclose(wishart.scale, np.diag(values.var(axis=0, ddof=1)))
     poisson = made("poisson", (), table)
     assert np.allclose(poisson.shape / np.array(poisson.rate), values.mean(axis=0))
     yes = as_table((values > 3).astype(float))

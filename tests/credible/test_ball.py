@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
+from partita.errors import InvalidInputError, NotSupportedError
 from reference import uncertainty as reference
 from reference.partitions import every_partition
 from strategies import label_vectors
@@ -209,12 +209,6 @@ def test_one_draw_one_item_and_everything():
     assert whole.inside.all()
 
 
-def test_clusters_are_counted_not_read_from_labels():
-    ball = pt.credible_ball([[9, 9, 9], [1, 2, 2]], [5, 5, 5], prob=1)
-    assert ball.upper.n_clusters.tolist() == [1]
-    assert ball.lower.n_clusters.tolist() == [2]
-
-
 def test_a_partition_beyond_every_draw_is_in_no_ball():
     ball = pt.credible_ball([[0, 0, 0], [0, 0, 1]], [0, 0, 0])
     assert ball.credible_level([0, 1, 2]) == float("inf")
@@ -229,28 +223,9 @@ def test_draws_of_next_to_no_weight_still_count():
         assert ball.at(ball.credible_level(row)).contains(row)
 
 
-def test_an_empty_ball_is_asserted_against():
-    from partita.credible.ball import Levels, ball_at
-
-    draws = pt.Draws([[0, 1]])
-    impossible = Levels(np.array([1]), np.zeros(1), np.ones(1), np.ones(1))
-    with pytest.raises(AssertionError, match="holds at least the draws closest"):
-        ball_at(draws.labels[0].astype(np.int32), pt.VI(), 0.5, np.zeros(1), draws, impossible)
-
-
 def test_cross_tables_have_the_centre_in_rows():
     tables = pt.credible_ball([[0, 0, 1, 2]], [0, 0, 0, 1]).cross_tables()
     assert tables["upper"][0].tolist() == [[2, 1, 0], [0, 0, 1]]
-
-
-def test_table_and_text():
-    ball = pt.credible_ball(FOUR, CENTER, prob=0.6)
-    frame = ball.to_frame()
-    assert list(frame.columns) == ["bound", "n_clusters", "distance", "mass"]
-    assert len(frame) == len(ball.upper) + len(ball.lower) + len(ball.horizontal)
-    text = repr(ball)
-    assert "0.6 credible ball of variation of information" in text
-    assert all(name in text for name in ("radius", "coverage", *ball.bounds))
 
 
 # ------------------------------------------------------------------ Monte Carlo error
@@ -304,23 +279,6 @@ def test_error_of_the_radius_where_it_cannot_be_known():
 # ------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize("prob", [0, -0.1, 1.0001, 95, float("nan"), "0.9", None, True])
-def test_prob_outside_the_unit_interval_is_refused(prob):
-    with pytest.raises(InvalidInputError, match=r"prob=.*above 0 and at most 1"):
-        pt.credible_ball([[0, 1]], [0, 1], prob=prob)
-    with pytest.raises(InvalidInputError, match="prob="):
-        pt.credible_ball([[0, 1]], [0, 1]).at(prob)
-
-
-def test_a_centre_of_other_length_is_refused():
-    with pytest.raises(
-        InvalidLabelsError, match="labels of the center have 3 items, but 2 were expected"
-    ):
-        pt.credible_ball([[0, 1]], [0, 1, 1])
-    with pytest.raises(InvalidLabelsError, match="1 items, but 2"):
-        pt.credible_ball([[0, 1]], [0, 1]).contains([0])
-
-
 @pytest.mark.parametrize(
     "loss", ["one_minus_ari", "one_minus_pear", "vi_lb", pt.VI(a=0.5), pt.Binder(a=1.5)]
 )
@@ -359,9 +317,3 @@ def test_a_bound_is_explained_from_the_centre():
     assert ball.explain("upper").changes[0].kind == "merge"
     with pytest.raises(InvalidInputError, match="kind='sideways'; expected one of 'upper'"):
         ball.explain("sideways")
-
-
-def test_a_partial_partition_has_no_distance_and_so_no_place_in_a_ball():
-    ball = pt.credible_ball(FOUR, CENTER)
-    with pytest.raises(pt.PartitaError, match="a partition must place every item"):
-        ball.contains(pt.lattice.PartialPartition([0, 0, -1, 1]))

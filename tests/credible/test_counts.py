@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.errors import InvalidInputError
 from reference.uncertainty import masses_of, shape
 from strategies import label_vectors
 
@@ -70,19 +69,3 @@ def test_the_interval_leaves_out_equal_tails():
     counts = pt.n_clusters_posterior(rows)
     assert counts.interval(0.8) == (1, 8)
     assert counts.interval(0.4) == (2, 6)
-
-
-def test_mode_interval_and_text():
-    counts = pt.n_clusters_posterior([[0, 0], [0, 1]])
-    assert counts.mode == 1
-    assert counts.to_frame()["probability"].tolist() == [0.5, 0.5]
-    assert "mode 1 (probability 0.5)" in repr(counts)
-
-
-def test_bad_ranks_and_probabilities_are_refused():
-    with pytest.raises(InvalidInputError, match="n_ranks=0"):
-        pt.cluster_sizes_posterior([[0, 1]], n_ranks=0)
-    with pytest.raises(InvalidInputError, match="prob=2"):
-        pt.cluster_sizes_posterior([[0, 1]], prob=2)
-    with pytest.raises(InvalidInputError, match="prob=0"):
-        pt.n_clusters_posterior([[0, 1]]).interval(0)

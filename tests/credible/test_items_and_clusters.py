@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partita as pt
-from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.labels import by_size
 from reference import uncertainty as reference
 from reference.ground_truth import load
@@ -175,28 +174,3 @@ def test_an_item_never_together_with_any_other():
     assert items.placement[0].tolist() == [0.0, 1.0]
     assert [items.best[0], items.second[0], items.other[0]] == [-1, -1, -1]
     assert items.order[0] == 0
-
-
-def test_tables_and_names():
-    draws = pt.Draws([[0, 0, 1, 1], [0, 0, 0, 1]], item_names=["a", "b", "c", "d"])
-    items = pt.item_uncertainty(draws, [0, 0, 1, 1])
-    frame = items.to_frame()
-    assert frame.index.tolist() == ["a", "b", "c", "d"]
-    assert frame.loc["c", "probability"] == items.probability[2]
-    assert "c (0.50)" in repr(items)
-    clusters = pt.cluster_uncertainty(draws, [0, 0, 1, 1])
-    assert clusters.to_frame()["size"].tolist() == [2, 2]
-    assert "2 clusters" in repr(clusters)
-
-
-@pytest.mark.parametrize("jaccard", [0, 1.1, -1, float("nan"), "half", True])
-def test_jaccard_outside_the_unit_interval_is_refused(jaccard):
-    with pytest.raises(InvalidInputError, match="jaccard="):
-        pt.cluster_uncertainty([[0, 1]], [0, 1], jaccard=jaccard)
-
-
-def test_an_estimate_of_other_length_is_refused():
-    with pytest.raises(InvalidLabelsError, match="labels of the estimate have 1 items, but 2"):
-        pt.item_uncertainty([[0, 1]], [0])
-    with pytest.raises(InvalidLabelsError, match="labels of the estimate have 1 items, but 2"):
-        pt.cluster_uncertainty([[0, 1]], [0])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import partita as pt
 from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
-from partita.labels import by_size
 from partita.scan import shapes_of
 from reference import uncertainty as reference
 from strategies import label_vectors
@@ -57,17 +56,6 @@ def test_count_together(case):
     found = count_together(columns, first, second)
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     assert found.tolist() == reference.together(draws.labels.tolist(), pairs)
-
-
-@settings(deadline=None, max_examples=300)
-@given(draws_and_estimate())
-def test_matching_by_enumeration(case):
-    draws, estimate = case
-    aligned = pt.align(draws, by_size(estimate))
-    numbered = by_size(estimate).tolist()
-    for row, found in zip(draws.labels.tolist(), aligned.tolist(), strict=True):
-        stands_for = reference.matching(row, numbered)
-        assert [max(k, -1) for k in found] == [stands_for.get(t, -1) for t in row]
 
 
 def test_a_tie_that_takes_two_chains_of_moves():

@@ -304,13 +304,6 @@ def test_chains_too_short_are_left_out_and_that_is_said(short, tmp_path):
         assert summary.to_latex()
 
 
-def test_one_long_chain_beside_a_short_one():
-    labels = np.random.default_rng(0).integers(0, 3, (402, 8))
-    found = pt.diagnose(pt.Draws(labels, chain=np.repeat([0, 1], [400, 2])))
-    assert found.agreement is None
-    assert len(found.notes) == 2
-
-
 # ------------------------------------------------------------------ agreement between chains
 
 
@@ -342,34 +335,3 @@ def test_a_subset_of_pairs_has_no_pair_twice():
     found = pt.chain_agreement(chains_of(2), max_pairs=20, rng=1)
     assert (found.n_pairs, found.all_pairs) == (20, False)
     assert found == pt.chain_agreement(chains_of(2), max_pairs=20, rng=1, n_jobs=1)
-
-
-def test_every_number_of_a_pair_is_its_own():
-    from partita.diagnostics.agreement import choose_pairs
-
-    first, second, _ = choose_pairs(12, 65, 0)  # all but one of 66, through the formula
-    assert len(set(zip(first.tolist(), second.tolist(), strict=True))) == 65
-
-
-@pytest.mark.parametrize("chain", [None, np.zeros(5, int)])
-def test_agreement_of_one_chain_is_refused(chain):
-    draws = pt.Draws(np.zeros((5, 3), int), chain=chain)
-    with pytest.raises(InvalidInputError, match="needs at least two"):
-        pt.chain_agreement(draws)
-
-
-def test_agreement_without_pairs():
-    draws = pt.Draws([[0], [0]], chain=[0, 1])
-    assert pt.chain_agreement(draws).n_pairs == 0
-    with pytest.raises(InvalidInputError, match="max_pairs=0"):
-        pt.chain_agreement(chains_of(2), max_pairs=0)
-
-
-def test_table_and_text():
-    found = pt.diagnose(chains_of(2))
-    stuck = pt.diagnose(np.repeat([[0, 0, 0], [0, 1, 2]], 50, axis=0))
-    assert stuck.warnings
-    assert max(len(line) for line in str(stuck).splitlines()) <= 80
-    assert found.to_frame().index.tolist() == list(found.names)
-    assert max(len(line) for line in str(found).splitlines()) <= 80
-    assert "nothing to warn about" in repr(found)

@@ -37,14 +37,6 @@ def test_script_runs(script, tmp_path, monkeypatch):
     plt.close("all")
 
 
-def test_there_are_scripts_and_each_says_what_it_shows():
-    assert len(SCRIPTS) >= 15
-    for script in SCRIPTS:
-        title, line = script.read_text(encoding="utf-8").splitlines()[1:3]
-        assert set(line) == {"="}, script
-        assert len(line) == len(title), script
-
-
 def test_what_cannot_run_is_shown_with_a_word(tmp_path):
     (tmp_path / "topic").mkdir()
     (tmp_path / "topic" / "here.py").write_text("# needs: numpy\n")

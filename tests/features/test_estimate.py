@@ -166,11 +166,6 @@ def test_the_path_of_the_five_draws():
         path.at(0.01)
 
 
-def test_partitions_have_no_path_under_faro():
-    with pytest.raises(NotSupportedError, match="no price of splitting"):
-        pt.price_path([[0, 0, 1], [0, 1, 1]], loss="faro")
-
-
 @pytest.mark.parametrize("n_items", [6, 24])
 def test_groups_of_draws_and_set_packing_prove_more_than_pairs(n_items):
     rng = np.random.default_rng(2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from feature_cases import F5, f5
-from partita.errors import InvalidInputError, NotSupportedError
+from partita.errors import InvalidInputError
 from reference.losses import faro
 
 families = st.lists(st.sets(st.integers(0, 66), min_size=1), max_size=6)
@@ -67,12 +67,3 @@ def test_what_it_says_of_itself():
     assert pt.FARO().with_price(0.5) == pt.FARO(0.5)
     with pytest.raises(InvalidInputError, match="strictly between 0 and 2"):
         pt.FARO(2)
-
-
-def test_losses_of_partitions_refuse_allocations_and_items_must_agree():
-    with pytest.raises(NotSupportedError, match="partitions only"):
-        pt.expected_loss(f5()[0], f5(), loss="vi")
-    with pytest.raises(InvalidInputError, match="same items"):
-        pt.pairwise_distances(f5(), f5().select_items([0, 1]), loss="faro")
-    with pytest.raises(InvalidInputError, match="same items"):
-        pt.distance([[1], [0]], [[1]], loss="faro")

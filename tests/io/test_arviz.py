@@ -101,11 +101,6 @@ def test_what_is_written_has_the_layout_of_arviz(tmp_path):
         assert pt.as_draws(found) == draws
 
 
-def test_large_arrays_come_in_blocks(monkeypatch):
-    monkeypatch.setattr("partita.io.draws_table.BLOCK_LABELS", 8)
-    assert pt.as_draws(tree()) == EXPECTED
-
-
 # ------------------------------------------------------------------------- bad input
 
 

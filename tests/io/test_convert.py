@@ -47,13 +47,6 @@ def test_chains_by_the_first_axis(order):
         pt.as_draws(values, chain=[0] * 12)
 
 
-def test_options_of_plain_arrays():
-    draws = pt.as_draws(LABELS, weights=[1, 1], chain=["a", "b"], item_names=["i", "j", "k"])
-    assert draws == pt.Draws(LABELS, weights=[1, 1], chain=["a", "b"], item_names=["i", "j", "k"])
-    with pytest.raises(InvalidInputError, match="var_name='z' was given for a list"):
-        pt.as_draws(LABELS, var_name="z")
-
-
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_tables(make):
     columns = {"a": [4, 9], "b": [4, 4], "c": [9, 4]}

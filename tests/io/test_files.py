@@ -80,16 +80,6 @@ def test_symbolic_links_are_followed(tmp_path):
     assert (tmp_path / "real.txt").read_text() == "new"
 
 
-def test_require_names_the_extra():
-    with pytest.raises(MissingDependencyError, match=r'pip install "partita\[parquet\]"') as caught:
-        require("no_such_library.part", extra="parquet", purpose="reading .parquet files")
-    assert "reading .parquet files needs no_such_library, which is not installed" in str(
-        caught.value
-    )
-    with pytest.raises(MissingDependencyError, match="this needs no_such_library, which is not"):
-        require("no_such_library", extra="parquet")
-
-
 def test_require_tells_a_broken_library_from_a_missing_one(monkeypatch):
     def broken(name):
         raise ImportError("libfoo.so: cannot open")

@@ -185,13 +185,3 @@ def test_it_works_alone(alone, tmp_path):
     assert not (out / "figures").exists()
     assert pt.read_draws(out / "draws.npz").n_items == 82
     assert done.stdout == (out / "summary.txt").read_text(encoding="utf-8")
-
-
-def test_every_dependency_is_used():
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
-    unused = [
-        name
-        for name in CORE
-        if not any(re.search(rf"^\s*(import|from) {name}\b", text, re.M) for text in sources)
-    ]
-    assert unused == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from examples.paper import digits, draws, own_draws, printed
 from examples.paper.__main__ import main
-from examples.paper.own_draws import FULL, QUICK, Plan, Value, run, sections, simulated
+from examples.paper.own_draws import Plan, Value, sections, simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -149,15 +149,3 @@ def test_tables_and_figures_on_draws_of_our_own(monkeypatch, tmp_path):
         assert all(f"| {number} |" in text for number in texts.values())
     assert text.count(", ours: ") == text.count(", paper: ") == 19
     assert sorted(int(path.stem[-2:]) for path in tmp_path.glob("*.svg")) == list(range(2, 12))
-
-
-def test_as_many_draws_as_in_the_paper():
-    assert 4 * FULL.draws == 10_000
-    assert FULL.burn_in == 1_000
-
-
-def test_the_seed_names_the_experiment():
-    data, truth = simulated(2, 40, QUICK, 0)
-    first, second = (run(data, truth, QUICK, 3) for _ in range(2))
-    assert first.row("vi") == second.row("vi")
-    assert not np.array_equal(simulated(2, 40, QUICK, 1)[0], data)

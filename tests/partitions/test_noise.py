@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from partita.cli.group import cli
-from partita.errors import InvalidInputError, InvalidLabelsError
+from partita.errors import InvalidLabelsError
 from partita.lattice import PartialPartition
 
 NOISY = [[0, 0, -1, -1], [0, 1, 1, -1]]
@@ -77,17 +77,6 @@ def test_the_command_line_and_the_estimator(tmp_path):
     assert consensus.labels_.shape == (4,)
     with pytest.raises(InvalidLabelsError, match="noise="):
         sklearn.PartitionConsensus().fit(np.array(NOISY).T)
-
-
-@pytest.mark.parametrize("wrong", [-1, (-1,), (-1, "alone"), "singletons"])
-def test_a_rule_is_a_label_and_a_meaning(wrong):
-    with pytest.raises(InvalidInputError, match="noise="):
-        pt.as_draws(NOISY, noise=wrong)
-
-
-def test_labels_already_numbered_take_no_rule():
-    with pytest.raises(InvalidInputError, match="numbered already"):
-        pt.as_draws(pt.Draws([[0, 1]]), noise=(-1, "singletons"))
 
 
 def test_partial_partitions():

@@ -14,12 +14,16 @@ from partita import _resources
 from partita import similarity_matrix as module
 from partita.errors import InvalidInputError, MemoryLimitError
 from partita.kernels.labels import count_together, weigh_together
-from reference import similarity as slow
+from reference import losses as slow
 from stored import GROUND_TRUTH
 
 
 def simulated(n_draws: int, n_items: int, n_clusters: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, n_clusters, (n_draws, n_items))
+
+
+def shares_of(labels, weights=None) -> np.ndarray:
+    return np.array(slow.similarity(labels, weights), float)
 
 
 def by_columns(labels: np.ndarray) -> np.ndarray:
@@ -34,7 +38,7 @@ tables = st.integers(1, 20).flatmap(
 @given(tables)
 @settings(deadline=None)
 def test_unweighted_entries_are_counts_over_draws_exactly(table):
-    exact = np.array([[float(p) for p in row] for row in slow.together(table)])
+    exact = shares_of(table)
     assert np.array_equal(pt.similarity(table), exact)
 
 
@@ -42,7 +46,7 @@ def test_unweighted_entries_are_counts_over_draws_exactly(table):
 @settings(deadline=None)
 def test_weighted_entries_are_shares_of_the_weight(table, data):
     weights = data.draw(st.lists(st.floats(1e-3, 1e3), min_size=len(table), max_size=len(table)))
-    exact = np.array([[float(p) for p in row] for row in slow.together(table, weights)])
+    exact = shares_of(table, weights)
     got = pt.similarity(pt.Draws(table, weights=weights))
     # Sums of at most nine terms: a few units in the last place.
     np.testing.assert_allclose(got, exact, rtol=0, atol=1e-14)
@@ -98,10 +102,10 @@ def test_kernels_sum_what_the_reference_sums(rows, first):
     labels = simulated(33, 7, 3).astype(np.uint16)
     weights = np.random.default_rng(2).random(33)
     items = np.ascontiguousarray(labels.T)
-    shares = np.array([[float(p) for p in row] for row in slow.together(labels.tolist())])
+    shares = shares_of(labels.tolist())
     counts = count_together(items, np.array(rows), first)
     assert np.array_equal(counts, np.round(33 * shares)[rows, first:])
-    shares = np.array([[float(p) for p in row] for row in slow.together(labels.tolist(), weights)])
+    shares = shares_of(labels.tolist(), weights)
     sums = np.zeros((len(rows), 7 - first))
     weigh_together(labels, weights, np.array(rows), first, sums)
     np.testing.assert_allclose(sums, (weights.sum() * shares)[rows, first:], rtol=0, atol=1e-13)

@@ -105,13 +105,3 @@ def test_indices_are_distinct_within_a_partition_and_shared_between_equal_cluste
     for labels, indices in zip(rows, found, strict=True):
         if np.array_equal(labels, rows[0]):
             assert np.array_equal(indices, found[0])
-
-
-def test_a_cluster_new_in_two_bounds_has_one_colour():
-    center = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
-    split = [0, 0, 0, 0, 2, 2, 1, 1, 1, 1]
-    finer = [0, 0, 0, 0, 2, 2, 1, 1, 1, 3]
-    first, second, third = colour_indices([center, split, finer])
-    assert first.tolist() == [0, 1]
-    assert second.tolist() == [0, 1, 2]
-    assert third.tolist() == [0, 1, 2, 3]

@@ -44,13 +44,6 @@ def test_columns_stand_over_their_prices_and_ribbons_hold_every_item(path):
         assert {r.right for r in between} == {two.left}
 
 
-def test_nested_partitions_have_level_ribbons():
-    path = pt.price_path(np.repeat([[0, 0, 0, 1, 1, 1], [0, 0, 2, 1, 1, 3]], 3, axis=0))
-    _, ribbons = prepare_price_path(path)
-    assert len(path) > 1
-    assert all(r.start == r.stop for r in ribbons)
-
-
 @pytest.mark.parametrize("a", [0.3, 1.0, 1.9])
 def test_the_estimate_is_marked_with_its_interval(a):
     path = pt.price_path(FIVE, loss=pt.VI(a))

@@ -72,15 +72,6 @@ def test_diagrams_are_legible(n, loss):
         assert {"12|34|5", "1|2|3|4|5", "12345"} <= names
 
 
-def test_heights_are_the_distances_from_one_cluster():
-    ax = pt.plots.hasse(4)
-    ticks = dict(zip(ax.get_yticks(), (t.get_text() for t in ax.get_yticklabels()), strict=True))
-    assert list(ticks.values()) == ["0", "0.811", "1", "1.5", "2"]
-    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
-    for name, row in zip(pt.hasse_diagram(4).names(), pt.hasse_diagram(4).nodes, strict=True):
-        assert heights[name] == pytest.approx(-pt.distance(row, [0, 0, 0, 0]), abs=1e-12)
-
-
 def test_the_ball_gives_loss_and_colours():
     labels = [[0, 0, 1, 1]] * 9 + [[0, 0, 1, 2]] * 8 + [[0, 1, 2, 3]]
     ball = pt.credible_ball(labels, CENTER, loss="binder", prob=0.9)
@@ -167,18 +158,6 @@ def test_partitions_in_a_chain_come_to_lie_on_a_line(monkeypatch, landmarks):
     tolerance = 1e-6 if landmarks > 16 else 0.05  # the others are placed to a relative 1e-4
     np.testing.assert_allclose(between(found.places), true, atol=tolerance)
     np.testing.assert_allclose(between(found.named, found.places)[0], true[3], atol=tolerance)
-
-
-def test_of_many_draws_some_are_chosen_by_their_mass():
-    labels, truth = noisy_draws(30, 3, n_draws=300, noise=0.1)
-    ball = pt.credible_ball(labels, truth, prob=0.8)
-    found = prepare_map(ball, {"centre": ball.center}, 100)
-    rows = pt.Draws(labels[1::3]).unique()  # the middle of each three
-    assert found.n_draws == 100
-    np.testing.assert_array_equal(found.n_clusters, rows.n_clusters)
-    np.testing.assert_allclose(found.weights, rows.weights)
-    true = pt.pairwise_distances([ball.center], rows)[0]
-    np.testing.assert_array_equal(found.inside, true <= ball.radius + 1e-10)
 
 
 @pytest.mark.parametrize(("n_items", "n_clusters", "n_draws"), [(5, 2, 40), (60, 20, 700)])

@@ -50,14 +50,6 @@ def colours_of_items(ax, n_items):
     return found
 
 
-def test_one_or_two_columns_are_shown_as_they_are():
-    data = np.random.default_rng(0).normal(size=(10, 3))
-    assert prepare_view(observed(data[:, 0]), None).names == ("x",)
-    chosen = prepare_view(observed(data), (2, "x1"))
-    np.testing.assert_array_equal(chosen.points, data[:, [2, 0]])
-    assert chosen.names == ("x3", "x1")
-
-
 def test_principal_components_by_value():
     rng = np.random.default_rng(3)
     data = rng.normal(size=(50, 4)) @ np.diag([1.0, 100.0, 0.1, 5.0]) + 7.0
@@ -202,19 +194,6 @@ def test_a_cluster_keeps_its_colour_from_panel_to_panel(plane, with_data):
             own = summary.labels[members]
             if (own == own[0]).all() and (summary.labels == own[0]).sum() == members.sum():
                 assert panel.indices[cluster] == panels[0].indices[own[0]]
-
-
-def test_without_data_the_bars_are_the_cross_table():
-    labels, truth = noisy_draws(60, 3)
-    ball = pt.credible_ball(labels, truth)
-    axes = pt.plots.ball(ball)
-    table = pt.cross_table(ball.center, ball.horizontal.labels[0])
-    heights = sorted(bar.get_height() for bar in axes[1].patches)
-    assert heights == sorted(table[table > 0].tolist())
-    tops = {}
-    for bar in axes[1].patches:
-        tops[bar.get_x()] = max(tops.get(bar.get_x(), 0), bar.get_y() + bar.get_height())
-    assert sorted(tops.values()) == sorted(table.sum(axis=1).tolist())
 
 
 def test_ball_of_one_dimension_and_of_many_clusters(galaxies):

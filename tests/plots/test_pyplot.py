@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import io
-import weakref
 
 import numpy as np
 import pytest
@@ -73,17 +71,6 @@ def test_given_axes_are_drawn_into(name, summary):
         given = axes if name == "overview" else axes.reshape(-1)
         assert list(np.ravel(draw(summary, axes=given))) == list(axes.reshape(-1))
     assert plt.get_fignums() == [figure.number]
-
-
-def test_a_closed_figure_is_gone(summary):
-    alive = []
-    for _ in range(3):
-        ax = pt.plots.n_clusters(summary)
-        alive.append(weakref.ref(ax.figure))
-        plt.close(ax.figure)
-    del ax
-    gc.collect()
-    assert [figure() for figure in alive] == [None] * 3
 
 
 def test_a_notebook_shows_every_figure_once(tmp_path):

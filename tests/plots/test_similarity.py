@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.patches import Rectangle
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.plots import _similarity
 from partita.plots._similarity import mean_similarity, prepare_similarity
-from partita.plots._style import colour, colour_indices
 
 
 def by_pairs(draws, groups):
@@ -77,16 +74,6 @@ def test_aggregation_by_value_and_without_the_matrix(monkeypatch):
     np.testing.assert_allclose(found.values, by_pairs(draws, cell), atol=1e-12)
 
 
-def test_a_large_cluster_is_ordered_by_some_of_its_items(monkeypatch):
-    from partita.plots import _similarity
-
-    monkeypatch.setattr(_similarity, "_LINKED", 10)
-    half = np.arange(60) % 2
-    labels = np.array([np.zeros(60, int), half] * 5)
-    found = prepare_similarity(pt.Draws(labels), np.zeros(60, np.int32))
-    assert set(half[found.order[:30]].tolist()) in ({0}, {1})
-
-
 @pytest.mark.parametrize(("n_items", "n_clusters"), [(5, 2), (50, 4), (200, 24), (2_000, 30)])
 def test_legible_at_every_size(n_items, n_clusters):
     labels, truth = noisy_draws(n_items, n_clusters, n_draws=20)
@@ -94,18 +81,6 @@ def test_legible_at_every_size(n_items, n_clusters):
     assert_tidy(ax.figure)
     said = any("aggregated" in text for text in texts_of(ax.figure))
     assert said == (n_items > 500)
-
-
-def test_strips_have_the_colours_and_places_of_the_clusters():
-    labels, truth = noisy_draws(30, 3)
-    ax = pt.plots.similarity(labels, estimate=truth)
-    found = prepare_similarity(pt.Draws(labels), pt.canonical(truth))
-    indices = colour_indices([truth])[0]
-    strips = [p for p in ax.patches if isinstance(p, Rectangle) and not p.get_clip_on()]
-    assert [to_hex(p.get_facecolor()).upper() for p in strips] == [
-        colour(int(indices[k])) for k in found.clusters
-    ]
-    assert [p.get_y() for p in strips] == found.starts[:-1].tolist()
 
 
 def test_names_of_items_are_shown_and_are_no_formulas():

@@ -108,12 +108,6 @@ def test_ranks_drawn(draws, fit):
     assert_tidy(pt.plots.ranks(fit)[0].figure)
 
 
-def test_one_chain_is_cut_into_quarters(draws):
-    axes = pt.plots.ranks(pt.Draws(draws.labels), names=["entropy"])
-    assert axes[0].get_ylabel() == "quarter of the chain"
-    assert len(axes[0].patches) == 4 * 20
-
-
 def test_refusals(draws):
     weighted = draws.unique()
     with pytest.raises(NotSupportedError, match="lost their order"):

@@ -97,16 +97,6 @@ def _distances(x: int, y: int) -> tuple[float, float]:
     return both[0], both[1]
 
 
-def merge_gain(labels, pair, pairs: bool) -> float:
-    """What joining two sets of items adds to Σ f of the sizes of a draw's clusters in them."""
-    left, right = ([labels[i] for i in side] for side in pair)
-    gain = 0.0
-    for name in set(labels):
-        x, y = left.count(name), right.count(name)
-        gain += term(pairs, x + y) - term(pairs, x) - term(pairs, y)
-    return gain
-
-
 def steepest_descent(loss, start, draws, weights) -> list[int]:
     """Greedy search over all covers and all covered partitions until none is lower."""
     here, present = list(start), expected(loss, start, draws, weights)

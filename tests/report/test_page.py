@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from xml.dom.minidom import parseString
 
 import pytest
 
-from partita._files import FileMissingError, FileOverwriteError
-from partita.errors import MissingDependencyError
-from partita.report import page as writing
 from partita.report.page import figures
 from partita.report.prepare import pictures, prepare
 from report.conftest import NASTY
@@ -78,33 +74,6 @@ def test_every_picture_has_an_alternative_text(outline):
 
 def test_200_items_with_4_000_draws_are_small(typical_file):
     assert typical_file.stat().st_size < 3_000_000
-
-
-def test_an_existing_file_is_refused_before_the_work(summary, tmp_path, monkeypatch):
-    path = tmp_path / "report.html"
-    path.write_text("mine")
-    monkeypatch.setattr(writing, "prepare", lambda _: pytest.fail("work was done"))
-    with pytest.raises(FileOverwriteError, match="overwrite=True"):
-        summary.to_html(path)
-    with pytest.raises(FileMissingError, match="does not exist"):
-        summary.to_html(tmp_path / "nowhere" / "report.html")
-    assert path.read_text() == "mine"
-
-
-def test_a_failure_leaves_the_old_file(summary, tmp_path, monkeypatch):
-    path = tmp_path / "report.html"
-    path.write_text("mine")
-    monkeypatch.setattr(writing, "page", lambda _: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        summary.to_html(path, overwrite=True)
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    assert path.read_text() == "mine"
-
-
-def test_a_missing_library_is_named(summary, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "bokeh.document", None)
-    with pytest.raises(MissingDependencyError, match=r"partita\[report\]"):
-        summary.to_html(tmp_path / "report.html")
 
 
 def test_figures_are_those_of_plots_and_stay_apart(summary, page_file):

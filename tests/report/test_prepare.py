@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import partita as pt
 from partita.plots._similarity import prepare_similarity
-from partita.report.partitions import PROBS, shown_partitions, wide_corners
+from partita.report.partitions import PROBS, shown_partitions
 from partita.report.prepare import item_positions, prepare, with_fewer_items
 
 
@@ -158,18 +158,6 @@ def test_corners_and_numbers_of_clusters_are_on_offer():
     for key in (*content.corners, *(f"k{k}" for k in summary.curve.k)):
         place = content.pictures["path" if key.startswith("price") else "curve"]
         assert f'data-show="{key}"' in place
-
-
-def test_slivers_of_a_path_are_left_out_and_counted(summary):
-    path = pt.price_path([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
-    narrow = dataclasses.replace(path, breakpoints=np.array([1.541, path.breakpoints[1]]))
-    assert wide_corners(narrow) == [0, 2]
-    draws = pt.Draws([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
-    found = pt.summarize(draws, path=False)
-    content = prepare(dataclasses.replace(found, path=narrow))
-    assert "curve" not in content.pictures
-    assert "1 clustering of too narrow a range" in content.path_text
-    assert prepare(dataclasses.replace(found, path=None)).corners == {}
 
 
 def test_of_very_many_items_some_are_shown(monkeypatch):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from reference import representatives as reference
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
@@ -105,25 +104,3 @@ def test_ball_scores_by_distance_to_the_estimate():
         assert found.rate is None
         assert "by distance to the estimate" in str(found)
     assert pt.p_value(draws, center, method="ball", estimate=center) == 1.0
-
-
-def test_conformal_set_contains():
-    ready = pt.conformal_set(FIVE, rate=0.5)
-    assert ready.contains(FIVE[0], prob=0.8)
-    assert not ready.contains([0] * 6, prob=0.8)
-    assert "all 5 draws" in repr(ready)
-
-
-def test_refusals():
-    with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.p_value(FIVE, FIVE[0], loss="one_minus_ari")
-    with pytest.raises(InvalidInputError, match="rate=0"):
-        pt.p_value(FIVE, FIVE[0], rate=0)
-    with pytest.raises(UnknownNameError, match="method"):
-        pt.p_value(FIVE, FIVE[0], method="cube")
-    with pytest.raises(InvalidInputError, match="method='ball'"):
-        pt.p_value(FIVE, FIVE[0], estimate=FIVE[0])
-    with pytest.raises(InvalidInputError, match="leave it out"):
-        pt.p_value(FIVE, FIVE[0], rate=1, method="ball")
-    with pytest.raises(InvalidInputError, match="max_draws"):
-        pt.p_value(FIVE, FIVE[0], max_draws=1)

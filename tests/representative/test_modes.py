@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, NotSupportedError
 from partita.representative.modes import find_peaks, neighbour_graph
 from reference import representatives as reference
 
@@ -118,25 +117,3 @@ def test_a_mode_is_found_in_several_chains_or_holds_one():
 def test_one_draw_is_one_mode():
     found = pt.modes([[0, 0, 1]])
     assert (found.n, found.labels.tolist()) == (1, [[0, 0, 1]])
-
-
-def test_equal_draws_are_one_mode():
-    found = pt.modes([[0, 0, 1]] * 9)
-    assert (found.n, found.weights.tolist()) == (1, [1.0])
-
-
-def test_draws_are_limited_and_that_is_said():
-    found = pt.modes(planted([ONE], np.zeros(90, int), seed=3), max_draws=30)
-    assert found.draws.n_draws == 30
-    assert "max_draws=30" in found.drawn
-
-
-def test_refusals():
-    with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.modes([ONE, FAR], loss="one_minus_ari")
-    with pytest.raises(InvalidInputError, match="neighbours"):
-        pt.modes([ONE, FAR], neighbours=0)
-    with pytest.raises(InvalidInputError, match="max_draws"):
-        pt.modes([ONE, FAR], max_draws=1)
-    with pytest.raises(InvalidInputError, match="expected a whole number"):
-        pt.modes([ONE, FAR]).explain(3)

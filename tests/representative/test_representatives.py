@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.representative.bounds import (
     EFFORTS,
     distances_within,
@@ -14,7 +13,7 @@ from partita.representative.bounds import (
     spectral_bound,
     stratum_bound,
 )
-from partita.representative.representatives import halves, mean_and_error
+from partita.representative.representatives import halves
 from partita.scan import block_of
 from reference import representatives as reference
 from stored import PAPER_DRAWS, needs_paper_draws
@@ -116,20 +115,6 @@ def test_eigenvalues_prove_no_more_than_the_best_split():
         assert alone == pytest.approx(reference.shared_cost(apart, mass, 1))
 
 
-@pytest.mark.parametrize("loss", [pt.VI(), pt.NVI()])
-def test_tables_of_a_part_are_those_of_the_part(loss):
-    from partita.representative.k_medians import PartitionCentres
-    from partita.search.problem import tables_from_draws
-
-    draws = random_draws(1, weighted=False)
-    rows, mass = np.array([7, 0, 3, 4]), np.array([0.3, 0.1, 0.4, 0.2])
-    cut = PartitionCentres(draws, loss).part(rows, 5.0 * mass)
-    anew = tables_from_draws(draws.part(rows, mass), loss)
-    assert type(cut) is type(anew)
-    for mine, other in zip(cut, anew, strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-14)
-
-
 @pytest.mark.parametrize("loss", [pt.VI(), pt.NID()])
 @pytest.mark.parametrize(
     ("n_items", "most"), [(7, 3), (7, 7), (40, 3), (40, 15), (40, 40), (128, 4), (129, 4), (300, 9)]
@@ -142,24 +127,6 @@ def test_distances_among_are_the_pairwise_ones(loss, n_items, most, monkeypatch)
     np.testing.assert_array_equal(distances_within(block, loss), expected)
     monkeypatch.setattr("partita.kernels.contingency.MASK_BYTES", 0)
     np.testing.assert_array_equal(distances_within(block, loss), expected)
-
-
-def test_exchange_raises_the_sum_within_groups():
-    from partita.kernels.bounds import exchange
-
-    rng = np.random.default_rng(2)
-    gain = rng.random((12, 12))
-    gain += gain.T
-    np.fill_diagonal(gain, 0.0)
-    group = np.arange(12, dtype=np.int64) // 4
-
-    def within() -> float:
-        return float(gain[np.equal.outer(group, group)].sum())
-
-    before = within()
-    exchange(gain, group, 3, 5)
-    assert within() > before
-    assert np.bincount(group).tolist() == [4, 4, 4]
 
 
 @needs_paper_draws
@@ -326,35 +293,3 @@ def test_few_items_are_listed():
             found = pt.representatives(draws, n=n)
             assert found.distance == pytest.approx(lowest, abs=1e-12)
             assert found.gap == 0.0
-
-
-def test_error_of_the_mean_is_that_of_block_means():
-    rng = np.random.default_rng(0)
-    values, block = rng.random(60), np.arange(60) // 6
-    mean, error = mean_and_error(values, np.full(60, 1 / 60), block)
-    means = values.reshape(10, 6).mean(axis=1)
-    assert mean == pytest.approx(values.mean())
-    assert error == pytest.approx(means.std(ddof=1) / np.sqrt(10))
-
-
-def test_refusals():
-    with pytest.raises(NotSupportedError, match="not a metric"):
-        pt.representatives(FIVE, n=2, loss="one_minus_ari")
-    with pytest.raises(InvalidInputError, match="only 5 different draws"):
-        pt.representatives(FIVE, n=6)
-    with pytest.raises(InvalidInputError, match="at least 1"):
-        pt.representatives(FIVE, n=0)
-    with pytest.raises(UnknownNameError, match="bound"):
-        pt.representatives(FIVE, n=2, bound="quick")
-    with pytest.raises(InvalidInputError, match="from -2 to 1"):
-        pt.representatives(FIVE, n=2).explain(2)
-
-
-def test_what_it_prints():
-    found = pt.representatives(FIVE, n=2)
-    assert "differs from 0:" in str(found)
-    assert repr(found).startswith("<Representatives: 2 of 5 draws")
-    assert "<table>" in found._repr_html_()
-    frame = found.to_frame()
-    assert frame["weight"].sum() == pytest.approx(1.0)
-    assert list(frame.columns) == ["weight", "n_clusters", "expected_loss", "radius"]

@@ -80,15 +80,6 @@ def test_a_missing_normaliser_is_found_by_the_reference():
         )
 
 
-def test_functions_that_do_not_compile_are_refused():
-    with pytest.raises(pt.PartitaError, match="cannot be compiled: log_marginal"):
-        pt.sample(WAITING, kernel=broken(log_marginal=lambda n, block, j: block.unknown))
-    with pytest.raises(pt.PartitaError, match="add returns float64; expected none"):
-        pt.sample(WAITING, kernel=broken(add=lambda x, n, block, j: x[0]))
-    with pytest.raises(pt.PartitaError, match="has no function 'refresh'"):
-        pt.sample(WAITING, kernel=broken(refresh=None))
-
-
 def test_an_error_in_a_function_comes_out():
     def fails(n, block, j):
         if n > 2:
@@ -157,22 +148,13 @@ def test_other_exchangeable_priors_are_refused_with_the_reason():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pt.ProductPartition([], [0.0]), "log_v="),
-        (lambda: pt.ProductPartition([0.0], "a"), "log_w='a'"),
         (lambda: pt.ProductPartition([0.0], [0.0]).log_probability([0, 0]), "log_w has 1 entries"),
-        (
-            lambda: pt.ProductPartition([0.0], lambda n: -np.inf).tables(3),
-            r"log_w\(1\) is -inf; expected finite",
-        ),
         (lambda: pt.ProductPartition(lambda n, k: np.nan, lambda n: 0.0).tables(3), "log V"),
         (
             lambda: pt.ProductPartition(lambda n, k: [0.0, -np.inf, 0][k - 1], [0.0] * 9).tables(3),
             "more clusters are possible",
         ),
-        (lambda: UNIFORM.bind(5).log_probability([0, 1]), "holds tables for 5, 6 items"),
         (lambda: UNIFORM.config(), "cannot be written"),
-        (lambda: pt.testing.check_prior(UNIFORM, n_items=9), "from 2 to 8"),
-        (lambda: pt.testing.check_prior("dp"), "expected a PartitionPrior"),
         (lambda: pt.testing.check_kernel(ExponentialGamma(), WAITING[:3]), "at least 6"),
     ],
 )
@@ -256,15 +238,11 @@ def first_cell(value):
     ("name", "change"),
     [
         ("values", lambda a: a[:3]),
-        ("values", lambda a: a.astype(np.float32)),
         ("values", first_cell(np.inf)),
         ("values", lambda a: np.column_stack([a[:, :3], a[:, 3] + 90])),  # no such level
         ("values", lambda a: np.column_stack([a[:, :1], -a[:, 1:]])),  # negative counts
         ("labels", lambda a: a[:, :3]),
-        ("labels", lambda a: a[:-1]),
-        ("labels", lambda a: a + 0.5),
         ("trace_n_clusters", lambda a: a + 1),
-        ("trace_concentration", first_cell(np.nan)),
         ("trace_concentration", lambda a: -a),
         ("trace_log_posterior", lambda a: a[:1]),
     ],
@@ -279,16 +257,10 @@ def test_a_forged_fit_is_refused(tmp_path, name, change):
     ("name", "change"),
     [
         ("state_labels_0", lambda a: a + 900),
-        ("state_labels_0", lambda a: a[:2]),
-        ("state_labels_1", lambda a: a - 5),
         ("random_0", lambda a: a * 0),
-        ("random_1", lambda a: a[:2]),
         ("concentration_0", lambda a: a * np.nan),
-        ("concentration_1", lambda a: a - 9),
-        ("labels_0", lambda a: a[:2]),
         ("labels_0", lambda a: a + 3),
         ("scalars_1", lambda a: a * np.nan),
-        ("scalars_1", lambda a: a[:, :2]),
     ],
 )
 def test_a_forged_checkpoint_is_refused(tmp_path, name, change):
@@ -304,21 +276,3 @@ def test_a_forged_checkpoint_is_refused(tmp_path, name, change):
             chains=2,
             resume=path,
         )
-
-
-def test_a_checkpoint_that_fails_does_not_cost_the_draws(tmp_path, monkeypatch, capsys):
-    from partita.samplers import checkpoint
-
-    written = []
-
-    def full(*args, **options):
-        written.append(args)
-        if len(written) > 1:
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(checkpoint, "write_archive", full)
-    fit = pt.sample(WAITING, draws=20, burn_in=2, rng=0, checkpoint=tmp_path / "run.npz")
-    assert fit.draws.n_draws == 80
-    assert len(written) == 2
-    assert "checkpoint could not be written" in fit.notes[-1]
-    assert "No space left" in capsys.readouterr().err

@@ -99,13 +99,6 @@ def test_a_class_of_that_name_from_elsewhere_is_not_taken(tmp_path, monkeypatch)
     assert type(pt.Fit.load(path).kernel) is elsewhere
 
 
-def test_a_class_of_a_script_is_to_be_defined_again(tmp_path, monkeypatch):
-    saved(namesake("__main__", name="Scripted")(2.0), tmp_path / "fit.npz")
-    monkeypatch.delitem(registered._KNOWN[pt.Kernel, "Scripted"], "__main__")
-    with pytest.raises(MissingClassError, match="Define or import Scripted in this script"):
-        pt.Fit.load(tmp_path / "fit.npz")
-
-
 def test_a_kernel_and_a_prior_may_share_a_name(tmp_path):
     kernel, prior = namesake("one_module"), namesake("one_module", pt.DirichletProcess)
     saved(kernel(2.0), tmp_path / "fit.npz", prior=prior(1.5))

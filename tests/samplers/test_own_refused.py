@@ -30,21 +30,14 @@ def sampled(**model) -> pt.Fit:
     [
         (lambda n, k: 1 / 0, lambda n: 0.0, "log_v", "ZeroDivisionError.*of N and k that returns"),
         (lambda k: 0.0, lambda n: 0.0, "log_v", "TypeError.*2 were given.*of N and k"),
-        (lambda n, k: "x", lambda n: 0.0, "log_v", "ValueError.*returns a number"),
         (lambda n, k: None, lambda n: 0.0, "log_v", "TypeError.*returns a number"),
         (lambda n, k: 0.0, lambda n: 1 / 0, "log_w", "ZeroDivisionError.*of n that returns"),
-        (lambda n, k: 0.0, lambda n, k: 0.0, "log_w", "TypeError.*missing 1.*of n"),
         ({"six": [0.0]}, lambda n: 0.0, "log_v", "expected a table for each number of items"),
     ],
 )
 def test_functions_of_a_prior_that_fail(log_v, log_w, argument, message):
     refused(argument, message, lambda: sampled(prior=pt.ProductPartition(log_v, log_w)))
     refused(argument, message, lambda: pt.ProductPartition(log_v, log_w).expected_clusters(6))
-
-
-def test_a_function_of_a_prior_is_tried_for_every_size():
-    short = pt.ProductPartition(lambda n, k: 0.0, lambda n: [0.0, 0.3][n - 1])
-    refused("log_w", "IndexError", lambda: sampled(prior=short))
 
 
 class WithoutTables(pt.PartitionPrior):

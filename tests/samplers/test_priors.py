@@ -123,20 +123,13 @@ def test_concentration_for_agrees_with_bnpmix():
     ("make", "message"),
     [
         (lambda: pt.DirichletProcess(0), "concentration=0; expected a number above 0"),
-        (lambda: pt.DirichletProcess("1"), "expected a number above 0 or a Gamma"),
-        (lambda: pt.DirichletProcess(np.inf), "concentration=inf"),
         (lambda: pt.PitmanYor(-0.5, 0.5), "expected a number above -0.5"),
         (lambda: pt.PitmanYor(1, 1), r"discount=1; expected a number in \[0, 1\)"),
         (lambda: pt.Gamma(0, 1), "Gamma shape=0; expected a positive number"),
-        (lambda: pt.Gamma(1, -2), "Gamma rate=-2"),
-        (lambda: pt.FiniteMixture(weight=0), "weight=0"),
         (lambda: pt.FiniteMixture(mean_components=1), "mean_components=1.0; expected"),
         (lambda: pt.FiniteMixture(components=[0, 0]), "components are all zero"),
         (lambda: pt.FiniteMixture(components=3), "FiniteMixture.exactly"),
-        (lambda: pt.FiniteMixture.exactly(0), "n_components=0"),
         (lambda: pt.concentration_for(1, n_items=10), "above 1 and below n_items=10"),
-        (lambda: pt.concentration_for(3, n_items=1), "n_items=1"),
-        (lambda: pt.concentration_for(3, n_items=9, discount=1), "discount=1"),
     ],
 )
 def test_refusals(make, message):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import lgamma
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from scipy.optimize import brentq
@@ -223,18 +222,3 @@ def test_data_without_a_model_by_hand():
     assert repr(found).startswith("<Profiles: 2 clusters, 2 columns")
     with pytest.raises(pt.PartitaError, match="one row per item"):
         pt.profiles(draws, [0, 0, 1, 1], data=[1.0, 2.0])
-
-
-def test_names_are_shown_whole_and_ten_levels_of_a_column():
-    long = "systolic_blood_pressure_at_rest_in_mmHg"
-    table = pd.DataFrame(
-        {
-            long: np.arange(28.0),
-            "city": pd.Categorical([f"a city with a long name, {i % 14}" for i in range(28)]),
-        }
-    )
-    labels = np.zeros(28, int)
-    shown = str(pt.profiles(np.array([labels] * 4), labels, data=table))
-    assert long in shown
-    assert sum("a city with a long name" in line for line in shown.splitlines()) == 10
-    assert "4 rows of less frequent levels" in shown

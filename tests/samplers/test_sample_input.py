@@ -33,24 +33,6 @@ def test_row_numbers_of_pandas_and_r_are_names(tmp_path, sep):
     assert as_table(written(tmp_path, quoted)).item_names == ("s,1", 's"2')
 
 
-def test_names_of_a_fit_travel(tmp_path):
-    fit = pt.sample(written(tmp_path, FRAME.to_csv()), **SHORT)
-    fit.save(tmp_path / "fit.npz")
-    assert pt.Fit.load(tmp_path / "fit.npz").draws == fit.draws
-
-
-@pytest.mark.parametrize("suffix", ["npy", "parquet", "csv"])
-def test_damaged_files_are_named(tmp_path, suffix):
-    path = tmp_path / f"data.{suffix}"
-    for content in (b"\x93NUMPY\x01\x00v\x00{'descr'", b"PAR1\x15\x04PAR1", b"\xff\xfe\x00x"):
-        path.write_bytes(content)
-        with pytest.raises(pt.PartitaError, match=path.name):
-            pt.sample(path)
-    np.save(tmp_path / "objects.npy", np.array([[{}, 1]], object), allow_pickle=True)
-    with pytest.raises(pt.PartitaError, match="pickled"):
-        pt.sample(tmp_path / "objects.npy")
-
-
 def test_numbers_as_names_are_spelled_as_whole_numbers(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"x": [0.1, 0.2]}, index=[7, 10**15 + 1]).to_parquet(path)
@@ -164,20 +146,6 @@ def test_columns_with_nothing_in_them_and_wide_ones():
     wide = as_table(pd.DataFrame({"x": [1e-3, 0.0, 2e9], "y": [1.0, -5, np.nan]}))
     assert wide_scales(wide)[0].startswith("column 'x' spans 0.001 to 2e+09")
     assert len(wide_scales(wide)) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x,x\n1,2\n3,4\n", "x names more than one column"),
-        ("x,\n1,2\n3,4\n", "column 2 has no name"),
-        (",x\n1,2\n1,4\n", "'1' stands in it more than once"),
-        ('x\n"1\n', "line 2: a quoted cell is not closed"),
-    ],
-)
-def test_headers_that_cannot_be_used(tmp_path, text, message):
-    with pytest.raises(pt.PartitaError, match=message):
-        pt.sample(written(tmp_path, text), **SHORT)
 
 
 def test_dates_as_days():

@@ -137,9 +137,6 @@ def test_errors(fit):
     with pytest.raises(InvalidInputError) as error:
         pt.summarize(fit.draws, sensitivity=True)
     assert error.value.argument == "sensitivity"
-    with pytest.raises(InvalidInputError) as error:
-        pt.prior_sensitivity(fit, [1.0])
-    assert error.value.argument == "priors"
     uniform = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0)
     with pytest.raises(InvalidInputError, match="priors="):
         pt.prior_sensitivity(fit.draws, from_prior=uniform)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, NotSupportedError
 from search.posteriors import all_losses, random_posterior
 
 
@@ -51,10 +50,6 @@ def test_the_plateau_holds_what_loses_less_than_the_tolerance():
     wanted = curve.excess <= 2.0 * curve.standard_error
     wanted[int(curve.estimate.max())] = True
     assert curve.plateau.tolist() == (np.flatnonzero(wanted) + 1).tolist()
-    assert curve.headline in repr(curve)
-    assert curve.sentence in str(curve)
-    assert list(curve.to_frame()["k"]) == list(range(1, 8))
-    assert curve._repr_html_().count("<table>") == 1
 
 
 def test_a_search_finds_the_best_of_every_k(monkeypatch):
@@ -114,36 +109,6 @@ def test_too_few_draws_for_errors_are_said_and_ties_are_on_the_plateau():
     assert {1, 2} <= set(curve.plateau)
     assert "too few for standard errors" in curve.sentence
     assert "hardly" not in curve.sentence
-
-
-@pytest.mark.parametrize("n", [1, 3])
-def test_equal_draws_that_are_few_have_no_error(n):
-    curve = pt.clusters_curve([[0, 0, 1, 1, 2, 2]] * n)
-    assert np.isnan(curve.standard_error[curve.k != 3]).all()
-    assert "±" not in curve.sentence
-    assert "too few for standard errors" in curve.sentence
-    assert curve.headline == "3 clusters; too few draws for standard errors"
-
-
-def test_what_was_not_tried_is_not_spoken_of():
-    curve = pt.clusters_curve(random_posterior(7, 40, 3), k=[2, 3])
-    best = int(curve.estimate.max()) + 1
-    others = {"1", "4", "5", "6", "7"} - {str(best)}
-    assert not others & set(curve.sentence.replace(",", "").split())
-    alone = pt.clusters_curve([[0, 0, 1, 1]] * 9, k=[2])
-    assert alone.sentence == "No other number of clusters was tried."
-    # All draws equal: costs in bits, as there is no loss to take a share of.
-    assert "costs 1 ± 0 bits" in pt.clusters_curve([[0, 0, 1, 1]] * 9, k=[1, 2]).sentence
-
-
-def test_bad_requests_are_refused_in_words():
-    draws = random_posterior(6, 10, 0)
-    with pytest.raises(InvalidInputError, match="k is empty"):
-        pt.clusters_curve(draws, k=[])
-    with pytest.raises(InvalidInputError, match="k=7"):
-        pt.clusters_curve(draws, k=[7])
-    with pytest.raises(NotSupportedError, match="no Monte Carlo error"):
-        pt.clusters_curve(draws, loss="vi_lb")
 
 
 def test_a_time_limit_leaves_numbers_out_with_a_word():

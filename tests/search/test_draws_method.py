@@ -7,7 +7,6 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.errors import InvalidInputError, NotSupportedError
 from partita.search import best_draw, settings
 from partita.search import best_draw as method
 from reference import search_methods as reference
@@ -41,15 +40,6 @@ def test_many_pieces_without_the_matrix(loss, monkeypatch):
     assert found(method.search(make_task(draws, loss))) == best_draws(draws, loss)
     capped = method.search(make_task(draws, loss, max_clusters=4))
     assert found(capped) == best_draws(draws, loss, 4)
-
-
-@pytest.mark.parametrize("loss", ["vi", "binder", "vi_lb", "one_minus_ari"])
-def test_losses_are_the_expected_losses(loss):
-    draws = random_draws(30, 200, seed=3)
-    task = make_task(draws, loss)
-    ordered, count = method._candidates_first(task)
-    values = method._losses(task, ordered, count)
-    assert values == pytest.approx(pt.expected_loss(ordered.labels, draws, loss), rel=0, abs=1e-12)
 
 
 def modes(n_items: int, seed: int) -> pt.Draws:
@@ -92,25 +82,6 @@ def test_what_rules_a_draw_out_is_below_its_expected_loss():
         assert (least <= pt.expected_loss(draws.labels, draws)).all()
 
 
-def test_ties_are_all_reported():
-    draws = pt.Draws([[0, 0, 1, 1], [0, 1, 0, 1]])
-    assert found(method.search(make_task(draws))) == [[0, 0, 1, 1], [0, 1, 0, 1]]
-
-
-def test_the_same_for_every_number_of_threads():
-    draws = random_draws(40, 300, seed=4)
-    answers = [found(method.search(make_task(draws, "nvi", n_jobs=n))) for n in (1, 2, 5)]
-    assert answers[0] == answers[1] == answers[2]
-
-
-def test_time_that_is_up_still_gives_a_draw():
-    draws = random_draws(10, 20, seed=5)
-    task = make_task(draws, time_limit=1e-9)
-    (candidate,) = method.search(task)
-    assert candidate.labels.tolist() in draws.labels.tolist()
-    assert task.clock.interrupted
-
-
 def test_an_interrupted_search_compares_what_is_complete(monkeypatch):
     """Losses of the first draws are complete although later draws were not reached."""
     draws = random_draws(9, 25, seed=6)
@@ -122,11 +93,3 @@ def test_an_interrupted_search_compares_what_is_complete(monkeypatch):
     values = method._losses(task, ordered, count)
     complete = pt.expected_loss(ordered.labels[:8], draws, "vi")
     assert values == pytest.approx(complete, rel=0, abs=1e-12)
-
-
-def test_refusals():
-    draws = pt.Draws([[0, 1, 2, 2], [0, 1, 2, 3]])
-    with pytest.raises(InvalidInputError, match="every draw has at least 3 clusters"):
-        method.search(make_task(draws, max_clusters=2))
-    with pytest.raises(NotSupportedError, match="similarity matrix was given"):
-        method.search(make_task(loss="binder", similarity=np.eye(3)))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import NotSupportedError
 from partita.search.bounds.pairs import Relaxation, pair_programme
 from search.posteriors import all_losses, random_posterior
 
@@ -44,14 +43,6 @@ def test_it_branches_where_the_relaxation_is_fractional():
     assert found.lower_bound == pytest.approx(minimum, abs=1e-6)
     assert found.lower_bound <= minimum
     assert any(start.origin == "integer programme" for start in found.search.starts)
-
-
-def test_other_losses_and_caps_are_refused():
-    draws = random_posterior(6, 10, 0)
-    with pytest.raises(NotSupportedError, match="Binder's loss only"):
-        pt.estimate(draws, loss="vi", method="ilp")
-    with pytest.raises(NotSupportedError, match="cannot limit"):
-        pt.estimate(draws, loss="binder", method="ilp", max_clusters=3)
 
 
 def test_it_reaches_useful_sizes():

@@ -83,15 +83,6 @@ def test_labels_that_would_not_fit_are_sampled_and_said(monkeypatch):
     assert found.expected_loss == pt.expected_loss(found.labels, draws)[0]
 
 
-@pytest.mark.parametrize("n_items", [60, 300])  # tables of counts, and lists
-def test_a_walk_takes_no_more_than_is_reckoned(n_items):
-    labels = np.random.default_rng(1).integers(0, n_items // 3, (40, n_items))
-    problem = problem_from_draws(pt.Draws(labels), pt.VI())
-    state = new_state(problem, pt.canonical(labels[:1])[0])
-    taken = sum(part.nbytes for part in state)
-    assert taken <= search_bytes(problem) + 8 * n_items  # and the sizes of the clusters
-
-
 def test_threads_that_would_not_fit_are_fewer_and_that_is_said(monkeypatch):
     draws = random_posterior(60, 200, 5)
     free = pt.estimate(draws, bound=None, n_jobs=4)

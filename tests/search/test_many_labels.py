@@ -11,8 +11,7 @@ from partita import _storage, scan
 from partita.labels import canonical
 from partita.losses.base import Loss
 from partita.search import large, scan_moves, settings
-from partita.search.large import some_items
-from partita.search.scan_moves import MoveScan, place, scan_items
+from partita.search.scan_moves import place, scan_items
 from search.posteriors import random_posterior
 from search_tasks import make_task
 
@@ -110,14 +109,6 @@ def test_items_are_placed_where_they_cost_least(monkeypatch):
         assert losses[found[item]] == pytest.approx(min(losses), abs=ALMOST)
 
 
-def test_small_clusters_are_among_the_items_explored(monkeypatch):
-    monkeypatch.setattr(settings, "SOME_ITEMS", 50)
-    draws = pt.Draws(unbalanced(np.random.default_rng(0)))
-    items = some_items(draws, np.random.default_rng(0))
-    assert 50 <= items.size < 120
-    assert set(range(130, 150)) <= set(items.tolist())
-
-
 @pytest.mark.parametrize("kind", [planted, flat, nested, unbalanced])
 @pytest.mark.parametrize("loss", [pt.VI(a=0.6), pt.Binder(), pt.ID()], ids=repr)
 def test_it_ends_where_no_single_move_helps_and_no_higher_than_in_memory(kind, loss, many):
@@ -170,18 +161,6 @@ def test_time_that_is_up_is_said(many):
     assert "ended before it was seen that none lowers" in repr(found)
 
 
-def test_items_are_placed_roughly_when_time_is_up():
-    rng = np.random.default_rng(3)
-    truth = rng.integers(0, 5, 150)
-    draws = pt.Draws(redrawn(truth, 20, 0.1, 6, rng))
-    items = np.sort(rng.choice(150, 60, replace=False))
-    known = canonical(truth[items])
-    task = make_task(draws, time_limit=1e-9)
-    found = large._whole(task, draws, items, known)
-    assert np.array_equal(canonical(found[items]), known)
-    assert pt.distance(found, truth, "binder") < 0.1
-
-
 @pytest.mark.parametrize("limits", [{"SCAN_STEPS": 1}, {"SCAN_SWEEPS": 0.5, "SEARCH_WORK": 200}])
 def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypatch):
     for name, value in limits.items():
@@ -223,25 +202,6 @@ def test_singletons_are_found_although_no_table_holds_them(loss, many, monkeypat
     assert found.expected_loss == alone
     assert found.n_clusters == 80
     assert found.search.settled is None
-
-
-def test_a_users_partition_is_never_lost(many):
-    draws = pt.Draws(flat(np.random.default_rng(3)))
-    best = pt.estimate(draws, bound=None)
-    again = pt.estimate(draws, starts=best.labels[None], n_starts=1, bound=None)
-    assert again.expected_loss <= best.expected_loss + ALMOST
-
-
-def test_a_move_that_only_rounding_promised_is_not_made(monkeypatch):
-    draws = pt.Draws(planted(np.random.default_rng(2)))
-    labels = canonical(draws.labels[0])
-    task = make_task(draws)
-    seen = scan_items(task, labels)
-    worst = np.array([int(np.argmax(np.where(np.isfinite(seen.margin), seen.margin, -1)))])
-    wrong = MoveScan(seen.loss, seen.slack, seen.items[worst], seen.best[worst], np.array([-1.0]))
-    after, now = scan_moves._moved(task, labels, wrong, np.array([0]), seen.items)
-    assert np.array_equal(after, labels)
-    assert not now.downhill.size
 
 
 def test_a_brief_search_places_items_and_moves_none(many, monkeypatch):

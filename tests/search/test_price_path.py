@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import InvalidInputError, NotSupportedError
-from partita.search.price_path import _possible_gains, costs
+from partita.errors import InvalidInputError
+from partita.search.price_path import costs
 from search.posteriors import all_losses, random_posterior
 
 SIX = pt.Draws(
@@ -98,13 +98,6 @@ def test_one_expected_loss_tells_both_costs(loss):
             assert a * splitting + (2.0 - a) * merging == pytest.approx(wanted, abs=1e-12)
 
 
-def test_what_can_be_won_at_a_breakpoint_is_above_the_chord():
-    edges, best = np.array([0.0, 0.5, 2.0]), np.array([0.0, 1.0, 0.0])
-    assert _possible_gains(edges, best) == pytest.approx([1.0])
-    assert _possible_gains(edges, np.array([1.0, 1.25, 2.0])) == pytest.approx([0.0])
-    assert _possible_gains(np.array([0.0, 2.0]), np.array([1.0, 1.0])).size == 0
-
-
 @pytest.mark.parametrize(
     ("name", "value"), [("CHECKED_CELLS", 0), ("DISSOLVED_DRAWS", 10), ("MANY", 0)]
 )
@@ -150,10 +143,6 @@ def test_what_a_path_says():
     corners = list(path)
     assert [c.high for c in corners[:-1]] == path.breakpoints.tolist()
     assert list(path.to_frame()["n_clusters"]) == path.n_clusters.tolist()
-    assert "5 optimal partitions" in repr(path)
-    assert "price a" in str(path)
-    assert path._repr_html_().count("<table>") == 1
-    assert not path.labels.flags.writeable
 
 
 def test_optimal_is_said_of_what_is_proven():
@@ -239,23 +228,6 @@ def test_time_ends_a_path_within_the_prices_that_it_reached():
     assert path.interrupted
     assert path.low < 1.0 < path.high
     assert path.limits[0].startswith("time:")
-
-
-def test_the_range_of_prices_reaches_the_path_of_a_summary():
-    draws = noisy_groups(30, 40)
-    path = pt.summarize(draws, path=(0.8, 1.3), progress=False).path
-    assert (path.low, path.high) == (0.8, 1.3)
-    with pytest.raises(InvalidInputError, match="0 ≤ low < high ≤ 2"):
-        pt.summarize(draws, path=(1.3, 0.8))
-    with pytest.raises(InvalidInputError, match="the lowest and the highest price"):
-        pt.summarize(draws, path=3)
-
-
-def test_bad_requests_are_refused_in_words():
-    with pytest.raises(NotSupportedError, match="has no price"):
-        pt.price_path(SIX, loss="nid")
-    with pytest.raises(InvalidInputError, match="0 ≤ low < high ≤ 2"):
-        pt.price_path(SIX, low=1.0, high=0.5)
 
 
 def test_the_number_of_clusters_may_rise_along_the_path_of_binder():

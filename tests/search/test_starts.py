@@ -51,14 +51,6 @@ def test_agreement_names_kinds_and_is_not_printed_as_evidence():
     assert report.agreed_kinds == tuple(dict.fromkeys(ended))
     assert {"average linkage", "draw", "minimiser of a=1.3"} <= set(report.agreed_kinds)
     assert "agree" not in repr(found)  # kinds of starts may share a local minimum
-    assert f"{len(report.starts)} starts and {report.restarts} restarts" in repr(found)
-
-
-def test_more_starts_mean_more_work():
-    draws = random_posterior(20, 30, 1)
-    few, many = (pt.estimate(draws, bound=None, n_starts=n) for n in (16, 256))
-    assert many.search.restarts >= 4 * few.search.restarts
-    assert many.expected_loss <= few.expected_loss
 
 
 def test_linkage_links_a_sample_of_many_items():

@@ -9,7 +9,6 @@ import partita as pt
 from loss_instances import every_loss
 from partita.kernels import moves as single
 from partita.labels import canonical
-from partita.search import scan_moves
 from partita.search.local_search import Constraints, LocalSearch
 from partita.search.problem import (
     grown,
@@ -18,7 +17,6 @@ from partita.search.problem import (
     problem_from_draws,
     problem_from_similarity,
 )
-from partita.search.task import Clock, Options, Task
 from search.posteriors import random_posterior
 
 N_ITEMS = 9
@@ -171,26 +169,3 @@ def test_a_sweep_in_pieces_ends_where_one_sweep_ends():
             turn = np.roll(turn, -(looked % 40))
         ends.append(canonical(state.slot_of))
     assert np.array_equal(*ends)
-
-
-@pytest.mark.parametrize("loss", [pt.VI(), pt.VI(a=0.5)], ids=repr)
-def test_looking_at_all_draws_gives_the_loss_after_each_move(loss):
-    draws = random_posterior(N_ITEMS, 25, 0, weighted=True)
-    labels = pt.canonical([0, 0, 1, 1, 1, 2, 2, 3, 0])
-    task = Task(
-        draws=draws,
-        given_similarity=None,
-        loss=loss,
-        options=Options(1, np.empty((0, N_ITEMS), np.int32), None, None, 2),
-        rng=np.random.default_rng(0),
-        clock=Clock(None),
-        report=lambda _: None,
-    )
-    (found,) = scan_moves.single_moves(task, labels, [loss])
-    assert found.shape == (N_ITEMS, 5)
-    for item in range(N_ITEMS):
-        for slot in range(5):
-            moved = labels.copy()
-            moved[item] = slot
-            after = pt.expected_loss(moved, draws, loss=loss)[0]
-            assert found[item, slot] == pytest.approx(after, abs=1e-12)

@@ -104,15 +104,3 @@ def test_prices_of_an_estimate_that_was_constrained():
     lost = re.search(r"no price of splitting; at its own .* costs (\d+)% less", worse.how_many)
     least = worse.path.expected(1.0) / worse.estimate.expected_loss
     assert float(lost[1]) == pytest.approx(100 * (1 - least), abs=0.5)
-
-
-def test_where_all_draws_have_the_same_number_it_is_settled():
-    said = pt.summarize([[0, 0, 1, 1, 2, 2]] * 30).how_many
-    assert said.startswith("The estimate has 3 clusters, as do all draws. ")
-    assert "settle" not in said
-
-
-def test_a_loss_without_price():
-    summary = pt.summarize(FIVE, loss="nvi", path=True)
-    assert summary.path is None
-    assert "prices" not in printed(summary)

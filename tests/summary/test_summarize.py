@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from dataclasses import replace
 from html import escape
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -209,31 +207,6 @@ def test_plain_values_are_json(summary, tmp_path):
     assert pt.summarize([[0, 1]]).to_dict()["diagnostics"]["rhat"] == [None] * 4
 
 
-@pytest.mark.parametrize(
-    ("table", "rows"),
-    [
-        ("items", 24),
-        ("clusters", 3),
-        ("n_clusters", None),
-        ("sizes", None),
-        ("diagnostics", 4),
-        ("comparison", 2),
-        ("bounds", None),
-    ],
-)
-def test_tables(summary, table, rows):
-    frame = summary.to_frame(table)
-    assert len(frame) == (rows or len(frame)) > 0
-
-
-def test_the_report_is_asked_for_by_name(summary, monkeypatch):
-    asked = []
-    report = SimpleNamespace(write_report=lambda *args, **options: asked.append((args, options)))
-    monkeypatch.setitem(sys.modules, "partita.report", report)
-    summary.to_html("report.html", overwrite=True)
-    assert asked == [((summary, "report.html"), {"overwrite": True})]
-
-
 # ------------------------------------------------------------------ bad input
 
 
@@ -241,14 +214,8 @@ def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
     monkeypatch.setattr("partita.summary.summarize.estimate_of", None)
     with pytest.raises(InvalidInputError, match=r"prob=95.*0\.95, not 95"):
         pt.summarize(draws, prob=95)
-    with pytest.raises(InvalidInputError, match="jaccard=2"):
-        pt.summarize(draws, jaccard=2)
     with pytest.raises(InvalidDataError, match="expected one row per item"):
         pt.summarize(draws, data=[1, 2, 3])
-    with pytest.raises(InvalidDataError, match="cannot be read as numbers"):
-        pt.summarize(draws, data=["a"] * 24)
-    with pytest.raises(UnknownNameError, match="unknown loss 'vy'"):
-        pt.summarize(draws, loss="vy")
     with pytest.raises(UnknownNameError, match="no table 'item'"):
         summary.to_frame("item")
 
