@@ -15,7 +15,7 @@ def test_the_curve_and_the_items():
     curve, items = pt.plots.core(core, data=[[1.0, 2.0], [1.1, 2.0], [3.0, 1.0], [4.0, 1.0]])
     step = curve.lines[0]
     assert np.array_equal(step.get_ydata(), core.curve)
-    assert curve.get_title(loc="left") == "What holds with probability 0.9"
+    assert curve.get_title(loc="left") == "Grouped identically with probability 0.9"
     from matplotlib.colors import to_hex
 
     grey, *clusters = items.collections

@@ -277,15 +277,16 @@ def _curve(ax: Axes, found: CredibleCore) -> None:
         ax.plot([found.size, found.size], [low, reached], color=INK, linewidth=1.0)
     text = f"{found.size:,} items\n{holding(found)}"
     above = (6.0, -4.0) if reached > 0.8 else (6.0, 6.0)  # below the note
-    layout = {"va": "top"} if reached > 0.8 else {}
-    remark(ax, text, (found.size, reached), above, color=INK, **layout)
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    align = "top" if reached > 0.8 else "baseline"
+    remark(ax, text, (found.size, reached), above, color=INK, va=align, bbox=ground)
     ax.set(xlim=(0.5, found.curve.size + 0.5), ylim=(0.0, 1.06))
-    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped alike")
+    ax.set(xlabel="items", ylabel=f"{said.probability} that all are grouped identically")
     plain(ax)
     whole_ticks(ax, "x")
     held_out = "on held-out draws; the bar ends at the lower 95% limit"
     where = held_out if found.is_held_out else f"in these {said.draws}"
-    headline(ax, f"What holds {said.holding.format(f'{found.prob:g}')}", where)
+    headline(ax, f"Grouped identically {said.holding.format(f'{found.prob:g}')}", where)
 
 
 def _items(

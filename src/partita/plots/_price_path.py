@@ -475,7 +475,7 @@ def compare_losses(source: EstimatesByLoss, *, ax: Axes | None = None) -> Axes:
     axes = one_axes(ax, width=2.6 + 0.95 * n, height=1.7 + 0.5 * n)
     excess = source.excess
     most = max(float(excess.max()), 0.01)
-    axes.imshow(excess, cmap="Blues", vmin=0.0, vmax=1.4 * most, aspect="auto")
+    axes.imshow(excess, cmap="Blues", vmin=0.0, vmax=2.0 * most, aspect="auto")
     for i in range(n):
         for j in range(n):
             axes.text(j, i, f"{100 * excess[i, j]:.2g}%", ha="center", va="center", fontsize=SMALL)

@@ -218,7 +218,7 @@ def corners(summary: Summary) -> dict[str, tuple[str, ...]]:
         f"price{j}": (
             f"{found[j].low:.4f} to {found[j].high:.4f}",
             f"{found[j].n_clusters:,}",
-            of_sizes(np.bincount(found[j].labels).tolist()),
+            of_sizes(np.bincount(found[j].labels).tolist()).partition(" ")[2],
             "yes" if found[j].is_proven else "no",
         )
         for j in wide_corners(path)
@@ -234,4 +234,5 @@ def path_text(summary: Summary) -> str:
     hidden = len(path) - len(wide_corners(path))
     left = f" Not shown: {counted(hidden, 'clustering')} of too narrow a range." if hidden else ""
     best = "optimal" if path.gap == 0.0 else "the best found"
-    return f"{said}; {counted(len(path), 'clustering')} {best} at some price.{left}"
+    many = f"{counted(len(path), 'clustering')} {'is' if len(path) == 1 else 'are'}"
+    return f"{said}; {many} {best} at some price.{left}"
