@@ -205,6 +205,7 @@ ABLATIONS: dict[str, Callable[[], None]] = {
     "merge": _off(LocalSearch, "merge"),
     "split": _off(LocalSearch, "split"),
     "ejection": _off(LocalSearch, "eject"),
+    "swap": _off(LocalSearch, "swap"),
     "tabu search": _off(LocalSearch, "tabu_search"),
     "restarts": _off(LocalSearch, "iterate", 0),
     "move_items": _without_perturbation("move_items"),

@@ -8,7 +8,7 @@ from benchmarks.posteriors import crossed, intervals, ring, two_modes
 
 import partita as pt
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
-from partita.search.problem import problem_from_draws, problem_from_similarity
+from partita.search.problem import lists_from_draws, problem_from_draws, problem_from_similarity
 
 
 def flat(n_items: int, seed: int) -> pt.Draws:
@@ -19,7 +19,7 @@ def flat(n_items: int, seed: int) -> pt.Draws:
 def test_tabu_search_leaves_local_minima_and_ends_at_the_best_it_met(seed):
     draws = flat(60, seed)
     search = LocalSearch(problem_from_draws(draws, pt.ID()), None, np.random.default_rng(0))
-    search.descend(8)
+    search.sweep()
     before, evaluated = search.loss, search.n_evaluated
     search.tabu_search(200, 1e9)
     assert search.loss < before - 1e-6
@@ -40,6 +40,54 @@ def test_tabu_search_keeps_to_its_limits():
     alone = LocalSearch(problem_from_draws(flat(2, 1), pt.ID()), None, np.random.default_rng(0))
     alone.tabu_search(50, 1e9)  # both items are tabu soon: nothing is left to move
     assert alone.n_evaluated < 2 * 50
+
+
+def swapped(labels: np.ndarray) -> np.ndarray:
+    """Every partition in which two items of different clusters have changed places."""
+    first, second = np.nonzero(labels[:, None] < labels)
+    rows = np.tile(labels, (first.size, 1))
+    each = np.arange(first.size)
+    rows[each, first], rows[each, second] = labels[second], labels[first]
+    return rows
+
+
+@pytest.mark.parametrize("make", [problem_from_draws, lists_from_draws], ids=["tables", "lists"])
+@pytest.mark.parametrize("loss", [pt.VI(), pt.ID(), pt.NVI(), pt.OneMinusARI()], ids=repr)
+def test_swaps_keep_sizes_and_end_where_no_two_items_gain_by_changing_places(make, loss):
+    draws = flat(14, 3)
+    start = pt.canonical(np.arange(14) // 3)
+    search = LocalSearch(make(draws, loss), start, np.random.default_rng(0))
+    search.swap()
+    ended = search.labels
+    value = pt.expected_loss(ended, draws, loss=loss)[0]
+    assert search.loss == pytest.approx(value)
+    assert value < pt.expected_loss(start, draws, loss=loss)[0]
+    assert sorted(np.bincount(ended)) == sorted(np.bincount(start))
+    assert pt.expected_loss(swapped(ended), draws, loss=loss).min() >= value - 1e-12
+
+
+@pytest.mark.parametrize("loss", [pt.Binder(1.2), pt.OneMinusPEAR(), pt.VILowerBound()], ids=repr)
+def test_swaps_by_the_similarity_matrix(loss):
+    matrix = pt.similarity(flat(14, 3))
+    start = pt.canonical(np.arange(14) // 3)
+    problem = problem_from_similarity(matrix, loss)
+    search = LocalSearch(problem, start, np.random.default_rng(0))
+    search.swap()
+    value = loss.expected_from_similarity(search.labels, matrix)
+    assert search.loss == pytest.approx(value)
+    others = [loss.expected_from_similarity(row, matrix) for row in swapped(search.labels)]
+    assert min(others) >= value - 1e-12
+
+
+def test_no_two_items_of_an_estimate_under_id_gain_by_changing_places():
+    """One large cluster among singletons: which items are in it, single moves cannot find."""
+    rng = np.random.default_rng([206, 1])
+    truth = rng.integers(0, 8, 90)
+    labels = np.where(rng.random((150, 90)) < 0.7, rng.integers(0, 10, (150, 90)), truth)
+    draws = pt.Draws(labels)
+    found = pt.estimate(draws, loss="id", bound=None)
+    others = pt.expected_loss(swapped(found.labels), draws, loss="id")
+    assert others.min() >= found.expected_loss - 1e-12
 
 
 def test_id_where_draws_agree_on_little():

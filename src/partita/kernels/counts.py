@@ -213,6 +213,16 @@ def leaving(problem: Any, state: CountState, item: int, out: Floats) -> float:
     return mean
 
 
+def swap_gain(problem: Any, state: CountState, i: int, j: int, m: int) -> float:
+    """What a draw's joint sum gains if two items of different slots change places."""
+    r, s = problem.row_of[i, m], problem.row_of[j, m]
+    if r == s:
+        return 0.0
+    a, b = state.slot_of[i], state.slot_of[j]
+    lost = problem.steps[state.counts[r, a] - 1] + problem.steps[state.counts[s, b] - 1]
+    return state.gains[r, b] + state.gains[s, a] - lost  # type: ignore[no-any-return]
+
+
 def add_merge_gains(
     problem: Any, state: CountState, r: int, weight: float, filled: Ints, change: Floats
 ) -> None:
@@ -249,6 +259,7 @@ class _CountTables:
     close = close
     together = together
     add_merge_gains = add_merge_gains
+    swap_gain = swap_gain
 
 
 class _Fields(NamedTuple):
@@ -381,6 +392,15 @@ class _Lists:
     def close(self: Any, state: MemberState, slot: int, last: int) -> None:
         """Nothing is kept by slot."""
 
+    def swap_gain(self: Any, state: MemberState, i: int, j: int, m: int) -> float:
+        """What a draw's joint sum gains if two items of different slots change places."""
+        if self.row_of[i, m] == self.row_of[j, m]:
+            return 0.0
+        a, b = state.slot_of[i], state.slot_of[j]
+        lost = self.steps[_count(self, state, i, m, a)] + self.steps[_count(self, state, j, m, b)]
+        won = self.steps[_count(self, state, i, m, b)] + self.steps[_count(self, state, j, m, a)]
+        return won - lost  # type: ignore[no-any-return]
+
     def add_merge_gains(
         self: Any,
         state: MemberState,
@@ -458,11 +478,22 @@ class PerDrawLists(_Lists, OfEachDraw, _ListFields):
     __slots__ = ()
 
     def score(self, state: MemberState, item: int, own: Floats, scratch: Scratch) -> None:
-        """Each draw adds its loss to all slots."""
-        scores = scratch.scores
+        """Each draw adds its loss, once for all slots of one size that have no companions."""
+        scores, k_used = scratch.scores, state.k[0]
         home = state.slot_of[item]
-        for k in range(state.k[0] + 1):
+        apart, same_size = scratch.apart, scratch.same_size
+        n_sizes = 0
+        for k in range(k_used + 1):
             scores[k] = 0.0
+            apart[k] = 0.0
+            same_size[k] = k
+            for q in range(n_sizes):
+                if state.sizes[scratch.sizes[q]] == state.sizes[k]:
+                    same_size[k] = scratch.sizes[q]
+                    break
+            if same_size[k] == k:
+                scratch.sizes[n_sizes] = k
+                n_sizes += 1
         for m in range(self.weights.size):
             w = self.weights[m]
             truth = self.truth[m]
@@ -471,7 +502,16 @@ class PerDrawLists(_Lists, OfEachDraw, _ListFields):
             stays = state.joint[m]
             if home >= 0:
                 stays -= self.steps[state.tally[home]]
-            for k in range(state.k[0] + 1):
-                joint = stays + self.steps[state.tally[k]]
-                scores[k] += w * combine(self.form, joint, own[k], truth)
-            _tally(self, state, row, item, -1)
+            alone = stays + self.steps[0]
+            for q in range(n_sizes):
+                k = scratch.sizes[q]
+                scores[k] += w * combine(self.form, alone, own[k], truth)
+            for p in range(self.first[row], self.first[row + 1]):
+                k = state.slot_of[self.members[p]]
+                if k >= 0 and state.tally[k] > 0:
+                    joint = stays + self.steps[state.tally[k]]
+                    state.tally[k] = 0
+                    apart[k] += w * combine(self.form, joint, own[k], truth)
+                    apart[k] -= w * combine(self.form, alone, own[k], truth)
+        for k in range(k_used, -1, -1):
+            scores[k] = scores[same_size[k]] + apart[k]

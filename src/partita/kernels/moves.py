@@ -14,6 +14,7 @@ from partita.kernels.problem import (
     Scratch,
     State,
     close,
+    exchange,
     fill,
     join,
     leave,
@@ -21,6 +22,7 @@ from partita.kernels.problem import (
     nudged,
     score,
     score_merges,
+    swapped_loss,
 )
 
 
@@ -247,6 +249,38 @@ def move_losses(problem: Problem, state: State, items: Ints, scratch: Scratch) -
     most, every_slot = state.slot_of.size, np.empty(0, np.bool_)
     _sweep(problem, state, items, every_slot, most, 0, 0, items.size, scratch, losses)
     return losses
+
+
+@fast_kernel
+def swap(
+    problem: Problem, state: State, order: Ints, at: int, settled: int, most: int, slack: float
+) -> tuple[int, int]:
+    """Let two of these items change places, pair after pair, until no pair would gain by it.
+
+    Pairs ``at``, ``at + 1``, … are compared, ``most`` at most: first neighbours in the order, then
+    items two places apart, and so on. Returns how many in a row have not changed places (all pairs
+    at the end; ``settled`` carries the number from call to call), and how many were evaluated.
+    """
+    own = own_sum(problem, state)
+    present = loss_of(problem, state, own)
+    n = order.size
+    n_pairs, evaluated = n * (n // 2), 0
+    for pair in range(at, at + most):
+        if settled >= n_pairs:
+            break
+        settled += 1
+        step, p = pair % n_pairs // n + 1, pair % n
+        i, j = order[p], order[(p + step) % n]
+        a, b = state.slot_of[i], state.slot_of[j]
+        if a == b or (state.sizes[a] == 1 and state.sizes[b] == 1):
+            continue
+        evaluated += 1
+        loss = swapped_loss(problem, state, i, j, own)
+        if loss < present - slack:
+            exchange(problem, state, i, j)
+            present = loss
+            settled = 0
+    return settled, evaluated
 
 
 def assign(problem: Problem, state: State, items: Ints, slots: Int32s) -> None:

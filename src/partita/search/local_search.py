@@ -20,6 +20,7 @@ from partita.kernels.moves import (
     merge_scores,
     move_losses,
     objective,
+    swap,
     sweep,
     together,
 )
@@ -38,11 +39,15 @@ from partita.search.problem import (
     new_scratch,
     new_state,
     of_each_draw,
+    reads_of,
 )
 from partita.search.task import tie_threshold
 
 _CELLS_PER_CALL = 2e8
 """Work after which the clock is asked again, about a fifth of a second."""
+
+SWAP_COST, SWAP_OVERHEAD = 8, 50
+"""Cells that could be read while a draw is asked what two items gain by changing places."""
 
 _OVERHEAD = 500
 """Cells that could be read while one item is chosen and its move is set up."""
@@ -309,7 +314,7 @@ class LocalSearch:
     def descend(self, rounds: int, *, brief: bool = False) -> None:
         """Sweep, then alternate cluster moves, ejections and sweeps while they help.
 
-        A brief first round ejects few items.
+        A brief first round ejects few items. For nonlinear losses items change places at the end.
         """
         self.sweep()
         for _ in range(rounds):
@@ -321,7 +326,10 @@ class LocalSearch:
             self.eject(settings.FEW_UNCERTAIN if brief else settings.UNCERTAIN)
             brief = False
             if not self.improved(start):
-                return
+                break
+        if rounds and of_each_draw(self.problem):
+            self.swap()
+            self.sweep()
 
     def refine(self, most: int) -> None:
         """Sweep, exchange and eject some items, while that helps."""
@@ -383,6 +391,25 @@ class LocalSearch:
             self.merge()
             self.split()
         return self.improved(start)
+
+    def swap(self) -> None:
+        """Let two items change places while that helps, among those that cost least to move.
+
+        Under ID the mean entropy of the draws is a kink: single moves, which change the
+        estimate's entropy, end there, where items still want to change places.
+        """
+        cost = SWAP_COST * (reads_of(self.problem) + self._co_members / 2.0) + SWAP_OVERHEAD
+        most = int(np.sqrt(2.0 * settings.SWAP_WORK / cost))
+        items = np.argsort(self.scratch.margin, kind="stable")[:most]
+        order, at, settled = self.rng.permutation(items), 0, 0
+        n_pairs = order.size * (order.size // 2)
+        chunk = max(1, int(_CELLS_PER_CALL / cost))
+        while settled < n_pairs and not self.stop():
+            settled, evaluated = swap(
+                self.problem, self.state, order, at, settled, chunk, self.rounding
+            )
+            at += chunk
+            self.work += evaluated * cost
 
     def attempt(
         self,
@@ -574,7 +601,10 @@ class LocalSearch:
         assign_and_close(self.problem, self.state, changed, clusters[changed])
         self._order = self.rng.permutation(self.n_items)
         self.sweep()
-        if deep and self._move_clusters(brief=False):
+        if deep:
+            self._move_clusters(brief=False)
+            self.sweep()
+            self.swap()
             self.sweep()
         found = self.loss
         if self.improved(before):

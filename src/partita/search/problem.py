@@ -238,10 +238,14 @@ def grown(problem: Problem, state: State) -> State:
 def new_scratch(problem: Problem, state: State) -> Scratch:
     """Buffers that fit a state."""
     capacity, n_items = state.sizes.size, state.slot_of.size
+    width = capacity if has_lists(problem) else 0
     return Scratch(
         own=np.zeros(capacity),
         scores=np.zeros(capacity),
         lost=np.zeros(problem.weights.size if has_counts(problem) else 0),
+        apart=np.zeros(width),
+        same_size=np.zeros(width, np.int64),
+        sizes=np.zeros(width, np.int64),
         margin=np.zeros(n_items),
         other=np.zeros(n_items, np.int64),
         slack=np.zeros(1),
