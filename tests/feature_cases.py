@@ -36,3 +36,16 @@ def two_modes(n=400):
     chain = np.repeat([0, 1, 2, 3], n // 4)
     draws = [planted[c % 2] ^ (rng.random((12, 2)) < 0.03) for c in chain]
     return pt.FeatureDraws(draws, chain=chain)
+
+
+def overlapping():
+    """How the file behind ``pt.datasets.overlapping_features`` was made."""
+    truth = pt.datasets.overlapping_features().truth
+    rng, matrices = np.random.default_rng(1), []
+    for _ in range(1_000):
+        z = truth ^ (rng.random(truth.shape) < 0.04)
+        if rng.random() < 0.25:
+            z[:, 2] = False
+        alone = np.eye(24, dtype=bool)[:, rng.choice(24, rng.poisson(1.5), replace=False)]
+        matrices.append(np.column_stack([z, alone]))
+    return pt.FeatureDraws(matrices, chain=np.repeat([0, 1, 2, 3], 250))

@@ -152,17 +152,7 @@ def two_answers() -> Any:
 @cache
 def overlapping() -> Any:
     """The summary of the simulated feature draws, as on the page."""
-    truth = np.zeros((24, 3), bool)
-    truth[:8, 0] = truth[4:14, 1] = truth[16:20, 2] = True
-    rng = np.random.default_rng(1)
-    matrices = []
-    for _ in range(1_000):
-        z = truth ^ (rng.random(truth.shape) < 0.04)
-        if rng.random() < 0.25:
-            z[:, 2] = False
-        alone = np.eye(24, dtype=bool)[:, rng.choice(24, rng.poisson(1.5), replace=False)]
-        matrices.append(np.column_stack([z, alone]))
-    return pt.summarize(pt.FeatureDraws(matrices, chain=np.repeat([0, 1, 2, 3], 250)))
+    return pt.summarize(pt.datasets.overlapping_features().draws)
 
 
 def memberships() -> Any:

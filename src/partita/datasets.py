@@ -1,8 +1,10 @@
-"""The data of the paper's examples."""
+"""The data of the paper's examples, and simulated draws of overlapping clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,10 @@ from numpy.typing import NDArray
 from partita._validate import Rng, integer, unexpected
 from partita._validate import generator as generator_from
 
-__all__ = ["FourNormals", "four_normals", "galaxies"]
+if TYPE_CHECKING:
+    from partita.features.draws import FeatureDraws
+
+__all__ = ["FourNormals", "OverlappingFeatures", "four_normals", "galaxies", "overlapping_features"]
 
 _SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 _DEVIATIONS = {1: (1.0, 1.0, 1.0, 1.0), 2: (1.0, 1.5, 0.5, 1.0)}
@@ -105,3 +110,48 @@ def galaxies() -> NDArray[np.float64]:
     ((82,), 26.69)
     """
     return np.array(_VELOCITIES.split(), np.float64) / 1000
+
+
+@dataclass(frozen=True)
+class OverlappingFeatures:
+    """Simulated draws of a feature allocation, and what was planted.
+
+    Attributes
+    ----------
+    draws : FeatureDraws
+        1,000 draws of 24 items in four chains.
+    truth : ndarray of bool, shape (24, 3)
+        The planted features: items 0 to 7, 4 to 13 and 16 to 19. Items 4 to 7 are in two of them.
+    """
+
+    draws: FeatureDraws
+    truth: NDArray[np.bool_]
+
+
+def overlapping_features() -> OverlappingFeatures:
+    """1,000 draws of 24 items around three planted features that overlap, from a stored file.
+
+    A draw is the planted allocation with each membership flipped with probability 0.04. The third
+    feature is missing in a quarter of the draws. As under an Indian buffet process, Poisson(1.5)
+    features of a single item are added to each.
+
+    Returns
+    -------
+    OverlappingFeatures
+        With ``draws`` and ``truth``.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> simulated = pt.datasets.overlapping_features()
+    >>> simulated.draws
+    <FeatureDraws: 1,000 draws of 24 items, 2 to 9 features, 4 chains>
+    >>> simulated.truth.sum(axis=0)
+    array([ 8, 10,  4])
+    """
+    from partita.features.files import read_features
+
+    truth = np.zeros((24, 3), np.bool_)
+    truth[:8, 0] = truth[4:14, 1] = truth[16:20, 2] = True
+    stored = Path(__file__).with_name("overlapping_features.npz")
+    return OverlappingFeatures(read_features(stored), truth)

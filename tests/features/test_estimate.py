@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from feature_cases import f5
+from feature_cases import f5, overlapping
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws
 from partita.losses.faro import matchings
@@ -189,3 +189,11 @@ def test_partitions_are_estimated_under_faro_too():
     best = pt.estimate(labels, loss="faro")
     assert best.expected_loss == pytest.approx(2.4)
     assert best.labels.tolist() in [[0, 0, 0, 1, 1, 1], [1, 1, 0, 0, 0, 0], [1, 1, 2, 0, 0, 0]]
+
+
+def test_the_stored_draws_are_as_described_and_their_planted_features_are_found():
+    simulated = pt.datasets.overlapping_features()
+    assert simulated.draws == overlapping()
+    best = pt.estimate(simulated.draws)
+    assert best.is_proven_optimal
+    np.testing.assert_array_equal(best.allocation, simulated.truth[:, [1, 0, 2]])
