@@ -1030,7 +1030,23 @@ def as_draws(
             f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
             argument="var_name",
         )
+    _refuse_cube_of_bits(obj)
     return draws_from_array(obj, transpose=transpose, **fields)
+
+
+def _refuse_cube_of_bits(obj: Any) -> None:
+    """Refuse zeros and ones in three dimensions: labels of two clusters, or memberships?"""
+    values = plain_array(obj, "draws")
+    if values.ndim != 3 or not values.size or values.dtype.kind not in "biuf":
+        return
+    if ((values == 0) | (values == 1)).all() and values.any():
+        n_chains, n_draws, n_items = values.shape
+        raise InvalidInputError(
+            f"an array of shape {values.shape} with zeros and ones only may hold labels of two "
+            "clusters (chain, draw, item) or memberships in features (draw, item, feature). For "
+            f"labels call pt.Draws(array.reshape(-1, {n_items}), "
+            f"chain=np.repeat(range({n_chains}), {n_draws})); for features pt.FeatureDraws(array)."
+        )
 
 
 def any_draws(obj: DrawsLike) -> AnyDraws:

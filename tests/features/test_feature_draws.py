@@ -109,6 +109,16 @@ def test_what_is_refused(matrices, said):
     assert error.value.argument == "matrices"
 
 
+def test_zeros_and_ones_in_three_dimensions_are_never_guessed():
+    cube = np.random.default_rng(0).integers(0, 2, (2, 50, 4))
+    for values in (cube, cube.astype(bool), cube.tolist(), [cube[0], cube[1]]):
+        with pytest.raises(InvalidInputError, match=r"pt.FeatureDraws\(array\)") as error:
+            pt.estimate(values)
+        assert error.value.argument == "draws"
+    labels = pt.Draws(cube.reshape(-1, 4), chain=np.repeat(range(2), 50))
+    assert labels == pt.as_draws(cube + 1)  # what the message says to call
+
+
 def test_sets_name_items_that_exist():
     with pytest.raises(InvalidInputError, match="n_items is missing"):
         pt.FeatureDraws.from_sets([[{0}]])

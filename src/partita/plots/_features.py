@@ -155,7 +155,8 @@ def prepare_bounds(ball: FeatureBall) -> tuple[BoundPanel, ...]:
     for name, bound in ball.bounds.items():
         ties = f", first of {len(bound)}" if len(bound) > 1 else ""
         features = counted(int(bound.n_features[0]), "feature")
-        note = f"{features}, {bound.n_memberships[0]:,} {unit}, at distance {bound.distance:g}{ties}"
+        members = f"{bound.n_memberships[0]:,} {unit}"
+        note = f"{features}, {members}, at distance {bound.distance:g}{ties}"
         panels.append(_panel(name, note, ball.center, bound.allocations[0]))
     return tuple(panels)
 

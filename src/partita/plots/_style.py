@@ -377,7 +377,10 @@ def any_ball_of(source: object) -> Ball:
 
 
 FIT = "the result of partita.sample."
-_BALL = "a summary or a credible ball. partita.credible_ball(draws, estimate) makes one."
+_BALL = (
+    "a summary or a credible ball of partitions. partita.credible_ball(draws, estimate) makes one; "
+    "plots.feature_ball draws that of features."
+)
 
 
 def _ball_in(source: object) -> object:
