@@ -169,7 +169,7 @@ def plateau(
     -------
     ClustersCurve
         For numbers of clusters around that of the estimate. Partitions are
-        searched for on every so many-th draw and measured on all.
+        searched for on evenly spaced draws and measured on all.
     """
     draws = posterior.draws
     many = draws.n_draws > MOST_DRAWS

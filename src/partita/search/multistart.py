@@ -213,10 +213,10 @@ def _sweep_and_eject(
 
 
 BUDGET_EXHAUSTED = (
-    "work: the search was ended while single items still moved, because partitions of so many "
+    "work: the search was ended while single items still moved, because partitions with many "
     "clusters take long to improve; with time_limit=... it goes on until then"
 )
-"""What is said of walks that did not end by themselves."""
+"""The limit that is reported for searches that did not end by themselves."""
 
 
 def search(task: Task) -> list[Candidate]:

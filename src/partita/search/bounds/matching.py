@@ -41,10 +41,10 @@ _GROUP_LABELS, _GROUP_WORK = 1 << 24, 2e8
 block has more: each thread converts the labels of one, and time is looked at between them."""
 
 _COPIES = 2
-"""Draws that were merged count as several of equal mass while these are at most so many times."""
+"""Draws that were merged count as several of equal mass, at most this multiple of the draws."""
 
 _SHARE = 4
-"""A draw has at most one part in so many of a block's mass, unless it is in every block."""
+"""A draw has at most 1/4 of the mass of a block, unless it is in every block."""
 
 
 def matching_bound(
