@@ -578,13 +578,15 @@ def refuse_doubtful(
 
 
 def _why_names(name: str, column: np.ndarray) -> str | None:
+    if column.dtype.kind == "b" or (
+        column.dtype.kind == "f" and not np.array_equal(column, np.floor(column))
+    ):
+        return None
     values = [v for v in column.tolist() if v is not None]
     if len(values) < 3 or len(set(values)) < len(values):
         return None
     if column.dtype.kind == "O":
         return "holds a different text in every row"
-    if column.dtype.kind != "f" or not np.array_equal(column, np.floor(column)):
-        return None
     if _NAME.fullmatch(name):
         return "has such a name and a different whole number in every row"
     if len(values) >= 5 and (np.diff(column) == 1).all():
@@ -596,7 +598,11 @@ def left_out(table: Table) -> dict[str, str]:
     """Columns that hold nothing to cluster by, and why."""
     found = {}
     for name, column in zip(table.names, table.columns, strict=True):
-        values = {v for v in column.tolist() if v is not None and v == v}
+        if column.dtype.kind == "f":
+            present = column[~np.isnan(column)]
+            values = {present.min(), present.max()} if present.size else set()
+        else:
+            values = {v for v in column.tolist() if v is not None and v == v}
         if len(values) < 2:
             found[name] = "constant" if values else "no value in it"
     return found

@@ -60,10 +60,13 @@ class Arrays:
         return Likelihood(data, blocks, hyper, self.tables)
 
     def ordered(self, values: Floats) -> Floats:
-        """The rows with their columns in the order of the blocks; a copy only where it differs."""
-        if np.array_equal(self.order, np.arange(values.shape[1])):
-            return np.ascontiguousarray(values)
-        return np.ascontiguousarray(values[:, self.order])
+        """The rows with their columns in the order of the blocks; a copy only where it differs.
+
+        Also of rows that are read-only, as those of fits: every kernel would compile twice.
+        """
+        if not np.array_equal(self.order, np.arange(values.shape[1])):
+            values = values[:, self.order]
+        return np.require(values, requirements=("C", "W"))
 
     @property
     def n_learned(self) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     TILE,
@@ -22,7 +23,7 @@ from partita.kernels.gibbs.primitives import (
     Random,
     full_lanes,
     gamma,
-    inlined,
+    inlined_part,
     log,
     step,
 )
@@ -31,27 +32,27 @@ _FLUSH = 8
 """Columns multiplied before a logarithm is taken; more could overflow."""
 
 
-@inlined
+@inlined_part
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] += 1.0
 
 
-@inlined
+@inlined_part
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[int(block.hyper[c]) + int(x[c]), j] -= 1.0
 
 
-@inlined
+@inlined_part
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs beside the counts."""
     block.cache[0, j] = block.tables[0, int(n)]
 
 
-@inlined
+@inlined_part
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x under each of k clusters to out."""
     hyper, work, d = block.hyper, block.work, x.size
@@ -84,14 +85,14 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
     return total
 
 
-@step
+@inner_kernel
 def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the items whose counts stand in ``source`` into cluster j."""
     for level in range(block.stats.shape[0]):
         block.stats[level, j] += source[level, j]
 
 
-@step
+@inner_kernel
 def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:  # noqa: ARG001
     """Draw the probabilities of cluster j given its items. theta : their logarithms."""
     levels = block.stats.shape[0]
@@ -108,7 +109,7 @@ def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Rand
             theta[level, at] = math.log(theta[level, at]) - log_total
 
 
-@step
+@inner_kernel
 def log_density(x: Floats, hyper: Floats, theta: Floats, at: Index, out: Floats) -> None:
     """Add the log probability of each column of x, an item, given drawn parameters to out."""
     for c in range(x.shape[0]):

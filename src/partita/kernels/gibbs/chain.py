@@ -16,10 +16,11 @@ import math
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel, kernel
+from partita.kernels._jit import array_kernel, part_of_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import (
     add,
+    add_item,
     clear,
     copy_cluster,
     fill_alone,
@@ -27,6 +28,7 @@ from partita.kernels.gibbs.family import (
     log_marginal,
     log_weights,
     refresh,
+    refresh_cluster,
     refresh_store,
     remove,
 )
@@ -46,7 +48,6 @@ from partita.kernels.gibbs.primitives import (
     inlined,
     log,
     shuffle,
-    step,
     uniform,
 )
 from partita.kernels.gibbs.prior import (
@@ -111,7 +112,7 @@ def choose(weights: Floats, n: Index, state: Random) -> Index:
     return best
 
 
-@step
+@part_of_kernel
 def close_cluster(clusters: Clusters, j: Index, k: Index) -> None:
     """Remove position j of k by moving the last cluster there; its name becomes free."""
     name_at, position_of = clusters.name_at, clusters.position_of
@@ -123,7 +124,7 @@ def close_cluster(clusters: Clusters, j: Index, k: Index) -> None:
         position_of[moved], position_of[gone] = j, last
 
 
-@step
+@part_of_kernel
 def sweep(
     model: Likelihood,
     prior: Prior,
@@ -179,7 +180,7 @@ _LARGEST_ODDS = 600.0
 """Log odds beyond this are taken for it, in proposals and in their probabilities alike."""
 
 
-@step
+@part_of_kernel
 def _collect(names: Ints, a: Index, b: Index, i: Index, j: Index, members: Ints) -> Index:
     """Items of the clusters named a or b other than i and j; returns how many."""
     size = 0
@@ -190,7 +191,7 @@ def _collect(names: Ints, a: Index, b: Index, i: Index, j: Index, members: Ints)
     return size
 
 
-@step
+@part_of_kernel
 def _allocate(
     model: Likelihood,
     prior: Prior,
@@ -214,8 +215,8 @@ def _allocate(
     both = np.int64(2)
     for half in range(2):
         clear(halves, half)
-        add(model, i if half == 0 else j, halves, work, half)
-        refresh(model, prior, halves, work, half)
+        add_item(model, i if half == 0 else j, halves, work, half)
+        refresh_cluster(model, prior, halves, work, half)
     log_probability = 0.0
     for m in range(size):
         item = members[m]
@@ -235,75 +236,67 @@ def _allocate(
     return size, log_probability
 
 
-@step
+@part_of_kernel
 def _log_share(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> float:
     """What cluster j contributes to the log posterior."""
     return float(prior.log_block[int(store[0, j])]) + log_marginal(model, store, work, j)
 
 
-@step
-def _split(
+@part_of_kernel
+def split_merge(
     model: Likelihood,
     prior: Prior,
+    alpha: float,
     clusters: Clusters,
     proposal: Proposal,
-    i: Index,
-    j: Index,
     k: Index,
-    opening: float,
-    log_accept: float,
     state: Random,
 ) -> Index:
-    """Propose to split the cluster of i and j; returns the number of clusters."""
-    names, store, work, halves = clusters.names, clusters.store, clusters.work, proposal.halves
-    at = clusters.position_of[names[i]]
-    size, log_q = _allocate(model, prior, clusters, proposal, i, j, -np.inf, state)
-    gain = opening - _log_share(model, prior, store, work, at)
-    for half in range(2):
-        gain += _log_share(model, prior, halves, work, half)
-    if log_accept >= gain - log_q:
-        return k
-    first, second = np.int64(0), np.int64(1)
-    copy_cluster(halves, first, store, at)
-    copy_cluster(halves, second, store, k)
-    names[j] = clusters.name_at[k]
-    for m in range(size):
-        if proposal.side[m] == 1:
-            names[proposal.members[m]] = clusters.name_at[k]
-    return k + 1
+    """Propose one split or merge; returns the number of clusters. The store has room for one.
 
-
-@step
-def _merge(
-    model: Likelihood,
-    prior: Prior,
-    clusters: Clusters,
-    proposal: Proposal,
-    i: Index,
-    j: Index,
-    k: Index,
-    opening: float,
-    log_accept: float,
-    state: Random,
-) -> Index:
-    """Propose to merge the clusters of i and j; returns the number of clusters."""
+    Items i and j that share a cluster seed its halves; the clusters of others are merged.
+    """
     names, store, work, halves = clusters.names, clusters.store, clusters.work, proposal.halves
+    i = below(state, names.size)
+    j = below(state, names.size - 1)
+    if j >= i:
+        j += 1
+    log_accept = math.log(1.0 - uniform(state))
+    splits = names[i] == names[j]
+    opening = log_open(prior, alpha, k if splits else k - 1)
     at_i, at_j = clusters.position_of[names[i]], clusters.position_of[names[j]]
-    larger, smaller = at_i, at_j
-    if store[0, at_j] > store[0, at_i]:
-        larger, smaller = at_j, at_i
-    merged = np.int64(2)
-    copy_cluster(store, larger, halves, merged)
-    for item in range(names.size):
-        if names[item] == clusters.name_at[smaller]:
-            add(model, item, halves, work, merged)
-    refresh(model, prior, halves, work, merged)
-    gain = _log_share(model, prior, halves, work, merged) - opening
-    gain -= _log_share(model, prior, store, work, at_i)
-    gain -= _log_share(model, prior, store, work, at_j)
-    if log_accept >= gain:
-        return k
-    size, log_q = _allocate(model, prior, clusters, proposal, i, j, log_accept - gain, state)
+    merged, lowest, gain = np.int64(2), -np.inf, opening
+    if splits:
+        gain -= _log_share(model, prior, store, work, at_i)
+    else:
+        larger, smaller = at_i, at_j
+        if store[0, at_j] > store[0, at_i]:
+            larger, smaller = at_j, at_i
+        copy_cluster(store, larger, halves, merged)
+        for item in range(names.size):
+            if names[item] == clusters.name_at[smaller]:
+                add_item(model, item, halves, work, merged)
+        refresh_cluster(model, prior, halves, work, merged)
+        gain = _log_share(model, prior, halves, work, merged) - opening
+        gain -= _log_share(model, prior, store, work, at_i)
+        gain -= _log_share(model, prior, store, work, at_j)
+        if log_accept >= gain:
+            return k
+        lowest = log_accept - gain
+    size, log_q = _allocate(model, prior, clusters, proposal, i, j, lowest, state)
+    if splits:
+        for half in range(2):
+            gain += _log_share(model, prior, halves, work, half)
+        if log_accept >= gain - log_q:
+            return k
+        first, second = np.int64(0), np.int64(1)
+        copy_cluster(halves, first, store, at_i)
+        copy_cluster(halves, second, store, k)
+        names[j] = clusters.name_at[k]
+        for m in range(size):
+            if proposal.side[m] == 1:
+                names[proposal.members[m]] = clusters.name_at[k]
+        return k + 1
     if log_accept >= gain + log_q:
         return k
     copy_cluster(halves, merged, store, at_i)
@@ -314,31 +307,7 @@ def _merge(
     return k - 1
 
 
-@step
-def split_merge(
-    model: Likelihood,
-    prior: Prior,
-    alpha: float,
-    clusters: Clusters,
-    proposal: Proposal,
-    k: Index,
-    state: Random,
-) -> Index:
-    """Propose one split or merge; returns the number of clusters. The store has room for one."""
-    names = clusters.names
-    i = below(state, names.size)
-    j = below(state, names.size - 1)
-    if j >= i:
-        j += 1
-    log_accept = math.log(1.0 - uniform(state))
-    if names[i] == names[j]:
-        opening = log_open(prior, alpha, k)
-        return _split(model, prior, clusters, proposal, i, j, k, opening, log_accept, state)
-    opening = log_open(prior, alpha, k - 1)
-    return _merge(model, prior, clusters, proposal, i, j, k, opening, log_accept, state)
-
-
-@kernel
+@part_of_kernel
 def _capacity(k: Index) -> Index:
     """Room for k clusters and more; an odd multiple of 8 spreads the rows over the CPU's cache."""
     return 8 * (2 * (k // 8) + 3)
@@ -370,7 +339,7 @@ def widened(old: Clusters) -> Clusters:
     return wider
 
 
-@kernel
+@part_of_kernel
 def _rename(names: Ints, number: Ints, labels: Int32s) -> None:
     """Write the names as canonical labels; ``number`` is scratch."""
     for name in range(number.size):
@@ -384,7 +353,7 @@ def _rename(names: Ints, number: Ints, labels: Int32s) -> None:
         labels[i] = number[name]
 
 
-@step
+@part_of_kernel
 def _learn_rates(
     model: Likelihood,
     prior: Prior,
@@ -402,7 +371,7 @@ def _learn_rates(
     fill_alone(model, prior, empty, clusters.work, clusters.weights, singleton)
 
 
-@kernel
+@part_of_kernel
 def telescope(
     prior: Prior,
     weight: float,
@@ -422,7 +391,7 @@ def telescope(
     return components, weight
 
 
-@kernel
+@part_of_kernel
 def record_draw(
     model: Likelihood,
     prior: Prior,

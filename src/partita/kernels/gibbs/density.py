@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from partita.kernels._jit import array_kernel
+from partita.kernels._jit import array_kernel, inner_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import (
     copy_cluster,
@@ -23,12 +23,11 @@ from partita.kernels.gibbs.primitives import (
     Prior,
     Rates,
     full_lanes,
-    step,
 )
 from partita.kernels.gibbs.prior import fill_tables, log_open, set_rates, telescopes
 
 
-@step
+@inner_kernel
 def log_sum(terms: Floats, k: Index, last: float) -> float:
     """log of exp(last) + Σ exp(terms[j]) over the first k."""
     highest = last

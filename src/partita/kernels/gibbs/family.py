@@ -25,7 +25,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from partita.kernels._jit import array_kernel
+from partita.kernels._jit import array_kernel, inner_kernel
 from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
 from partita.kernels.gibbs.primitives import (
@@ -223,6 +223,18 @@ def refresh(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Ind
             call_refresh(model.blocks[b, ADDRESS + 2], n, block, j)
 
 
+@inner_kernel
+def add_item(model: Likelihood, i: Index, store: Floats, work: Floats, j: Index) -> None:
+    """:func:`add` by a call: every copy of the families in a kernel takes long to compile."""
+    add(model, i, store, work, j)
+
+
+@inner_kernel
+def refresh_cluster(model: Likelihood, prior: Prior, store: Floats, work: Floats, j: Index) -> None:
+    """:func:`refresh` by a call."""
+    refresh(model, prior, store, work, j)
+
+
 @inlined
 def log_weights(
     model: Likelihood, i: Index, store: Floats, work: Floats, k: Index, out: Floats
@@ -273,7 +285,7 @@ def log_marginal(model: Likelihood, store: Floats, work: Floats, j: Index) -> fl
 def refresh_store(model: Likelihood, prior: Prior, k: Index, store: Floats, work: Floats) -> None:
     """Bring the caches of the clusters at positions 0 … k − 1 up to date."""
     for j in range(k):
-        refresh(model, prior, store, work, j)
+        refresh_cluster(model, prior, store, work, j)
 
 
 @step
@@ -284,7 +296,7 @@ def fill_store(
     for j in range(k):
         clear(store, j)
     for i in range(labels.size):
-        add(model, i, store, work, np.int64(labels[i]))
+        add_item(model, i, store, work, np.int64(labels[i]))
     refresh_store(model, prior, k, store, work)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     TILE,
@@ -23,10 +24,9 @@ from partita.kernels.gibbs.primitives import (
     Random,
     full_lanes,
     gamma,
-    inlined,
+    inlined_part,
     log,
     normal,
-    step,
 )
 
 _FLUSH = 8
@@ -34,7 +34,7 @@ _FLUSH = 8
 which halves the passes over the clusters."""
 
 
-@inlined
+@inlined_part
 def add(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x into the statistics of cluster j, which has n items with them."""
     share = block.tables[2, int(n)]
@@ -45,7 +45,7 @@ def add(x: Floats, n: float, block: Block, j: Index) -> None:
         block.stats[2 * c + 1, j] += change * (x[c] - mean)
 
 
-@inlined
+@inlined_part
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x out of the statistics of cluster j, leaving n ≥ 1."""
     share = block.tables[2, int(n)]
@@ -56,7 +56,7 @@ def remove(x: Floats, n: float, block: Block, j: Index) -> None:
         block.stats[2 * c + 1, j] = max(block.stats[2 * c + 1, j] - change * (x[c] - mean), 0.0)
 
 
-@inlined
+@inlined_part
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs."""
     hyper, tables, stats, cache = block.hyper, block.tables, block.stats, block.cache
@@ -80,7 +80,7 @@ def refresh(n: float, block: Block, j: Index) -> None:
     cache[2, j] = log_rates
 
 
-@inlined
+@inlined_part
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive density of the cells x under each of k clusters to out."""
     cache, work, d = block.cache, block.work, x.size
@@ -115,7 +115,7 @@ def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
             out[j] -= cache[1, j] * log(work[0, j])
 
 
-@inlined
+@inlined_part
 def log_marginal(n: float, block: Block, j: Index) -> float:
     """Log density of all items of cluster j together; needs a refreshed cache."""
     exponent = block.hyper[0] + 0.5 * n
@@ -123,7 +123,7 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
     return float(constant - exponent * block.cache[2, j])
 
 
-@step
+@inner_kernel
 def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:
     """Take ``more`` items, whose statistics stand in ``source``, into the n of cluster j."""
     stats, share = block.stats, more / (n + more)
@@ -133,7 +133,7 @@ def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None
         stats[2 * c + 1, j] += source[2 * c + 1, j] + change * change * (n * share)
 
 
-@step
+@inner_kernel
 def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:
     """Draw means and precisions of cluster j given its items, for :func:`log_density`.
 
@@ -154,7 +154,7 @@ def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Rand
     theta[0, at] = constant
 
 
-@step
+@inner_kernel
 def log_density(x: Floats, theta: Floats, at: Index, out: Floats) -> None:
     """Add the log density of each column of x, an item, given drawn parameters to out."""
     d = x.shape[0]

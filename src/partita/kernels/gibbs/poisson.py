@@ -12,28 +12,29 @@ from __future__ import annotations
 
 import math
 
+from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
-from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, gamma, inlined, step
+from partita.kernels.gibbs.primitives import TILE, Block, Index, Random, gamma, inlined_part, step
 
 _SHORT = 8
 """Up to this count a rising factorial is multiplied out; beyond, two log gammas are cheaper."""
 
 
-@inlined
+@inlined_part
 def add(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x into the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] += x[c]
 
 
-@inlined
+@inlined_part
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the cells x out of the statistics of cluster j."""
     for c in range(x.size):
         block.stats[c, j] -= x[c]
 
 
-@inlined
+@inlined_part
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive probability of cluster j needs."""
     constant = 0.0
@@ -46,7 +47,7 @@ def refresh(n: float, block: Block, j: Index) -> None:
     block.cache[0, j] = constant
 
 
-@step
+@inner_kernel
 def _log_rising(z: float, steps: Index) -> float:
     """log of z(z + 1)…(z + steps − 1)."""
     if steps > _SHORT:
@@ -57,7 +58,7 @@ def _log_rising(z: float, steps: Index) -> float:
     return math.log(product)
 
 
-@inlined
+@inlined_part
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive probability of the cells x, without 1/x!, under k clusters to out."""
     for j in range(k):
@@ -83,14 +84,14 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
     return total
 
 
-@step
+@inner_kernel
 def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:  # noqa: ARG001
     """Take the items whose statistics stand in ``source`` into cluster j."""
     for c in range(block.stats.shape[0]):
         block.stats[c, j] += source[c, j]
 
 
-@step
+@inner_kernel
 def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:
     """Draw the rates of cluster j given its items. theta : 0 constant, then log λ per column."""
     constant = 0.0
@@ -102,7 +103,7 @@ def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Rand
     theta[0, at] = constant
 
 
-@step
+@inner_kernel
 def log_density(x: Floats, theta: Floats, at: Index, out: Floats) -> None:
     """Add the log probability, without 1/x!, of each column of x, an item, to out."""
     constant = theta[0, at]

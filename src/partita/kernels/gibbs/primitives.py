@@ -161,6 +161,11 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return _compile(function, _nrt=False, forceinline=True)
 
 
+def inlined_part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile into its caller, without the part that Python would call, which takes a third."""
+    return _compile(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+
+
 _ROW = types.Array(types.float64, 1, "C")
 _TABLE = types.Array(types.float64, 2, "C")
 _BYTES = 8

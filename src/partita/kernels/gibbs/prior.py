@@ -32,6 +32,7 @@ import math
 
 import numpy as np
 
+from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     COUNT,
@@ -57,7 +58,7 @@ from partita.kernels.gibbs.primitives import (
 from partita.kernels.gibbs.wishart import precision_draw
 
 
-@step
+@inner_kernel
 def log_open(prior: Prior, alpha: float, k: Index) -> float:
     """Log weight of a new cluster when there are k ≥ 1 others."""
     if prior.open_table.size > 0:
@@ -81,14 +82,14 @@ def log_prior(prior: Prior, alpha: float, counts: Floats, k: Index, n_items: Ind
     return total
 
 
-@step
+@inner_kernel
 def log_gamma(x: float, shape: float, rate: float) -> float:
     """Log density of a gamma distribution."""
     total = shape * math.log(rate) - math.lgamma(shape)
     return total + ((shape - 1.0) * math.log(x) - rate * x)
 
 
-@step
+@inner_kernel
 def log_hyperprior(prior: Prior, alpha: float) -> float:
     """Log density of a random α; 0 for a fixed one."""
     if prior.shape == 0.0:
@@ -140,13 +141,13 @@ def log_rising(x: float, n: float) -> float:
     return n * math.log(x) + (x + n - 0.5) * math.log1p(n / x) - n + remainder
 
 
-@step
+@inner_kernel
 def telescopes(prior: Prior) -> bool:
     """Whether loops run given K: where V(N, k) would change with every weight."""
     return prior.components.size > 0 and (prior.dynamic or prior.shape > 0.0)
 
 
-@step
+@inner_kernel
 def _log_weights(
     prior: Prior, weight: float, components: float, counts: Floats, k: Index, n_items: Index
 ) -> float:
@@ -158,7 +159,7 @@ def _log_weights(
     return total
 
 
-@step
+@inner_kernel
 def draw_components(
     prior: Prior,
     weight: float,
@@ -199,7 +200,7 @@ def draw_components(
     return chosen
 
 
-@step
+@inner_kernel
 def _log_density(
     prior: Prior, log_weight: float, components: float, counts: Floats, k: Index, n_items: Index
 ) -> float:
@@ -209,7 +210,7 @@ def _log_density(
     return found + _log_weights(prior, weight, components, counts, k, n_items)
 
 
-@step
+@inner_kernel
 def update_weight(
     prior: Prior,
     weight: float,
@@ -243,7 +244,7 @@ def update_weight(
             return weight
 
 
-@step
+@inner_kernel
 def fill_tables(prior: Prior, weight: float, n_components: Index) -> None:
     """Write the tables of a prior given K and w, in place."""
     each = weight / n_components if prior.dynamic else weight
@@ -255,7 +256,7 @@ def fill_tables(prior: Prior, weight: float, n_components: Index) -> None:
         open_table[k] = math.log((n_components - k) * each) if k < n_components else -np.inf
 
 
-@step
+@inner_kernel
 def log_constant(prior: Prior, weight: float, n_components: Index, n_items: Index) -> float:
     """log p(K) V(N, 1) W(1): what the sums over the tables leave out of log p(K, c | w)."""
     total = weight if prior.dynamic else weight * n_components
@@ -273,7 +274,7 @@ def _scale_cell(model: Likelihood, b: Index, c: Index) -> Index:
     return np.int64(first + 2 + 2 * c)
 
 
-@step
+@inner_kernel
 def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
     """Write the values of learned rates into the hyperparameters of their blocks."""
     for r in range(rates.block.size):
@@ -290,7 +291,7 @@ def set_rates(model: Likelihood, rates: Rates, values: Floats) -> None:
         model.hyper[last] = factor * total
 
 
-@step
+@inner_kernel
 def _learn_normal(
     model: Likelihood,
     rates: Rates,
@@ -317,7 +318,7 @@ def _learn_normal(
     values[r] = gamma(state, total_shape) / total_rate
 
 
-@step
+@inner_kernel
 def _learn_wishart(
     model: Likelihood,
     rates: Rates,
@@ -350,7 +351,7 @@ def _learn_wishart(
             values[r] = gamma(state, shape) / (rates.rate[r] + values[r])
 
 
-@step
+@inner_kernel
 def update_rates(
     model: Likelihood,
     rates: Rates,

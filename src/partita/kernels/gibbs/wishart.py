@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from partita.kernels._jit import inner_kernel
 from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.primitives import (
     TILE,
@@ -30,7 +31,7 @@ from partita.kernels.gibbs.primitives import (
 )
 
 
-@step
+@inner_kernel
 def _move(x: Floats, stats: Floats, j: Index, share: float, scale: float) -> None:
     """Move the mean by share·(x − mean) and the scatter by scale·(x − mean)(x − mean)ᵀ."""
     cell = x.size
@@ -43,19 +44,19 @@ def _move(x: Floats, stats: Floats, j: Index, share: float, scale: float) -> Non
         stats[r, j] += share * (x[r] - stats[r, j])
 
 
-@step
+@inner_kernel
 def add(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x into the statistics of cluster j, which has n items with them."""
     _move(x, block.stats, j, 1.0 / n, (n - 1.0) / n)
 
 
-@step
+@inner_kernel
 def remove(x: Floats, n: float, block: Block, j: Index) -> None:
     """Take the cells x out of the statistics of cluster j, leaving n ≥ 1."""
     _move(x, block.stats, j, -1.0 / n, -(n + 1.0) / n)
 
 
-@step
+@inner_kernel
 def refresh(n: float, block: Block, j: Index) -> None:
     """Recompute what the predictive density of cluster j needs; O(d³)."""
     hyper, stats, cache = block.hyper, block.stats, block.cache
@@ -92,7 +93,7 @@ def refresh(n: float, block: Block, j: Index) -> None:
     cache[3, j] = total / (total + 1.0)
 
 
-@step
+@inner_kernel
 def log_predictive(x: Floats, k: Index, block: Block, out: Floats) -> None:
     """Add the log predictive density of the cells x under each of k clusters to out; O(k·d²)."""
     cache, work, d = block.cache, block.work, x.size
@@ -122,7 +123,7 @@ def log_marginal(n: float, block: Block, j: Index) -> float:
     return float(constant - exponent * block.cache[2, j])
 
 
-@step
+@inner_kernel
 def precision_draw(degrees: float, d: Index, block: Block, j: Index, state: Random) -> None:
     """Draw Σ⁻¹ of cluster j and leave its diagonal in rows 0 … d − 1 of the block's work.
 
@@ -146,7 +147,7 @@ def precision_draw(degrees: float, d: Index, block: Block, j: Index, state: Rand
             work[r, 0] += work[r, 1] * work[r, 1]
 
 
-@step
+@inner_kernel
 def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None:
     """Take ``more`` items, whose statistics stand in ``source``, into the n of cluster j."""
     stats, share = block.stats, more / (n + more)
@@ -161,7 +162,7 @@ def merge(n: float, more: float, source: Floats, block: Block, j: Index) -> None
         stats[r, j] += (source[r, j] - stats[r, j]) * share
 
 
-@step
+@inner_kernel
 def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Random) -> None:
     """Draw mean and covariance of cluster j given its items; needs a refreshed cache.
 
@@ -207,7 +208,7 @@ def draw(n: float, block: Block, j: Index, theta: Floats, at: Index, state: Rand
         theta[1 + r, at] = cache[4 + r, j] + theta[scratch + r, at]
 
 
-@step
+@inner_kernel
 def log_density(x: Floats, theta: Floats, at: Index, work: Floats, out: Floats) -> None:
     """Add the log density of each column of x, an item, given drawn parameters to out; O(d²).
 
@@ -248,7 +249,7 @@ FOUR = 4
 """Rows whose products are summed together: a sum is then loaded and stored once for four."""
 
 
-@step
+@inner_kernel
 def _add_products(waiting: Floats, squares: Floats, slot: Index, d: Index) -> None:
     """Add the products of a slot's waiting rows to its sums, and empty them."""
     one = FOUR * slot
@@ -266,7 +267,7 @@ def _add_products(waiting: Floats, squares: Floats, slot: Index, d: Index) -> No
             waiting[one + m, c] = 0.0
 
 
-@step
+@inner_kernel
 def tally(
     data: Floats,
     first: Index,
@@ -301,7 +302,7 @@ def tally(
         _add_products(waiting, squares, rest, d)
 
 
-@step
+@inner_kernel
 def settle(sums: Floats, squares: Floats, block: Block, slot: Index) -> None:
     """Write the statistics of a slot from its sums."""
     d = (sums.shape[1] - 1) // 2
