@@ -389,7 +389,7 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _is_exact(values: NDArray[Any]) -> Bools:
     """Whether floats are whole numbers of a size at which every whole number is a float."""
-    largest = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+    largest = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 63)
     with np.errstate(invalid="ignore"):
         found: Bools = (values == np.floor(values)) & (np.abs(values) < largest)
     return found
@@ -410,7 +410,9 @@ def integers(
         return values.astype(np.int64, order="C")  # one memory order, one compiled kernel
     if kind == "f":
         return _whole_floats(values, what, first_draw)
-    if kind in "UST":
+    if kind == "T":  # whose missing values are an object that the dtype names
+        return _objects(values.astype(object), what, first_draw)
+    if kind in "US":
         if values.size and np.any(values == ""):
             raise InvalidLabelsError(
                 f"{what} contain an empty string at {_first(values == '', first_draw)}; every "

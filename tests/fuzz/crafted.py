@@ -206,6 +206,7 @@ CRAFTED: dict[str, Maker] = {
     "ids as header.csv": text("1990,1991,1992\n1,1,2\n1,2,2\n"),
     "counting header.csv": text("1,2,3\n1,1,2\n1,2,2\n"),
     "equal headings.csv": text("z[1],z[1],z[2]\n1,1,2\n1,2,2\n"),
+    "no headings.csv": text(",\n1,2\n1,1\n"),
     "two chains.csv": text(".chain,.chain,a,b\n1,1,1,1\n1,1,1,2\n"),
     "a chain missing.csv": text(".chain,a,b\n1,1,1\nNA,1,2\n"),
     "a weight of nothing.csv": text(".weight,a,b\n1,1,1\n0,1,2\n"),

@@ -377,9 +377,45 @@ def _held() -> Iterator[tuple[str, Maker]]:
     yield "trailing NULs", held(lambda _: nul.tolist(), np.vectorize(len)(nul) + 9 * (nul == "b"))
     ended = [[value.encode() for value in row] for row in nul]
     yield "bytes with NULs", held(lambda _: ended, np.vectorize(len)(nul) + 9 * (nul == "b"))
+    beyond = np.array([2.0**63, 2.0**63 + 2048, 1.0], np.longdouble)[LABELS % 3]
+    yield "longdouble beyond 2^63", held(lambda _: beyond, LABELS % 3)
+    named = getattr(np.dtypes, "StringDType", None)
+    if named is not None:
+        absent = np.array([["a", np.nan]], named(na_object=np.nan))
+        yield "StringDType with NaN", held(lambda _: absent, None)
+    yield "polars with 128 bits", held(_wide_polars, LABELS)
+    for kind in ("fails", "frame", "delayed", "shorter than it says", "of wrong type"):
+        labels = None if kind != "of wrong type" else LABELS
+        yield f"dask {kind}", held(lambda _, kind=kind: _dask(kind), labels)
     yield "noise as text", held(lambda _: LABELS, None, noise=("1", "singletons"))
     yield "noise as a number", held(lambda _: LABELS.astype(str), None, noise=(1, "cluster"))
     yield "noise beyond", held(lambda _: LABELS, None, noise=(2**63, "singletons"))
+
+
+def _wide_polars(_: Path) -> Any:
+    import polars as pl
+
+    return pl.DataFrame({f"i{j}": pl.Series(LABELS[:, j]).cast(pl.Int128) for j in range(12)})
+
+
+def _failing(_: Any) -> Any:
+    raise ZeroDivisionError("a function of the graph")
+
+
+def _dask(kind: str) -> Any:
+    import dask
+    import pandas as pd
+    from dask import array, dataframe
+
+    if kind == "fails":
+        whole = array.from_array(LABELS, chunks=5)
+        return whole.map_blocks(_failing, dtype=int)
+    if kind == "frame":
+        return dataframe.from_pandas(pd.DataFrame(LABELS), npartitions=3)
+    if kind == "delayed":
+        return dask.delayed(LABELS)
+    made = LABELS[:9] if kind == "shorter than it says" else LABELS.astype(str)
+    return array.from_delayed(dask.delayed(made), LABELS.shape, int)
 
 
 def _r(obj: Any, name: str = "a.rds", **options: Any) -> Maker:

@@ -384,6 +384,11 @@ def draws_from_dask(array: Any) -> Draws:
 
     Without one they come to memory, computed block by block of rows.
     """
+    if type(array).__name__ != "Array" or array.ndim not in (2, 3):
+        raise InvalidLabelsError(
+            f"a dask {type(array).__name__} was given; expected a dask array of shape (draw, item) "
+            "or (chain, draw, item). A frame becomes one by .to_dask_array(lengths=True)."
+        )
     if any(size != size for size in array.shape):
         raise InvalidLabelsError(
             f"the dask array has shape {array.shape}; its chunks must be of known size. Call "
@@ -391,13 +396,22 @@ def draws_from_dask(array: Any) -> Draws:
         )
     client = current_client()
     if client is None:
-        return draws_in_blocks(array, lambda part: part.compute())
+        return draws_in_blocks(array, _computed)
     from partita.io.read import draws_on_workers
 
     if array.ndim == 2:
         return draws_on_workers(array, client)
     ids = np.repeat(np.arange(array.shape[0]), int(array.shape[1]))
     return draws_on_workers(array.reshape(-1, int(array.shape[-1])), client, chain=ids)
+
+
+def _computed(part: Any) -> Any:
+    try:
+        return part.compute()
+    except Exception as error:  # whatever the functions of its graph raise
+        raise InvalidLabelsError(
+            f"the dask array cannot be computed ({type(error).__name__}: {str(error)[:200]})."
+        ) from error
 
 
 def draws_in_blocks(array: Any, load: Callable[[Any], Any]) -> Draws:
@@ -411,7 +425,13 @@ def draws_in_blocks(array: Any, load: Callable[[Any], Any]) -> Draws:
             for start in range(0, n_draws, step):
                 rows = slice(start, start + step)
                 part = array[rows] if array.ndim == 2 else array[c, rows]
-                yield plain_array(load(part), "draws")
+                found = plain_array(load(part), "draws")
+                if found.shape != part.shape:
+                    raise InvalidLabelsError(
+                        f"rows {start} and on declare the shape {part.shape} and have "
+                        f"{found.shape}: the chunks of the array are not what they say."
+                    )
+                yield found
 
     chain = None if array.ndim == 2 else np.repeat(np.arange(n_chains), n_draws)
     return build(blocks(), n_items, expected=n_draws * n_chains, chain=chain)

@@ -126,6 +126,11 @@ def choose_columns(
             "Expected one column of labels per item."
         )
     item_names = tuple(names[i] for i in rest)
+    if "" in item_names:
+        raise InvalidInputError(
+            f"column {rest[item_names.index('')] + 1} of the table has no name; name every item, "
+            "or read the table without a header."
+        )
     _refuse_one_clustering(item_names)
     _refuse_quantities(item_names)
     _refuse_repeated(item_names)
@@ -673,7 +678,9 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
     if library == "pandas":
         return draws_from_table(PandasTable(obj.T if transpose else obj), var_name=var_name)
     if library == "polars":
-        table = ColumnTable([obj.to_series(i).to_numpy() for i in range(obj.width)], obj.columns)
+        table = ColumnTable(
+            [_polars_values(obj.to_series(i)) for i in range(obj.width)], obj.columns
+        )
     else:
         columns = [arrow_values(obj.column(i)) for i in range(obj.num_columns)]
         table = ColumnTable(columns, obj.column_names)
@@ -739,6 +746,12 @@ def _plain_values(series: Any) -> NDArray[Any]:
     if kind in "iufb" and hasattr(series.dtype, "numpy_dtype"):
         return np.asarray(series.to_numpy(dtype=dtype))
     return np.asarray(series.to_numpy() if kind in "iufb" else series.to_numpy(dtype=object))
+
+
+def _polars_values(series: Any) -> NDArray[Any]:
+    if str(series.dtype) in ("Int128", "UInt128"):  # which NumPy has not
+        return np.array([*series.to_list(), None], object)[:-1]
+    return np.asarray(series.to_numpy())
 
 
 def arrow_values(column: Any) -> NDArray[Any]:

@@ -326,7 +326,7 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
             f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
             argument="var_name",
         )
-    if "dask" in libraries and not transpose and getattr(obj, "ndim", 0) in (2, 3):
+    if libraries & {"dask", "dask_expr"} and not transpose:
         found: Draws = import_module("partita.io.arrays").draws_from_dask(obj)
         return found
     return draws_from_array(obj, transpose=transpose)
@@ -393,7 +393,7 @@ def draws_on_workers(
     for store in chunk_slices(*shape):
         rows = array[store].rechunk((store.stop - store.start, shape[1]))
         (values,) = rows.to_delayed().ravel()
-        made.append(dask.delayed(_canonical)(values, store.start, rule))
+        made.append(dask.delayed(_canonical)(values, store, shape[1], rule))
     with explained(client):
         found = client.compute(made)
         counted = list(
@@ -482,9 +482,16 @@ def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[A
 # ------------------------------------------------------------------ what runs on workers
 
 
-def _canonical(values: Any, first: int, rule: NoiseRule | None) -> tuple[Any, ...]:
+def _canonical(values: Any, store: slice, n_items: int, rule: NoiseRule | None) -> tuple[Any, ...]:
+    first = store.start
+    found = plain_array(values, "draws")
+    if found.shape != (store.stop - first, n_items):
+        raise InvalidLabelsError(
+            f"rows {first} and on have the shape {found.shape}: the chunks of the array are not "
+            "what they say."
+        )
     with reading_noise(rule):
-        whole = whole_labels(plain_array(values, "draws"), "draws", first_draw=first)
+        whole = whole_labels(found, "draws", first_draw=first)
     return (*canonical_store(whole), _rising(whole, first))
 
 
