@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,9 @@ class FeaturePath(Result):
         ]
         return np.array([x and y for x, y in pairwise(ends)], np.bool_)
 
-    def _rows(self) -> list[tuple[str, ...]]:
+    def _table(self) -> Table:
         edges = self.edges
-        return [
+        rows = tuple(
             (
                 f"{edges[j]:.3f} to {edges[j + 1]:.3f}",
                 f"{self.n_features[j]:,}",
@@ -130,25 +131,21 @@ class FeaturePath(Result):
                 f"{self.missed[j]:.4g}",
             )
             for j in range(len(self))
-        ]
+        )
+        return Table(
+            "", ("price a", "features", "memberships", "claimed, not true", "missed"), rows
+        )
 
     def __repr__(self) -> str:
-        heads = ("price a", "features", "memberships", "claimed, not true", "missed")
-        rows = [heads, *self._rows()]
-        widths = [max(len(row[j]) for row in rows) for j in range(len(heads))]
-        body = [
-            "  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
-            for row in (rows if len(rows) <= 24 else [*rows[:12], ("…",) * 5, *rows[-10:]])
-        ]
-        return "\n".join([f"<FeaturePath of {counted(len(self), 'allocation')}", *body]) + ">"
+        lines = self._table().text().splitlines()
+        if len(lines) > 24:
+            lines = [*lines[:13], "…", *lines[-10:]]
+        body = indent("\n".join(lines), "  ")
+        return f"<FeaturePath of {counted(len(self), 'allocation')}\n{body}>"
 
     def _page(self) -> Page:
-        heads = ("price a", "features", "memberships", "claimed, not true", "missed")
-        return Page(
-            f"Price path of {counted(len(self), 'allocation')}",
-            tables=[Table("", heads, tuple(self._rows()))],
-            notes=self.limits,
-        )
+        title = f"Price path of {counted(len(self), 'allocation')}"
+        return Page(title, tables=[self._table()], notes=self.limits)
 
 
 def feature_path(
