@@ -116,7 +116,7 @@ def test_named_draws_are_put_into_the_order_of_the_cells(adata, labels, summary)
     pt.anndata.summarize(adata, draws=foreign)  # no name is a cell's: by position
     np.testing.assert_array_equal(adata.obs["partita"].astype(int), summary.labels)
     partly = pt.Draws(labels, item_names=[*CELLS[:29], "other"])
-    with pytest.raises(InvalidLabelsError, match=r"1 of 30 items .* 'other', are no cells"):
+    with pytest.raises(InvalidLabelsError, match=r"1 of 30 items .*'other'"):
         pt.anndata.summarize(adata, draws=partly)
     with pytest.raises(InvalidInputError, match="another order"):
         pt.anndata.attach(adata, pt.summarize(named))
