@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
 import partita as pt
+from partita.representative import k_medians
 from partita.representative.bounds import (
     EFFORTS,
     distances_within,
@@ -293,3 +298,28 @@ def test_few_items_are_listed():
             found = pt.representatives(draws, n=n)
             assert found.distance == pytest.approx(lowest, abs=1e-12)
             assert found.gap == 0.0
+
+
+@pytest.mark.parametrize("n", [None, 3])
+def test_ctrl_c_keeps_the_best_so_far(n, monkeypatch):
+    """Ctrl-C arrives while centres are looked for: the answer says that it was cut short."""
+    descend, calls = k_medians.Lloyd.descend, []
+
+    def interrupted(self, *arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            time.sleep(0.2)  # until the main thread waits
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)  # until it has heard
+        return descend(self, *arguments)
+
+    monkeypatch.setattr(k_medians.Lloyd, "descend", interrupted)
+    labels = np.random.default_rng(0).integers(0, 40, (60, 40))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = pt.representatives(labels, n=n, bound=None, progress=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found.interrupted
+    assert calls
+    assert found.distances.shape == (60,)

@@ -419,6 +419,8 @@ def k_medians_search(
     whole = draws.n_draws <= size
 
     def explored(number: int) -> list[list[Point]]:
+        if number and stop():
+            return []
         return _explored(
             draws, n, loss, size, seeds[number], stop, greedily=not whole or not number
         )
@@ -442,7 +444,7 @@ def k_medians_search(
     lloyd = Lloyd(pool, seeds[-1], stop, n_jobs)
     best, values = _refined(pool, lloyd, ranked, stop)
     patience = 0
-    if whole:
+    if whole and not stop():
         patience = effort.patience
         some = np.unique(np.linspace(0, draws.n_draws - 1, _CANDIDATES).astype(np.int64))
         pool.add_all(draws.rows_at(some))
@@ -472,14 +474,15 @@ def _explored(
         chosen.insert(0, greedy(far, pool.weights, n))
     ends: list[Set] = []
     for start in chosen:
-        if stop() and ends:
-            break
         members = [pool.add(rows[i]) for i in start]
         hard, value = lloyd.descend(members)
+        ends.append(hard)
+        if stop():
+            break
         soft, _ = lloyd.descend(lloyd.anneal(members, _SOFTNESS * max(value, GAIN)))
         best = min((hard, soft), key=pool.value)
         kicked, _ = lloyd.descend(pool.swapped(best)[0], _KICKED)
-        ends += [hard, soft, kicked]
+        ends += [soft, kicked]
     return [[pool.rows[i] for i in end] for end in dict.fromkeys(ends)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._progress import Status
+from partita._resources import run_interruptible
 from partita._result import Page, Result, Table
 from partita._text import Kind, above_minimum, counted, in_list, roughly, words
 from partita._validate import Rng, choice_or_none, integer, seconds
@@ -769,18 +770,31 @@ class _Search:
         """The best n points for some distinct draws; after Ctrl-C, the best so far."""
         if n == 1:
             bound = self.bound if effort is FULL else None
-            one = estimate(draws, loss=self.loss, bound=bound, n_jobs=self.n_jobs, rng=self.rng)
+            # No time left would be no search: a moment is needed for any answer.
+            left = None if self.clock.deadline is None else max(self.clock.left, 0.01)
+            one = estimate(
+                draws,
+                loss=self.loss,
+                bound=bound,
+                time_limit=left,
+                n_jobs=self.n_jobs,
+                rng=self.rng,
+            )
+            self.clock.interrupted |= one.search.interrupted  # Ctrl-C ends the rest, too
             point = draws.clean(one, "draws")
             return Found([point], 1, 1, one.search.limits, one.lower_bound)
-        return k_medians_search(
-            draws,
-            n,
-            self.loss,
-            effort=effort,
-            rng=self.rng,
-            stop=self.clock.is_up,
-            n_jobs=self.n_jobs,
-            say=self.status.say,
+        return run_interruptible(
+            lambda: k_medians_search(
+                draws,
+                n,
+                self.loss,
+                effort=effort,
+                rng=self.rng,
+                stop=self.clock.is_up,
+                n_jobs=self.n_jobs,
+                say=self.status.say,
+            ),
+            lambda: setattr(self.clock, "interrupted", True),
         )
 
     def listed(self, draws: AnyDraws, n: int) -> Found | None:
