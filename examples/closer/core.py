@@ -2,9 +2,9 @@
 Which items are grouped reliably?
 =================================
 
-Which items are grouped in one way with probability 0.9, all at once? An item's own probability
-does not say so: many items that are each probably right are hardly ever right together. The
-credible core is a large set of items whose grouping holds, found on one part of the draws and
+Which items are grouped identically with probability 0.9, all at once? An item's own probability
+does not tell: many items that are each probably right are hardly ever right together. The
+credible core is a large set of such items, found on one part of the draws and
 measured on the other.
 """
 

@@ -3,7 +3,7 @@ Several answers on the galaxies
 ===============================
 
 The posterior of the galaxies is wide: the estimate has three clusters, but a few galaxies between
-them could go either way. Which few clusterings stand for all draws, and what differs?
+them could go either way. Which few clusterings represent all draws, and how do they differ?
 """
 
 from matplotlib import pyplot as plt
@@ -27,7 +27,7 @@ pt.plots.representatives(several, fit=fit)
 plt.show()
 
 # %%
-# Are these separate heaps, or one that is wide?
+# Are these separate modes, or one wide mode?
 found = pt.modes(fit)
 print(found)
 

@@ -2,7 +2,7 @@
 Twenty thousand items
 =====================
 
-Nothing here needs the matrix of all pairs: estimate, ball and doubtful items cost time and memory
+Nothing here needs the matrix of all pairs: estimate, ball and uncertain items cost time and memory
 in proportion to the draws.
 """
 

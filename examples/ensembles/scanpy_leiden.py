@@ -3,7 +3,7 @@ Leiden at many resolutions, with scanpy
 =======================================
 
 Which resolution? All of them: run several with several seeds, keep every run as a column of
-``adata.obs``, and ask which clustering stands for the ensemble and which cells it is sure of.
+``adata.obs``, and ask which clustering represents the ensemble and which cells are certain.
 """
 
 # needs: scanpy igraph

@@ -1,8 +1,8 @@
 """
-Would another taste give another number?
+Would another price give another number?
 ========================================
 
-How firmly does the number of clusters stand? A loss that prices splitting lower finds more
+How firm is the number of clusters? A loss that prices splitting lower finds more
 clusters. The price path has every clustering that is optimal at some price, and the curve what
 each number of clusters costs.
 """

@@ -1,8 +1,8 @@
 """
-One wide heap, or two?
+One wide mode, or two?
 ======================
 
-Does the posterior consist of separate pieces? ``modes`` looks for peaks that stand out over a
+Does the posterior have separate modes? ``modes`` looks for peaks that stand out over a
 range of scales, without a threshold on distances, and the map shows draws, estimate and modes in
 the plane.
 """
@@ -23,13 +23,13 @@ noise = rng.random(center.shape) < 0.05
 draws = pt.Draws(np.where(noise, rng.integers(0, 3, center.shape), center))
 
 # %%
-# Both are found, with their masses, and what turns one into the other is said in words.
+# Both are found, with their masses and a description of how they differ.
 found = pt.modes(draws)
 print(found)
 print(pt.explain(found.labels[0], found.labels[1]))
 
 # %%
-# The estimate lies in the larger heap; the ball around it must reach into the other.
+# The estimate lies in the larger mode; the ball around it must reach into the other.
 ball = pt.credible_ball(draws, pt.estimate(draws))
 figure, ax = plt.subplots(figsize=(7, 5.2), layout="constrained")
 pt.plots.posterior_map(ball, marks=found, ax=ax)
