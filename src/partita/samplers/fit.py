@@ -399,8 +399,7 @@ def extend_fit(fit: Fit, draws: int, n_jobs: int | None, progress: bool | None) 
         )
     chains, there = fit.trace["n_clusters"].shape
     settings = replace(fit.settings, draws=there + more)
-    # A copy, because loops over rows that are read-only would be compiled a second time.
-    model = build_model(fit.kernel, fit.prior, fit.values.copy())
+    model = build_model(fit.kernel, fit.prior, fit.values)
     start = time.perf_counter()
     with Display(settings, fit.state.done, progress, ()) as display:
         advance = runner(model, n_jobs)
