@@ -114,7 +114,7 @@ class Task:
             return self
         return replace(self, draws=draws, posterior=None, _distances={})
 
-    @property
+    @cached_property
     def n_items(self) -> int:
         """Number of items."""
         if self.draws is not None:
@@ -122,7 +122,7 @@ class Task:
         assert self.given_similarity is not None
         return len(self.given_similarity)
 
-    @property
+    @cached_property
     def threads(self) -> int:
         """Threads to use."""
         return count_jobs(self.options.n_jobs)
