@@ -94,4 +94,4 @@ def test_fit_on_the_command_line(tmp_path, monkeypatch):
     }
     found = {**written["estimate"], **written["ball"]}
     assert {key: found[key] for key in numbers} == pytest.approx(numbers, rel=0, abs=1e-9)
-    assert done.stdout.startswith("80 draws of 82 items")
+    assert done.stdout.startswith("Estimate from 80 draws of 82 items")
