@@ -183,6 +183,7 @@ def build_model(
     """
     from partita.kernels.gibbs.family import prior_predictive
 
+    values = np.require(values, requirements=("C", "W"))  # once, not in every round; see `ordered`
     if incomplete is None:
         incomplete = np.asarray(np.isnan(values).any(axis=0))
     arrays = flatten(kernel, len(values), incomplete)
