@@ -135,6 +135,7 @@ def strings(value: object, name: str) -> tuple[str, ...]:
 def indexer(value: object, name: str) -> NDArray[Any]:
     """A flat array of whatever picks: numbers, a mask or names."""
     try:
+        refuse_views(value, name, InvalidInputError, 3)
         found = np.atleast_1d(np.asarray(value))
     except Exception:  # whatever an object of a user raises
         found = np.empty((0, 0))

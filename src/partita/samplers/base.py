@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partita._archive import Registered
 from partita._result import Result
-from partita._validate import unexpected
+from partita._validate import plain_array, unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, numbers
 from partita.kernels.arrays import Floats
@@ -94,7 +94,7 @@ PerColumn = float | tuple[float, ...]
 def per_column(value: Any, name: str, *, above: float | None = None) -> PerColumn:
     """One finite number, or a tuple of one per column; above a limit where there is one."""
     try:
-        array = np.asarray(value, np.float64)
+        array = np.asarray(plain_array(value, name), np.float64)
     except Exception:  # whatever an object of a user raises
         raise unexpected(value, name, "a number or one per column") from None
     if array.ndim > 1 or array.size == 0:
@@ -110,7 +110,7 @@ def per_column(value: Any, name: str, *, above: float | None = None) -> PerColum
 def spread(value: PerColumn, n_columns: int, name: str) -> NDArray[np.float64]:
     """The hyperparameter for each of n columns."""
     try:
-        array = np.asarray(value, np.float64)
+        array = np.asarray(plain_array(value, name), np.float64)
     except Exception:  # whatever an object of a user raises
         array = np.full(1, np.nan)
     if array.ndim > 1 or np.isnan(array).any():  # which only fields of users' kernels can be

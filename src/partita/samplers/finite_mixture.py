@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partita._validate import boolean, integer, positive, unexpected
+from partita._validate import boolean, integer, plain_array, positive, unexpected
 from partita.errors import InvalidInputError
 from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
@@ -281,7 +281,7 @@ def _hyperparameters(weight: float | Gamma | F) -> tuple[float, float]:
 
 def _clean_components(components: Sequence[float]) -> tuple[float, ...]:
     try:
-        values = np.asarray(components, np.float64)
+        values = np.asarray(plain_array(components, "components"), np.float64)
     except Exception:  # whatever an object of a user raises
         values = np.empty((0, 0))
     if values.ndim != 1 or not values.size or not np.isfinite(values).all() or values.min() < 0:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import listed
-from partita._validate import positive, unexpected
+from partita._validate import plain_array, positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
 from partita.kernels.arrays import Floats
@@ -322,7 +322,7 @@ def _clean_scale(scale: Any) -> Scale:
             raise unexpected(scale, "scale", "one Gamma per column")
         return tuple(scale)
     try:
-        matrix = np.asarray(scale, np.float64)
+        matrix = np.asarray(plain_array(scale, "scale"), np.float64)
     except Exception:  # whatever an object of a user raises
         raise unexpected(scale, "scale", "a number or a matrix") from None
     if matrix.ndim == 0:
