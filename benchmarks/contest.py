@@ -31,8 +31,8 @@ from benchmarks.posteriors import KINDS, ORDERED_KINDS
 from partita.losses.base import Loss
 from partita.search import local_search
 from partita.search.local_search import LocalSearch, Patience
+from partita.search.multistart import Starts
 from partita.search.problem import problem_from_draws, problem_from_similarity
-from partita.search.starts import Starts
 
 REFERENCES = Path(__file__).with_name("contest_references.json")
 """The lowest loss seen for each case, with a digest of its draws."""

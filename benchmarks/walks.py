@@ -93,7 +93,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
     words += ["--report", "report.html", "--force"]
 
     def fit() -> None:
-        from partita.cli.group import cli
+        from partita.cli.options import cli
 
         os.chdir(folder)
         cli.main(words, standalone_mode=False)

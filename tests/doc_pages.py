@@ -79,7 +79,7 @@ def run_commands(code: str) -> list[str]:
     """Run the lines that call partita; pip and make are not the page's to run."""
     from click.testing import CliRunner
 
-    from partita.cli.group import cli
+    from partita.cli.options import cli
 
     wrong = []
     for line in code.replace("\\\n", " ").splitlines():

@@ -246,7 +246,7 @@ def test_where_workers_cannot_write_the_driver_does(client, tmp_path, monkeypatc
 def partita(*words):
     from click.testing import CliRunner
 
-    from partita.cli.group import cli
+    from partita.cli.options import cli
 
     return CliRunner().invoke(cli, [str(word) for word in words])
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from partita._result import Result
-from partita.cli.group import cli
+from partita.cli.options import cli
 from partita.errors import NotSupportedError
 
 FORBIDDEN = re.compile(

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.options import cli
 from reference import losses, uncertainty
 from stored import DATA
 

@@ -71,13 +71,15 @@ from partita.representative.modes import modes as modes
 from partita.representative.representatives import representatives as representatives
 from partita.samplers.base import Kernel as Kernel
 from partita.samplers.base import Moments as Moments
+from partita.samplers.base import Product as Product
 from partita.samplers.categorical import BetaBernoulli as BetaBernoulli
 from partita.samplers.categorical import DirichletCategorical as DirichletCategorical
+from partita.samplers.categorical import GammaPoisson as GammaPoisson
 from partita.samplers.compare import compare as compare
 from partita.samplers.finite_mixture import FiniteMixture as FiniteMixture
 from partita.samplers.fit import Fit as Fit
 from partita.samplers.normal import NormalInverseGamma as NormalInverseGamma
-from partita.samplers.poisson import GammaPoisson as GammaPoisson
+from partita.samplers.normal import NormalInverseWishart as NormalInverseWishart
 from partita.samplers.priors import DirichletProcess as DirichletProcess
 from partita.samplers.priors import F as F
 from partita.samplers.priors import Gamma as Gamma
@@ -85,10 +87,8 @@ from partita.samplers.priors import PartitionPrior as PartitionPrior
 from partita.samplers.priors import PitmanYor as PitmanYor
 from partita.samplers.priors import ProductPartition as ProductPartition
 from partita.samplers.priors import concentration_for as concentration_for
-from partita.samplers.product import Product as Product
 from partita.samplers.sample import sample as sample
 from partita.samplers.sensitivity import prior_sensitivity as prior_sensitivity
-from partita.samplers.wishart import NormalInverseWishart as NormalInverseWishart
 from partita.search.clusters_curve import clusters_curve as clusters_curve
 from partita.search.compare_losses import compare_losses as compare_losses
 from partita.search.estimate import estimate as estimate

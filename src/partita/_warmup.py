@@ -58,11 +58,9 @@ def _fit() -> None:
     import numpy as np
 
     from partita.samplers.base import Kernel
-    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
-    from partita.samplers.normal import NormalInverseGamma
-    from partita.samplers.poisson import GammaPoisson
+    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical, GammaPoisson
+    from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
     from partita.samplers.sample import sample
-    from partita.samplers.wishart import NormalInverseWishart
 
     numbers = np.random.default_rng(0).normal(size=(20, 2))
     counts = np.abs(numbers * 3).round()

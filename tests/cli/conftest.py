@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.options import cli
 
 TRUTH = np.repeat([0, 1, 2], 5)
 NAMES = [f"g{i}" for i in range(TRUTH.size)]

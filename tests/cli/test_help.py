@@ -15,7 +15,7 @@ import pytest
 import partita
 from cli.conftest import PROGRAM
 from partita.cli import fit
-from partita.cli.group import COMMANDS, cli
+from partita.cli.options import COMMANDS, cli
 
 PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.options import cli
 
 FIVE = "a,b,c,d,e,f\n1,1,2,2,3,3\n1,1,2,2,2,3\n1,1,1,2,2,2\n1,1,2,2,2,2\n1,2,2,3,3,3\n"
 

@@ -16,7 +16,7 @@ NOT_NEEDED = {
 
 RUN = """
 import sys
-from partita.cli.group import cli
+from partita.cli.options import cli
 try:
     cli.main(["summarize", sys.argv[1]], prog_name="partita")
 finally:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import partita as pt
 from feature_cases import ESTIMATE, cube, f5, two_modes
-from partita.cli.group import cli
+from partita.cli.options import cli
 from partita.errors import FileFormatError, NotSupportedError
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.options import cli
 from partita.cli.outputs import SUMMARY_FILES
 
 from .harness import FOREIGN, LOST, REFUSED, RIGHT, Verdict

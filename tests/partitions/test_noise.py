@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import partita as pt
-from partita.cli.group import cli
+from partita.cli.options import cli
 from partita.errors import InvalidLabelsError
 from partita.lattice import PartialPartition
 

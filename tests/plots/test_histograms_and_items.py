@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
-from partita.plots._items import prepare_items
-from partita.plots._overview import prepare_distances
+from partita.plots._items import prepare_distances, prepare_items
 from partita.plots._style import OTHER, colour, colour_indices
 
 

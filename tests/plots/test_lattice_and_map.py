@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 import partita as pt
 from figure_checks import assert_tidy, noisy_draws, texts_of
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError
-from partita.plots._hasse import prepare_lattice
-from partita.plots._posterior_map import _classical, _majorise, embed, prepare_map
+from partita.plots._posterior_map import _classical, _majorise, embed, prepare_lattice, prepare_map
 
 CENTER = pt.canonical([0, 0, 1, 1])
 

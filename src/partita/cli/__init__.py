@@ -13,6 +13,6 @@ def main() -> None:
     """Run the command line; never returns."""
     # What is loaded stays: to look for garbage in it takes a tenth of a short run.
     gc.set_threshold(100_000)
-    from partita.cli.group import cli
+    from partita.cli.options import cli
 
     cli.main(prog_name="partita")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita._text import counted
-from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
+    INTERRUPTED,
     cluster_of,
     cluster_options,
     debug_option,
@@ -23,6 +23,7 @@ from partita.cli.options import (
     summary_options,
     value_option,
     was_given,
+    watch_interrupts,
     whole_option,
 )
 from partita.cli.outputs import (

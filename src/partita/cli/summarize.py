@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.group import INTERRUPTED, watch_interrupts
 from partita.cli.options import (
+    INTERRUPTED,
     cluster_of,
     cluster_options,
     debug_option,
@@ -18,6 +18,7 @@ from partita.cli.options import (
     seed_option,
     summary_options,
     was_given,
+    watch_interrupts,
     weights_option,
 )
 from partita.cli.outputs import (

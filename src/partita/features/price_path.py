@@ -16,9 +16,8 @@ from partita._progress import Status
 from partita._result import Page, Result, Table
 from partita._text import counted
 from partita._validate import Rng, number, unexpected
-from partita.features.bounds import lower_bound
 from partita.features.draws import FeatureDraws, unpacked
-from partita.features.estimate import Descent, descended, feature_task, start_draws
+from partita.features.estimate import Descent, descended, feature_task, lower_bound, start_draws
 from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.faro import FARO, matchings
 from partita.search.price_path import Point, lower_hull

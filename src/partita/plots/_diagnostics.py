@@ -29,8 +29,8 @@ from partita.plots._style import (
     plain,
     posterior_of,
 )
+from partita.samplers.base import Product
 from partita.samplers.fit import Fit
-from partita.samplers.product import Product
 from partita.scan import by_chain
 
 if TYPE_CHECKING:

@@ -39,8 +39,8 @@ from partita.labels import (
     as_labels,
     canonical,
 )
-from partita.samplers.base import Kernel
-from partita.samplers.categorical import BetaBernoulli, DirichletCategorical
+from partita.samplers.base import Kernel, Product
+from partita.samplers.categorical import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.chains import (
     SAMPLERS,
     ChainState,
@@ -64,11 +64,8 @@ from partita.samplers.checkpoint import (
     with_shards,
 )
 from partita.samplers.fit import STARTED, Fit, collected
-from partita.samplers.normal import NormalInverseGamma
-from partita.samplers.poisson import GammaPoisson
+from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior
-from partita.samplers.product import Product
-from partita.samplers.wishart import NormalInverseWishart
 
 STARTS = ("one", "singletons", "kmeans", "sample")
 

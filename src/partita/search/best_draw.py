@@ -17,7 +17,7 @@ from partita.losses.base import Loss
 from partita.scan import Block, concatenated, map_blocks
 from partita.search import problem as problems
 from partita.search import settings
-from partita.search.starts import sample_draws
+from partita.search.multistart import sample_draws
 from partita.search.task import (
     Candidate,
     Task,

@@ -19,9 +19,8 @@ from partita.search import settings
 from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
 from partita.search.linkage import cut_into, linked
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
-from partita.search.multistart import LocalMinimum, distinct, exploration_problem
+from partita.search.multistart import PERTURBED, LocalMinimum, distinct, exploration_problem
 from partita.search.problem import Problem, by_similarity, problem_from_draws
-from partita.search.starts import PERTURBED
 from partita.search.task import (
     Candidate,
     Task,

@@ -16,11 +16,10 @@ from partita.labels import Labels, canonical
 from partita.losses.builtin import VI
 from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
 from partita.search import best_draw, multistart, settings
-from partita.search.multistart import LocalMinimum, distinct
+from partita.search.multistart import SINGLETONS, LocalMinimum, distinct, sample_draws
 from partita.search.problem import by_similarity, terms_and_steps
 from partita.search.result import DRAWS_ONLY
 from partita.search.scan_moves import Items, descend, place
-from partita.search.starts import SINGLETONS, sample_draws
 from partita.search.task import Candidate, Task
 
 TABLE_CELLS = 1 << 24

@@ -31,14 +31,15 @@ from partita.search.exact import every_partition, mean_sum_losses
 from partita.search.linkage import priced_cuts
 from partita.search.multistart import (
     LocalMinimum,
+    StartPoint,
     exploration_problem,
     local_search_from,
     multistart_from,
+    sample_draws,
 )
 from partita.search.problem import Problem, by_similarity, co_member_work, cost_per_item
 from partita.search.result import PROVEN
 from partita.search.scan_moves import single_moves
-from partita.search.starts import StartPoint, sample_draws
 from partita.search.task import (
     Task,
     run_interruptible,

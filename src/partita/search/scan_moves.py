@@ -14,8 +14,7 @@ from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.problem import LANES, NUDGE, ROUNDING
-from partita.kernels.scan_moves import (
+from partita.kernels.moves import (
     Tables,
     add_counts,
     add_moved_losses,
@@ -26,6 +25,7 @@ from partita.kernels.scan_moves import (
     moved_losses,
     new_tables,
 )
+from partita.kernels.problem import LANES, NUDGE, ROUNDING
 from partita.labels import Labels, canonical
 from partita.losses.base import Loss
 from partita.scan import Block, sum_blocks

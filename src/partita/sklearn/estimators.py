@@ -20,11 +20,10 @@ from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError, InvalidLabelsError
 from partita.labels import DataLike, DrawsLike, Labels, NoiseRule, reading_noise
 from partita.losses.base import Loss
-from partita.samplers.base import Kernel
+from partita.samplers.base import Kernel, Product
 from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.fit import Fit
 from partita.samplers.priors import PartitionPrior
-from partita.samplers.product import Product
 from partita.samplers.sample import sample
 from partita.summary.result import Summary
 from partita.summary.summarize import summarize
