@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from outside_losses import Jaccard
+from partita.losses import LOSSES
 from partita.losses.evaluate import class_of
-from partita.losses.names import LOSSES
 
 CLASSES = {name: class_of(name) for name in LOSSES}
 PRICED = tuple(name for name, loss in CLASSES.items() if loss().has_price)

@@ -1,7 +1,7 @@
 """The public names, each from the module that defines it: the one list of them.
 
 Type checkers read it, and ``__init__.py`` loads names by it on first use (SPEC 1). A loss needs its
-row in ``losses/names.py`` as well, and every name its place in ``docs/reference``.
+row in ``losses/__init__.py`` as well, and every name its place in ``docs/reference``.
 """
 
 __version__: str
@@ -33,8 +33,8 @@ from partita.draws import Draws as Draws
 from partita.draws import as_draws as as_draws
 from partita.errors import PartitaError as PartitaError
 from partita.features.draws import FeatureDraws as FeatureDraws
-from partita.features.files import read_features as read_features
-from partita.features.files import write_features as write_features
+from partita.features.draws import read_features as read_features
+from partita.features.draws import write_features as write_features
 from partita.io.memberships import draws_from_memberships as draws_from_memberships
 from partita.io.memberships import similarity_from_memberships as similarity_from_memberships
 from partita.io.read import read_draws as read_draws
@@ -72,10 +72,10 @@ from partita.representative.representatives import representatives as representa
 from partita.samplers.base import Kernel as Kernel
 from partita.samplers.base import Moments as Moments
 from partita.samplers.base import Product as Product
-from partita.samplers.categorical import BetaBernoulli as BetaBernoulli
-from partita.samplers.categorical import DirichletCategorical as DirichletCategorical
-from partita.samplers.categorical import GammaPoisson as GammaPoisson
 from partita.samplers.compare import compare as compare
+from partita.samplers.discrete import BetaBernoulli as BetaBernoulli
+from partita.samplers.discrete import DirichletCategorical as DirichletCategorical
+from partita.samplers.discrete import GammaPoisson as GammaPoisson
 from partita.samplers.finite_mixture import FiniteMixture as FiniteMixture
 from partita.samplers.fit import Fit as Fit
 from partita.samplers.normal import NormalInverseGamma as NormalInverseGamma

@@ -46,7 +46,7 @@ def _summarize() -> None:
 
 def _losses() -> None:
     """Estimate under every loss that the command line names."""
-    from partita.losses.names import LOSSES
+    from partita.losses import LOSSES
     from partita.search.estimate import estimate
 
     for loss in LOSSES:
@@ -58,7 +58,7 @@ def _fit() -> None:
     import numpy as np
 
     from partita.samplers.base import Kernel
-    from partita.samplers.categorical import BetaBernoulli, DirichletCategorical, GammaPoisson
+    from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
     from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
     from partita.samplers.sample import sample
 

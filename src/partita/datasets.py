@@ -149,7 +149,7 @@ def overlapping_features() -> OverlappingFeatures:
     >>> simulated.truth.sum(axis=0)
     array([ 8, 10,  4])
     """
-    from partita.features.files import read_features
+    from partita.features.draws import read_features
 
     truth = np.zeros((24, 3), np.bool_)
     truth[:8, 0] = truth[4:14, 1] = truth[16:20, 2] = True

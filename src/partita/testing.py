@@ -12,7 +12,7 @@ from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.io.data_table import as_table
-from partita.kernels.arrays import Floats
+from partita.kernels import Floats
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import DataLike, Labels
 from partita.lattice import all_partitions
@@ -20,8 +20,8 @@ from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.losses.user import CHECKED_ITEMS, EXACT, distance_table, flaw
 from partita.samplers.base import Kernel
-from partita.samplers.categorical import DirichletCategorical
 from partita.samplers.chains import Arrays, flatten
+from partita.samplers.discrete import DirichletCategorical
 from partita.samplers.priors import DirichletProcess, PartitionPrior
 from partita.samplers.sample import sample
 from partita.search.estimate import estimate

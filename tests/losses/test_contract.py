@@ -13,8 +13,8 @@ import pytest
 import partita as pt
 from loss_instances import CLASSES, INSTANCES, PRICED, every_loss, every_name
 from outside_losses import Jaccard
+from partita.losses import LOSSES
 from partita.losses.evaluate import as_loss
-from partita.losses.names import LOSSES
 from reference import losses as slow
 from reference.partitions import every_partition
 

@@ -11,7 +11,7 @@ import pytest
 
 import partita as pt
 from partita.representative import k_medians
-from partita.representative.bounds import (
+from partita.representative.k_medians import (
     EFFORTS,
     distances_within,
     group_bound,

@@ -18,7 +18,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.labels import by_size
-from partita.search.registry import METHODS
+from partita.search.estimate import METHODS
 from search.posteriors import all_losses, random_posterior
 
 

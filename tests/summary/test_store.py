@@ -11,7 +11,7 @@ import pytest
 import partita as pt
 from loss_instances import OWN
 from partita.errors import FileFormatError, NotSupportedError
-from partita.losses.names import homes
+from partita.losses import homes
 
 rng = np.random.default_rng(4)
 LABELS = rng.integers(0, 3, (60, 9))

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the Dask cluster that two of them ask for."""
+"""The command group, options that several commands share, and the Dask cluster of two of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import click
 
 from partita.errors import ClusterError, PartitaError
 from partita.kernels import listeners
-from partita.losses.names import LOSSES
+from partita.losses import LOSSES
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +61,7 @@ def _formats() -> Iterable[str]:
 
 
 def _methods() -> Iterable[str]:
-    from partita.search.registry import METHODS
+    from partita.search.estimate import METHODS
 
     return METHODS
 

@@ -1,4 +1,4 @@
-"""Commands that ask one question of draws: core, path, representatives."""
+"""Commands that ask one question: core, path, representatives, compare, convert, warmup."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from partita.cli.outputs import (
     wrapped,
     write_table_to,
 )
-from partita.losses.names import LOSSES
+from partita.losses import LOSSES
 
 if TYPE_CHECKING:
     from partita.draws import Draws

@@ -1,4 +1,1 @@
-"""Uncertainty around a partition: credible balls, items, clusters, and their number.
-
-Imports ``losses``, ``partitions``, ``io`` and ``kernels``.
-"""
+"""Uncertainty around a partition: credible balls, items, clusters, and their number."""

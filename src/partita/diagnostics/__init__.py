@@ -1,4 +1,1 @@
-"""Did the chains converge? Label-invariant quantities of the draws, and words about them.
-
-Imports ``losses``, ``partitions``, ``io`` and ``kernels``.
-"""
+"""Did the chains converge? Label-invariant quantities of the draws, and words about them."""

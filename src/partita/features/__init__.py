@@ -1,4 +1,5 @@
 """Feature allocations: overlapping clusters, where an item is in any number of features.
 
-``draws`` holds and reads them, ``estimate`` finds the best one, ``bounds`` proves how good it is.
+``draws`` holds, reads and writes them, ``estimate`` finds the best one and proves how good it is,
+``price_path`` follows it over all prices.
 """

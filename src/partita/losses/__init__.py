@@ -1,4 +1,44 @@
-"""Losses between partitions, as small frozen values, and their expectations.
+"""Losses between partitions, as small frozen values, and their expectations."""
 
-Imports ``partitions`` and ``kernels``.
-"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# -------------------- every loss by its name, before any is loaded
+
+
+class Home(NamedTuple):
+    """Where a loss lives, and what help says of it."""
+
+    module: str
+    """Its file in this folder."""
+    kind: str
+    """Its class, a public name."""
+    metric: bool = False
+    """Whether its class says that it is a metric."""
+
+
+LOSSES = {
+    "vi": Home("builtin", "VI", metric=True),
+    "binder": Home("builtin", "Binder", metric=True),
+    "vi_lb": Home("builtin", "VILowerBound"),
+    "nvi": Home("builtin", "NVI", metric=True),
+    "id": Home("builtin", "ID", metric=True),
+    "nid": Home("builtin", "NID", metric=True),
+    "one_minus_ari": Home("builtin", "OneMinusARI"),
+    "one_minus_pear": Home("builtin", "OneMinusPEAR"),
+    "faro": Home("faro", "FARO", metric=True),
+}
+"""Losses that a name alone makes. A new one is found everywhere once it stands here."""
+
+WITH_ARGUMENTS = {
+    "entropy": Home("builtin", "Entropy"),
+    "additive": Home("user", "Additive"),
+}
+"""Losses that have to be given something, in brackets or in Python."""
+
+
+def homes() -> dict[str, str]:
+    """Every class of the tables, and its module below ``partita``."""
+    rows = (*LOSSES.values(), *WITH_ARGUMENTS.values())
+    return {home.kind: f"losses.{home.module}" for home in rows}

@@ -1,4 +1,4 @@
-"""How certain items are, what clusters are like, and which items the credible core keeps."""
+"""Certainty of items, clusters and the credible core, and the overview of a summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.credible.ball import Ball
 from partita.credible.core import CredibleCore, holding
 from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ClusterCounts, ItemUncertainty, n_clusters_posterior
-from partita.kernels.arrays import Ints
+from partita.kernels import Ints
 from partita.labels import DataLike, DrawsLike
 from partita.plots._on_data import estimate, prepare_view
 from partita.plots._similarity import similarity

@@ -21,15 +21,23 @@ from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, functionals, inflation_of
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
-from partita.kernels.arrays import Bools, Floats, Ints
+from partita.kernels import Bools, Floats, Ints
 from partita.labels import DrawsLike, data_frame
 from partita.lattice import all_partitions
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for
 from partita.losses.explain import Explanation, explain
 from partita.posterior import Posterior
-from partita.representative.bounds import EFFORTS, lower_bound
-from partita.representative.k_medians import FULL, GAIN, QUICK, Effort, Found, k_medians_search
+from partita.representative.k_medians import (
+    EFFORTS,
+    FULL,
+    GAIN,
+    QUICK,
+    Effort,
+    Found,
+    k_medians_search,
+    lower_bound,
+)
 from partita.scan import chains_of
 from partita.search.estimate import estimate
 from partita.search.result import PROVEN

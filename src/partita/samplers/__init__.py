@@ -1,4 +1,1 @@
-"""Mixture models fitted to data by collapsed Gibbs sampling: from observations to Draws.
-
-Imports ``io``, ``partitions`` and ``kernels``.
-"""
+"""Mixture models fitted to data by collapsed Gibbs sampling: from observations to Draws."""

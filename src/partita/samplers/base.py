@@ -1,4 +1,4 @@
-"""What a kernel family supplies, hyperparameters and sums by column, and posterior moments."""
+"""What a kernel family supplies, and products of families over the columns of a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partita._text import listed
 from partita._validate import plain_array, unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels.arrays import Floats
+from partita.kernels import Floats
 from partita.labels import DataSource
 
 

@@ -1,4 +1,4 @@
-"""Independent normals, with fixed or learned rates: the kernel of the paper."""
+"""Normal kernels: independent columns, the kernel of the paper, and full covariance matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita._text import listed
 from partita._validate import plain_array, positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels.arrays import Floats
+from partita.kernels import Floats
 from partita.labels import DataSource
 from partita.samplers.base import (
     Block,

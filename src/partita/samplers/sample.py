@@ -29,7 +29,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.io.data_table import Table, as_table, refuse_doubtful
-from partita.kernels.arrays import Floats, Ints
+from partita.kernels import Floats, Ints
 from partita.labels import (
     DataSource,
     Engine,
@@ -40,7 +40,6 @@ from partita.labels import (
     canonical,
 )
 from partita.samplers.base import Kernel, Product
-from partita.samplers.categorical import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.chains import (
     SAMPLERS,
     ChainState,
@@ -63,6 +62,7 @@ from partita.samplers.checkpoint import (
     remove_shards,
     with_shards,
 )
+from partita.samplers.discrete import BetaBernoulli, DirichletCategorical, GammaPoisson
 from partita.samplers.fit import STARTED, Fit, collected
 from partita.samplers.normal import NormalInverseGamma, NormalInverseWishart
 from partita.samplers.priors import DirichletProcess, Gamma, PartitionPrior

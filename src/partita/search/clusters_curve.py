@@ -17,15 +17,15 @@ from partita._text import Kind, in_list, in_unit, short, words
 from partita._validate import Rng, integer, number, seconds, shown
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, PartitaWarning
-from partita.kernels.arrays import Floats
+from partita.kernels import Floats
 from partita.labels import DrawsLike, Labels, by_size, data_frame, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss
 from partita.posterior import Posterior, as_posterior
 from partita.scan import FEW_DRAWS, error_of, gather_for, gather_if_small
 from partita.search.constraints import BRIEF, FULL, ConstrainedSearch, Effort
+from partita.search.estimate import as_method
 from partita.search.local_search import Constraints
-from partita.search.registry import as_method
 from partita.search.task import Candidate, Task, unconstrained_task
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from partita.errors import InvalidDataError, InvalidLabelsError
 from partita.labels import DataLike, DrawsLike, Labels, NoiseRule, reading_noise
 from partita.losses.base import Loss
 from partita.samplers.base import Kernel, Product
-from partita.samplers.categorical import DirichletCategorical
+from partita.samplers.discrete import DirichletCategorical
 from partita.samplers.fit import Fit
 from partita.samplers.priors import PartitionPrior
 from partita.samplers.sample import sample

@@ -1,4 +1,1 @@
-"""Everything about a posterior of clusterings in one object.
-
-Imports ``search``, ``credible``, ``diagnostics`` and what is below them.
-"""
+"""Everything about a posterior of clusterings in one object."""
