@@ -100,7 +100,8 @@ def test_independent_draws_of_two_modes_do_not_seem_to_drift():
         rng = np.random.default_rng(seed)
         noise, redrawn = rng.integers(0, 2, (4, 250, 40)), rng.random((4, 250, 40)) < 0.05
         chains = np.where(redrawn, noise, modes[rng.integers(0, 2, (4, 250))])
-        assert drift(pt.as_draws(chains), inflation=1.0).average_sd < 0.05
+        draws = pt.Draws(chains.reshape(-1, 40), chain=np.repeat(range(4), 250))
+        assert drift(draws, inflation=1.0).average_sd < 0.05
 
 
 def test_independent_draws_do_not_seem_to_drift():

@@ -265,5 +265,5 @@ def test_models_without_such_a_sweep_fall_back_and_say_so():
     fit = pt.sample(data, prior=prior, sampler="parallel", draws=3, burn_in=1, chains=1, rng=0)
     assert fit.settings.sampler == "collapsed"
     assert "not linear in its size" in fit.notes[-1]
-    with pytest.raises(pt.errors.UnknownNameError, match="collapsed, parallel"):
+    with pytest.raises(pt.errors.UnknownNameError, match="'collapsed', 'parallel'"):
         pt.sample(data, sampler="gibbs")
