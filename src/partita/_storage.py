@@ -24,7 +24,7 @@ from partita.errors import (
     MemoryLimitError,
     about,
 )
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import first_appearance, rule_in_force, whole_labels
 
 _MOST_DRAWS, _MOST_LABELS = 2_048, 1 << 22

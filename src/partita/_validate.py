@@ -26,7 +26,7 @@ from partita.errors import (
     PartitaError,
     UnknownNameError,
 )
-from partita.kernels import Bools, Ints
+from partita.kernels.arrays import Bools, Ints
 
 Rng: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 """What says which random numbers come: a seed, a SeedSequence or a Generator."""

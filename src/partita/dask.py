@@ -24,7 +24,7 @@ from partita._resources import require_memory
 from partita._storage import chunk_rows, chunk_slices, smallest_unsigned
 from partita._validate import unexpected
 from partita.errors import ClusterError, InvalidInputError, PartitaError
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import first_appearance
 
 T = TypeVar("T")

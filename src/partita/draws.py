@@ -34,7 +34,7 @@ from partita._validate import (
 )
 from partita.dask import RemoteLabels
 from partita.errors import InvalidInputError, InvalidLabelsError, NotSupportedError, about
-from partita.kernels import Bools, Ints
+from partita.kernels.arrays import Bools, Ints
 from partita.labels import (
     DrawsLike,
     Labels,

@@ -17,7 +17,7 @@ from partita._imports import require
 from partita._resources import require_memory
 from partita._validate import boolean, integers, plain_array, unexpected
 from partita.errors import InvalidInputError, InvalidLabelsError, about
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 
 if TYPE_CHECKING:
     import pandas as pd

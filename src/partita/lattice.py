@@ -16,7 +16,7 @@ from partita._text import counted
 from partita._validate import Rng, integer, integers, positive
 from partita._validate import generator as generator_from
 from partita.errors import InvalidInputError, InvalidLabelsError, about
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import Labels, LabelsLike, as_labels, by_size, plain_labels, relabel
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.draws import Draws, any_draws, as_draws
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, Labels
 from partita.losses.base import Loss
 from partita.scan import gather_if_small, shapes_of

@@ -19,7 +19,7 @@ from partita._text import words
 from partita._validate import choice, number
 from partita.dask import RemoteLabels
 from partita.draws import Draws
-from partita.kernels import Bools, Floats, Int32s, Ints, UInt64s
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints, UInt64s
 from partita.labels import Labels
 from partita.mcmc import mcse_mean
 

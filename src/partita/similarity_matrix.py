@@ -14,7 +14,7 @@ from partita._resources import require_memory
 from partita._validate import unexpected
 from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import about
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, by_item
 from partita.scan import Block, map_parts
 

@@ -12,7 +12,7 @@ from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError
 from partita.io.data_table import as_table
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import Likelihood, Prior
 from partita.labels import DataLike, Labels
 from partita.lattice import all_partitions

@@ -355,8 +355,10 @@ COMMANDS = {
 RENAMED = {"rivals": "representatives"}
 """Earlier names of commands, which still work."""
 MODULES = {
-    **dict.fromkeys(("representatives", "core", "path"), "questions"),
-    **{"demo": "fit", "convert": "tools", "warmup": "tools"},
+    "demo": "fit",
+    **dict.fromkeys(
+        ("representatives", "core", "path", "compare", "convert", "warmup"), "questions"
+    ),
 }
 """The module of a command, where it has another name than the command."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from partita.features.draws import FeatureDraws
     from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
-    from partita.kernels import Floats
+    from partita.kernels.arrays import Floats
     from partita.labels import Labels
     from partita.samplers.base import Kernel
     from partita.summary.summarize import Observations

@@ -17,7 +17,7 @@ from partita._tolerance import DISTANCE, MASS
 from partita._validate import choice, has, probability
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import NotSupportedError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import (
     DrawsLike,
     Labels,

@@ -37,7 +37,7 @@ from partita.credible.core_search import (
 )
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import (
     DrawsLike,
     Labels,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._progress import Status
 from partita._resources import run
 from partita._tolerance import MASS
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels, relabel
 from partita.posterior import Posterior
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._result import Result
 from partita._text import Kind, counted, words
 from partita.credible.uncertainty import ClusterCounts
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import data_frame, items_from_one
 from partita.losses.base import Loss
 

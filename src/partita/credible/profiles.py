@@ -17,7 +17,7 @@ from partita.credible.ball import clean_prob
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidDataError
 from partita.io.data_table import as_table, is_date
-from partita.kernels import Bools, Floats, Int32s
+from partita.kernels.arrays import Bools, Floats, Int32s
 from partita.labels import (
     DataLike,
     DrawsLike,

@@ -18,7 +18,7 @@ from partita._tolerance import SUM
 from partita._validate import integer, probability
 from partita.credible.ball import MASS_TOLERANCE, clean_prob
 from partita.draws import Draws, any_draws, as_draws
-from partita.kernels import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import (
     DrawsLike,
     Labels,

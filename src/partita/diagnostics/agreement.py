@@ -15,7 +15,7 @@ from partita._result import Result
 from partita._validate import Rng, generator, integer
 from partita.draws import AnyDraws, Draws, any_draws
 from partita.errors import InvalidInputError
-from partita.kernels import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import DrawsLike, Labels, by_item, canonical
 from partita.losses.evaluate import as_loss, pairwise_distances
 from partita.mcmc import ess_of_halves, ess_within, rank_normalised, split

@@ -13,7 +13,7 @@ from partita._text import counted, in_unit, with_unit
 from partita._validate import Rng
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import loss_for, pairwise_distances

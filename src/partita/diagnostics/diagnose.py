@@ -32,7 +32,7 @@ from partita.diagnostics.agreement import (
 )
 from partita.draws import AnyDraws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, LabelsLike, data_frame
 from partita.mcmc import (
     autocovariance,

@@ -20,7 +20,7 @@ from partita._validate import boolean, has, integer, plain_array, text_or_none, 
 from partita._validate import path as clean_path
 from partita.draws import Draws, DrawsFacts, as_draws, joined_facts
 from partita.errors import FileFormatError, InvalidInputError, UnknownNameError, about
-from partita.kernels import Bools, Floats, Ints, UInt64s
+from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.labels import DrawsLike
 
 MOST_FEATURES = 500

@@ -23,7 +23,7 @@ from partita.features.draws import (
     packed,
     unpacked,
 )
-from partita.kernels import Bools, Floats, Ints, UInt64s
+from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.evaluate import loss_for
 from partita.losses.faro import FARO, writable
 from partita.search.bounds.matching import deal_by_mass, equal_copies

@@ -18,7 +18,7 @@ from partita._text import counted
 from partita._validate import Rng, number, unexpected
 from partita.features.draws import FeatureDraws, unpacked
 from partita.features.estimate import Descent, descended, feature_task, lower_bound, start_draws
-from partita.kernels import Bools, Floats, Ints, UInt64s
+from partita.kernels.arrays import Bools, Floats, Ints, UInt64s
 from partita.losses.faro import FARO, matchings
 from partita.search.price_path import Point, lower_hull
 from partita.search.result import is_proven

@@ -26,7 +26,7 @@ from partita.errors import (
     PartitaWarning,
 )
 from partita.io.table import ReadOptions
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
 # ------------------------------------------------------------------ roles of columns

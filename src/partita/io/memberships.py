@@ -15,7 +15,7 @@ from partita.draws import Draws
 from partita.errors import InvalidInputError, about
 from partita.io.arrays import item_names, named_dims, posterior_of
 from partita.io.draws_table import clean_ids
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import Foreign
 
 _CELLS = 1 << 23

@@ -37,7 +37,7 @@ from partita.errors import (
 )
 from partita.io.draws_table import ParquetTable, arrow_values, items_and_fields, refuse_counting
 from partita.io.table import ReadOptions, Source, check_file, is_stream, several, translate_errors
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import Engine, NoiseRule, reading_noise, rule_in_force, whole_labels
 
 

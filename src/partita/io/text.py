@@ -59,7 +59,7 @@ from partita.io.table import (
     refuse_endless,
     split_line,
 )
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAN = re.compile(

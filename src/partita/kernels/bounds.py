@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints, writable
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints, writable
 from partita.kernels.contingency import Form, distances_in_blocks
 
 

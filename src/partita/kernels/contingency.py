@@ -14,8 +14,8 @@ from numba import types
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
-from partita.kernels import Floats, Int32s, Ints, UInt64s, writable
 from partita.kernels._jit import kernel, part_of_kernel, supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s, writable
 
 WORD = 64
 """Bits of a word."""

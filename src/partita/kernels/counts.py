@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import fast_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine, sum_by_table
 from partita.kernels.problem import LANES, OfEachDraw, OfMeans, Scratch
 

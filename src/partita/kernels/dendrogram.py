@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import array_kernel, fast_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
 from partita.kernels.problem import Problem, inner
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.kernels import Floats, Ints, UInt64s
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Ints, UInt64s
 from partita.kernels.uncertainty import assign
 
 _FAR = 1 << 60

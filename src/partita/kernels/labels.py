@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Floats, Int32s, Ints, UInt64s
 from partita.kernels._jit import array_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints, UInt64s
 
 
 @kernel

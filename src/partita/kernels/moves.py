@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partita.kernels import Bools, Floats, Int32s, Ints
 from partita.kernels._jit import fast_kernel, part_of_kernel
+from partita.kernels.arrays import Bools, Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
 from partita.kernels.counts import DRAWS, add_rows
 from partita.kernels.problem import (

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import array_kernel, fast_kernel, part_of_kernel, supplied_by_type
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.contingency import Form, combine
 
 LANES = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Int32s, Ints
 from partita.kernels._jit import array_kernel, kernel
+from partita.kernels.arrays import Int32s, Ints
 
 SKIP = -1
 """Target of a column that is passed over; targets below it are kept as spans of bytes."""

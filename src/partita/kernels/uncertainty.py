@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Floats, Int32s, Ints, writable
 from partita.kernels._jit import array_kernel, inner_kernel, kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints, writable
 
 _BATCH, _CELLS = 16, 1 << 18
 """Rows that are compared together, and most cells of their tables; one row where that is more."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partita._validate import number, unexpected
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import Labels
 from partita.scan import Block, concatenated, map_blocks
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._validate import positive
 from partita.draws import Draws
 from partita.errors import InvalidInputError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import Labels
 from partita.losses.base import (
     SOME_BITS,

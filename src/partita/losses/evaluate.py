@@ -18,7 +18,7 @@ from partita._validate import refuse_masked, shown
 from partita.draws import AnyDraws, Draws, as_partitions
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError, about
 from partita.features.draws import allocations, as_features, is_features
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import LabelsLike, as_label_rows, as_labels
 from partita.losses import LOSSES, WITH_ARGUMENTS
 from partita.losses.base import Loss

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partita._result import Page, Result
 from partita._text import counted, in_list, share
 from partita._validate import integer, strings
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels, by_size, data_frame, relabel, shared_items
 from partita.lattice import components
 from partita.losses.base import Loss

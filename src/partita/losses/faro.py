@@ -13,7 +13,7 @@ from partita._resources import run
 from partita._validate import number, unexpected
 from partita.draws import Draws
 from partita.features.draws import FeatureDraws
-from partita.kernels import Floats, Ints, UInt64s
+from partita.kernels.arrays import Floats, Ints, UInt64s
 from partita.labels import Labels
 from partita.losses.base import Counts, Loss, Rows
 from partita.scan import Block, concatenated, map_blocks

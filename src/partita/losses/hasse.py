@@ -12,7 +12,7 @@ from partita._result import Result
 from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.labels import Labels
 from partita.lattice import meet, partition_blocks
 from partita.losses.base import Loss

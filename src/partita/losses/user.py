@@ -14,7 +14,7 @@ from partita._tolerance import CLAIM, SUM
 from partita._validate import boolean, called_rightly, choice, positive, text, unexpected
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import Labels
 from partita.lattice import all_partitions
 from partita.losses.base import Loss, PricedLoss, Term, clean_price

@@ -14,7 +14,7 @@ from partita._validate import Rng, integer, strings
 from partita.diagnostics.agreement import functionals
 from partita.diagnostics.diagnose import diagnose_values, title_of, trace_functionals
 from partita.errors import NotSupportedError, UnknownNameError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
 from partita.plots._style import (
     FIT,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partita._text import counted, percent, words
 from partita.credible.ball import FeatureBall
 from partita.credible.features import FeatureCounts, FeatureItemUncertainty, feature_counts
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.plots._style import (
     INK,
     OTHER,

@@ -15,7 +15,7 @@ from partita.credible.ball import Ball
 from partita.credible.core import CredibleCore, holding
 from partita.credible.profiles import Profiles
 from partita.credible.uncertainty import ClusterCounts, ItemUncertainty, n_clusters_posterior
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import DataLike, DrawsLike
 from partita.plots._on_data import estimate, prepare_view
 from partita.plots._similarity import similarity

@@ -13,7 +13,7 @@ from partita._text import brief, counted, in_unit, percent
 from partita._validate import boolean, unexpected
 from partita.credible.ball import CredibleBall
 from partita.errors import InvalidDataError, InvalidInputError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataLike, Labels, LabelsLike, as_labels, by_size, cross_table
 from partita.plots._style import (
     GREY,

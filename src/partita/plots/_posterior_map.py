@@ -15,7 +15,7 @@ from partita._validate import integer
 from partita.credible.ball import Ball, CredibleBall, tie_tolerance
 from partita.draws import AnyDraws, Draws, Point
 from partita.errors import InvalidInputError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, pairwise_distances

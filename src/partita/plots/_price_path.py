@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._text import counted, with_unit, words
-from partita.kernels import Int32s, Ints
+from partita.kernels.arrays import Int32s, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.plots._style import (
     GREY,

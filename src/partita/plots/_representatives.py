@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partita._text import counted, in_unit, with_unit, words
 from partita.errors import InvalidInputError
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import DataLike
 from partita.plots._on_data import (
     Curve,

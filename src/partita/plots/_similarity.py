@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from partita._text import counted, words
 from partita._validate import integer
 from partita.draws import Draws
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike
 from partita.plots._style import (
     GREY,

@@ -20,7 +20,7 @@ from partita._imports import require
 from partita._text import clip
 from partita.credible.ball import Ball, CredibleBall
 from partita.errors import InvalidInputError
-from partita.kernels import Bools, Ints
+from partita.kernels.arrays import Bools, Ints
 from partita.labels import DataLike, DrawsLike, Labels, LabelsLike, as_labels, by_size, shared_items
 from partita.posterior import Posterior, as_posterior
 from partita.samplers.fit import Fit

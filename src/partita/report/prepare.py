@@ -16,7 +16,7 @@ from partita import plots
 from partita._imports import require
 from partita._result import Table
 from partita._text import Words, counted, in_list, with_unit, words
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.plots._on_data import View, mixed_axes, prepare_curve, prepare_view
 from partita.plots._representatives import moved_items
 from partita.plots._similarity import SimilarityMap, prepare_similarity

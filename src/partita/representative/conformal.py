@@ -15,7 +15,7 @@ from partita._validate import choice, integer, positive
 from partita.diagnostics.agreement import functionals
 from partita.draws import AnyDraws, any_draws, systematic
 from partita.errors import InvalidInputError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, LabelsLike
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for, pairwise_distances

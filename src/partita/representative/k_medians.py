@@ -15,7 +15,7 @@ from partita._resources import run, stream
 from partita._text import words
 from partita._tolerance import SUM
 from partita.draws import AnyDraws, Draws, Point, systematic
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.kernels.counts import Averaged, PerDraw
 from partita.labels import Labels
 from partita.losses.base import Loss

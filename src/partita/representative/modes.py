@@ -13,7 +13,7 @@ from partita._result import Result
 from partita._text import counted
 from partita._validate import integer
 from partita.draws import AnyDraws, any_draws
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike
 from partita.losses.base import Loss
 from partita.losses.evaluate import metric_for, pairwise_distances

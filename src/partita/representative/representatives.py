@@ -21,7 +21,7 @@ from partita.credible.ball import clean_prob, distance_levels, tie_tolerance
 from partita.diagnostics.agreement import MAX_PAIRS, choose_pairs, functionals, inflation_of
 from partita.draws import AnyDraws, Draws, Point, any_draws
 from partita.errors import InvalidInputError
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.labels import DrawsLike, data_frame
 from partita.lattice import all_partitions
 from partita.losses.base import Loss

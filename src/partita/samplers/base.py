@@ -17,7 +17,7 @@ from partita._text import listed
 from partita._validate import plain_array, unexpected
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 
 

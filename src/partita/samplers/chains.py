@@ -19,7 +19,7 @@ from partita._text import counted
 from partita._validate import shown
 from partita.dask import as_client, held, in_order
 from partita.errors import InvalidInputError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import ADDRESS, WIDTH, Likelihood, Plan, Rates
 from partita.labels import Labels
 from partita.mcmc import rhat

@@ -27,7 +27,7 @@ from partita._files import FileOverwriteError, PathLike
 from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import FileFormatError, InvalidInputError, PartitaError, about
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import canonical
 from partita.samplers.base import Kernel
 from partita.samplers.chains import SAMPLERS, ChainState, Progress, Record, Settings

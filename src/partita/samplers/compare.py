@@ -17,7 +17,7 @@ from partita._text import counted
 from partita._validate import Rng, generator, integer, unexpected
 from partita.credible.profiles import evenly_spaced
 from partita.errors import Interrupted, InvalidInputError, about
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DataSource, data_frame
 from partita.mcmc import is_doubtful, pareto_smoothed
 from partita.samplers.base import Kernel

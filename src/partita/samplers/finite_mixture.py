@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from partita._validate import boolean, integer, plain_array, positive, unexpected
 from partita.errors import InvalidInputError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 from partita.samplers.priors import F, Gamma, PartitionPrior, PriorTables, join_tables

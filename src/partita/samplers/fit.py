@@ -20,7 +20,7 @@ from partita._validate import Rng, between, generator, integer
 from partita.credible.profiles import Profiles, evenly_spaced
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DataSource, LabelsLike
 from partita.samplers.base import ClusterParameters, Kernel, mixed_moments
 from partita.samplers.chains import (

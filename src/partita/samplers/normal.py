@@ -12,7 +12,7 @@ from partita._text import listed
 from partita._validate import plain_array, positive, unexpected
 from partita.errors import InvalidDataError, InvalidInputError
 from partita.io.data_table import Table, as_table, numbers
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DataSource
 from partita.samplers.base import (
     Block,

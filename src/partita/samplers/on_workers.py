@@ -32,7 +32,7 @@ from partita.dask import RemoteLabels, explained, held, in_order
 from partita.draws import Draws
 from partita.errors import InvalidDataError, InvalidInputError, NotSupportedError
 from partita.io.data_table import Table, as_table
-from partita.kernels import Floats, Int32s
+from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs.primitives import Likelihood, Prior, Rates
 from partita.samplers.base import Kernel
 from partita.samplers.chains import (

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from partita._resources import run
 from partita._storage import smallest_unsigned
-from partita.kernels import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.primitives import Index, Likelihood, Prior, Random
 from partita.samplers.chains import Arrays, ChainState, Model, Record, Small, Step
 from partita.samplers.priors import PriorTables

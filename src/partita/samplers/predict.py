@@ -17,7 +17,7 @@ from partita.credible.profiles import Profiles, data_profiles, evenly_spaced, we
 from partita.draws import Draws
 from partita.errors import InvalidDataError, about
 from partita.io.data_table import Table, as_table
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import (
     DataLike,
     DataSource,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from partita._archive import Registered
 from partita._validate import called_rightly, integer, number, positive, unexpected
 from partita.errors import InvalidInputError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.gibbs.primitives import Prior
 from partita.labels import cluster_sizes
 

@@ -29,7 +29,7 @@ from partita.errors import (
     UnknownNameError,
 )
 from partita.io.data_table import Table, as_table, refuse_doubtful
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import (
     DataSource,
     Engine,

@@ -16,7 +16,7 @@ from partita._validate import Rng, unexpected
 from partita.credible.ball import clean_prob, credible_ball
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, ReweightingError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import DrawsLike, Labels, LabelsLike, data_frame, shared_items
 from partita.losses.base import Loss
 from partita.losses.builtin import VI

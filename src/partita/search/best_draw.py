@@ -12,7 +12,7 @@ from partita._text import words
 from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.losses.base import Loss
 from partita.scan import Block, concatenated, map_blocks
 from partita.search import problem as problems

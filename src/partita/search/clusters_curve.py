@@ -17,7 +17,7 @@ from partita._text import Kind, in_list, in_unit, short, words
 from partita._validate import Rng, integer, number, seconds, shown
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError, PartitaWarning
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, by_size, data_frame, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss

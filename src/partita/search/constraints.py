@@ -12,7 +12,7 @@ from partita._text import counted, roughly
 from partita._validate import integer
 from partita.draws import Draws
 from partita.errors import InvalidInputError, NotSupportedError
-from partita.kernels import Ints
+from partita.kernels.arrays import Ints
 from partita.labels import Labels
 from partita.losses.evaluate import expected_loss
 from partita.search import settings

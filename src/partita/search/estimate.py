@@ -13,7 +13,7 @@ from partita._progress import Status
 from partita._validate import Rng, choice_or_none, generator, integer, number, seconds, shown
 from partita.errors import InvalidInputError, NotSupportedError, UnknownNameError
 from partita.features.draws import FeatureDraws, as_features, is_features
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_label_rows, by_size, relabel
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, as_similarity, named

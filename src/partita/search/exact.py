@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from partita._tolerance import SUM
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.lattice import MAX_ENUMERATED, bell_number, partition_blocks
 from partita.losses.base import Loss

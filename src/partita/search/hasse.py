@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.moves import (
     assign,
     assign_and_close,

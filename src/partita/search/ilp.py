@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from partita.errors import NotSupportedError
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import Labels, canonical
 from partita.search import multistart
 from partita.search.bounds.pairs import Relaxation, pair_programme, reaches, touched_pairs

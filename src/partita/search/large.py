@@ -9,7 +9,7 @@ import numpy as np
 
 from partita._text import counted
 from partita.draws import Draws
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.kernels.counts import truth_sums
 from partita.kernels.problem import LANES
 from partita.labels import Labels, canonical

@@ -11,7 +11,8 @@ import numpy as np
 
 from partita.draws import Draws
 from partita.errors import NotSupportedError
-from partita.kernels import Floats, Ints, dendrogram
+from partita.kernels import dendrogram
+from partita.kernels.arrays import Floats, Ints
 from partita.kernels.counts import truth_sums
 from partita.kernels.dendrogram import Walk, link
 from partita.labels import Labels, relabel

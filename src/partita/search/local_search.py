@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partita.kernels import Bools, Floats, Ints
+from partita.kernels.arrays import Bools, Floats, Ints
 from partita.kernels.moves import (
     assign,
     assign_and_close,

@@ -20,7 +20,7 @@ from partita._validate import Rng, choice_or_none, integer, number, seconds, une
 from partita.draws import Draws, as_draws
 from partita.errors import InvalidInputError, NotSupportedError
 from partita.features.draws import FeatureDraws, as_features, is_features
-from partita.kernels import Floats
+from partita.kernels.arrays import Floats
 from partita.labels import DrawsLike, Labels, LabelsLike, as_labels, by_size, canonical, data_frame
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, loss_for, named

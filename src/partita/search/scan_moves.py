@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
-from partita.kernels import Floats, Int32s, Ints
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.moves import (
     Tables,
     add_counts,

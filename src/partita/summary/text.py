@@ -32,7 +32,7 @@ from partita.summary.tables import item_name, table
 
 if TYPE_CHECKING:
     from partita.draws import AnyDraws
-    from partita.kernels import Ints
+    from partita.kernels.arrays import Ints
     from partita.samplers.sensitivity import PriorSensitivity
     from partita.search.result import PointEstimate
     from partita.summary.features import FeatureSummary

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import array_kernel, part_of_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import (
     add,
     add_item,

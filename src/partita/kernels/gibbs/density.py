@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import array_kernel, inner_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.family import (
     copy_cluster,
     fill_alone,

@@ -25,8 +25,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from partita.kernels import Floats, Int32s
 from partita.kernels._jit import array_kernel, inner_kernel
+from partita.kernels.arrays import Floats, Int32s
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
 from partita.kernels.gibbs.primitives import (
     ADDRESS,

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
-from partita.kernels import Floats
 from partita.kernels._jit import inner_kernel
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     TILE,
     Block,

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import array_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs import categorical, normal, poisson, wishart
 from partita.kernels.gibbs.chain import record_draw, sweep, telescope, widened, with_room
 from partita.kernels.gibbs.family import (

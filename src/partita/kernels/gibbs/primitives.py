@@ -31,8 +31,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from partita.kernels import Floats, Ints, UInt64s
 from partita.kernels._jit import _compile
+from partita.kernels.arrays import Floats, Ints, UInt64s
 
 Random = UInt64s
 

@@ -32,8 +32,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats
 from partita.kernels._jit import inner_kernel
+from partita.kernels.arrays import Floats
 from partita.kernels.gibbs.primitives import (
     COUNT,
     FAMILY,

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from partita.kernels import Floats, Int32s, Ints
 from partita.kernels._jit import inner_kernel
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.gibbs.primitives import (
     TILE,
     Block,

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.draws import Draws
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.scan import Block, sum_blocks
 from partita.search.task import Clock

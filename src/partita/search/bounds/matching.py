@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.draws import Draws
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels
 from partita.losses.base import Loss
 from partita.scan import concatenated, map_sets

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita._tolerance import LAST_DIGITS
-from partita.kernels import Floats, Ints
+from partita.kernels.arrays import Floats, Ints
 from partita.losses.base import Loss
 
 if TYPE_CHECKING:
