@@ -214,6 +214,11 @@ class Loss(ABC):
         return (self.metric or self.symmetric) and self.price == 1.0
 
     @property
+    def near_losses(self) -> tuple[Loss, ...]:
+        """Losses whose minimisers are starts for this one, before VI and Binder's loss."""
+        return ()
+
+    @property
     def has_price(self) -> bool:
         """Whether the loss is a·A + (2 − a)·B, with A the price of splitting and B of merging."""
         return False

@@ -333,6 +333,11 @@ class NID(Loss):
         """N·log2(N), the sum of one cluster."""
         return NIDForm(float(self.terms(n_items)[-1]))
 
+    @property
+    def near_losses(self) -> tuple[Loss, ...]:
+        """The same distance without its denominator."""
+        return (ID(),)
+
 
 ROUNDING = 1e-14
 """Relative to the sums: what rounding may leave of a denominator that is 0."""

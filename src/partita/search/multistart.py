@@ -283,7 +283,7 @@ def _iterated(task: Task, problem: Problem, ends: list[LocalMinimum]) -> list[Lo
         return ends
     each, nonlinear = search_bytes(problem), of_each_draw(problem)
     agree = len(kinds_at_best(ends)) >= settings.KINDS
-    chains = settings.LEADING_NONLINEAR if nonlinear else 1 if agree else settings.LEADING
+    chains = settings.CHAINS if nonlinear or not agree else 1
     search = partial(iterated_search_from, task, problem, _patience(task, nonlinear, agree))
     for _ in range(settings.ALTERNATIVES):
         lead = distinct(ends)[:chains]
@@ -524,7 +524,7 @@ def _neighbours(
                 problem._replace(form=loss.with_price(price).form(task.n_items)),
             )
     prices = (1.0, 0.75, 1.25)
-    losses: list[Loss] = [kind(a) for a in prices for kind in (VI, Binder)]
+    losses = [*loss.near_losses, *(kind(a) for a in prices for kind in (VI, Binder))]
     made: dict[int, Problem] = {}
     for position in cycle(range(len(losses))):
         loss = losses[position]

@@ -65,9 +65,10 @@ SINGLETON_WORK = 2e8
 ROUNDS = 8
 """Most alternations of cluster moves and sweeps in one descent; few need more than three."""
 
-LEADING, LEADING_NONLINEAR = 2, 4
-"""Partitions that go on: with cluster moves, with restarts, on all draws. For nonlinear losses four
-restart: crossing modes under ID end 0.1% to 0.3% higher with 2 for two seeds of three."""
+LEADING, CHAINS = 2, 4
+"""Partitions that go on with cluster moves and on all draws, and with restarts where the loss is
+not linear or starts end apart. Crossing modes under ID end 0.1% to 0.3% higher with 2 chains for
+two seeds of three; contest 1054 (VI) is missed by 0.2% with 2 for one seed of twelve."""
 
 SWAP_WORK = 6e7
 """Work of comparing every two items that may change places; of more items, those that cost least
