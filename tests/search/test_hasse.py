@@ -10,7 +10,7 @@ import pytest
 
 import partita as pt
 from loss_instances import INSTANCES, every_loss
-from partita.kernels.moves import objective
+from partita.kernels.local_search import objective
 from partita.search import hasse
 from partita.search.problem import (
     grown,

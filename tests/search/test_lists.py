@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.moves import assign, close_gaps, merge_scores, move_losses, objective
+from partita.kernels.local_search import assign, close_gaps, merge_scores, move_losses, objective
 from partita.search.problem import (
     has_lists,
     lists_from_draws,

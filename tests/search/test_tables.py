@@ -7,7 +7,7 @@ import pytest
 
 import partita as pt
 from loss_instances import every_loss
-from partita.kernels import moves as single
+from partita.kernels import local_search as single
 from partita.labels import canonical
 from partita.search.local_search import Constraints, LocalSearch
 from partita.search.problem import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.kernels.moves import slack
+from partita.kernels.local_search import slack
 from partita.search.local_search import LocalSearch
 from partita.search.problem import lists_from_draws, new_state, problem_from_draws
 from partita.search.result import is_proven

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Floats, Ints
-from partita.kernels.moves import (
+from partita.kernels.local_search import (
     assign,
     assign_and_close,
     merge_scores,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partita.kernels.arrays import Bools, Floats, Ints
-from partita.kernels.moves import (
+from partita.kernels.local_search import (
     assign,
     assign_and_close,
     close_gaps,

@@ -19,7 +19,7 @@ from partita.kernels.counts import (
     number_rows,
     truth_sums,
 )
-from partita.kernels.moves import fill_state
+from partita.kernels.local_search import fill_state
 from partita.kernels.problem import LANES, LogPairs, Pairs, PairState, Scratch
 from partita.labels import Labels
 from partita.losses.base import Loss

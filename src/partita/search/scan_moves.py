@@ -14,7 +14,7 @@ from partita._storage import chunk_rows
 from partita._text import counted, words
 from partita.draws import Draws
 from partita.kernels.arrays import Floats, Int32s, Ints
-from partita.kernels.moves import (
+from partita.kernels.local_search import (
     Tables,
     add_counts,
     add_moved_losses,
