@@ -254,10 +254,11 @@ def multistart_from(task: Task, problem: Problem, sample: Draws | None) -> list[
     """Descend from starts of several kinds, then iterated local search from the best ends."""
     starts = Starts(task, problem, sample)
     ends = _descended(task, problem, starts.first(), settings.LEADING)
-    if len(kinds_at_best(ends)) < settings.KINDS and not _is_over(task, ends):
+    agree = len(kinds_at_best(ends)) >= settings.KINDS
+    if not agree and not _is_over(task, ends):
         more = starts.more(distinct(ends)[0].labels)
         ends += _descended(task, problem, more, len(more))
-    ends = _iterated(task, problem, ends)
+    ends = _iterated(task, problem, ends, agree)
     if any(r.budget_exhausted for r in ends):
         task.limits.append(BUDGET_EXHAUSTED)
     return [*ends, *_dissolved(task, sample, ends)]
@@ -275,14 +276,15 @@ def _descended(
     return _move_clusters(task, problem, swept, most)
 
 
-def _iterated(task: Task, problem: Problem, ends: list[LocalMinimum]) -> list[LocalMinimum]:
+def _iterated(
+    task: Task, problem: Problem, ends: list[LocalMinimum], agree: bool
+) -> list[LocalMinimum]:
     """Iterated local search from the best ends; tabu search, too, where starts of nonlinear losses
     end apart.
     """
     if _is_over(task, ends):
         return ends
     each, nonlinear = search_bytes(problem), of_each_draw(problem)
-    agree = len(kinds_at_best(ends)) >= settings.KINDS
     chains = settings.CHAINS if nonlinear or not agree else 1
     search = partial(iterated_search_from, task, problem, _patience(task, nonlinear, agree))
     for _ in range(settings.ALTERNATIVES):

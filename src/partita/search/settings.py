@@ -43,7 +43,8 @@ there were among the 6 least certain of the sample."""
 # ---------------------------------------------------------------------- starts
 
 KINDS = 3
-"""Kinds of starts that must end at the same loss for a search to be brief."""
+"""Kinds among the first starts that must end at the same loss for a search to be brief. Where they
+end apart and later ones meet, contest 1324 is missed by 0.27% for one seed of 16."""
 
 LINKED_ITEMS = 1_000
 """Most items of the linkage that a start is cut from; of more this many are drawn. 10 ms."""
