@@ -280,7 +280,7 @@ def has(obj: Any, name: str) -> bool:
     """Whether an object of a user has an attribute; not where it raises when asked."""
     try:
         return hasattr(obj, name)
-    except Exception:
+    except Exception:  # whatever an object of a user raises
         return False
 
 

@@ -47,3 +47,12 @@ def test_one_chain_is_refused(draws):
     with pytest.raises(pt.PartitaError, match="fewer than two chains") as refused:
         pt.chain_estimates(draws.labels)
     assert refused.value.argument == "draws"
+
+
+def test_chains_count_by_their_draws():
+    """The mean within chains is weighted by their draws, so that it is at most the loss over all."""
+    rows = np.array([[0, 0, 1, 1]] * 8 + [[0, 1, 0, 1], [0, 1, 1, 1]])
+    found = pt.chain_estimates(pt.Draws(rows, chain=[0] * 8 + [1] * 2))
+    np.testing.assert_allclose(found.share, [0.8, 0.2])
+    assert found.within @ found.share <= found.expected_loss
+    assert f"{found.within @ found.share:.3g}" in found.sentence

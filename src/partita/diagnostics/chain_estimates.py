@@ -34,6 +34,8 @@ class ChainEstimates(Result):
     labels : ndarray of int32, shape (n_chains, n_items)
         Estimate of each chain from its own draws.
     n_clusters : ndarray of int64, shape (n_chains,)
+    share : ndarray of float, shape (n_chains,)
+        Of the mass of all draws, that of the chain's.
     within : ndarray of float, shape (n_chains,)
         Expected loss of a chain's estimate over its own draws.
     distances : ndarray of float, shape (n_chains, n_chains)
@@ -48,6 +50,7 @@ class ChainEstimates(Result):
     chains: tuple[Any, ...]
     labels: NDArray[np.int32]
     n_clusters: NDArray[np.int64]
+    share: Floats
     within: Floats
     distances: Floats
     to_estimate: Floats
@@ -62,7 +65,7 @@ class ChainEstimates(Result):
     @property
     def sentence(self) -> str:
         """What single chains lose, in one sentence."""
-        alone = in_unit(f"{self.within.mean():.3g}", self.loss.unit)
+        alone = in_unit(f"{self.within @ self.share:.3g}", self.loss.unit)
         return (
             f"Expected {self.loss.title}: {alone} within a chain on average and "
             f"{self.expected_loss:.3g} over all {len(self.chains)}; their estimates are up to "
@@ -110,9 +113,10 @@ def chain_estimates(
     """The estimate of each chain, and how far apart the chains are.
 
     With L̄_j the minimal expected loss over the draws of chain j alone and L̄ that over all draws,
-    L̄ is no smaller than the mean of the L̄_j: the difference is what chains disagree about, and
-    what a single chain would hide. Choose it where R-hat says that chains differ, to see by how
-    many bits; where it is as large as L̄ itself, report :func:`representatives`.
+    L̄ is no smaller than the mean of the L̄_j, weighted by the chains' shares of the draws: the
+    difference is what chains disagree about, and what a single chain would hide. Both are the
+    lowest that a search found, not proven minima. Choose it where R-hat says that chains differ,
+    to see by how many bits; where it is as large as L̄ itself, report :func:`representatives`.
 
     Parameters
     ----------
@@ -187,6 +191,7 @@ def estimates_by_chain(
         chains=tuple(ids.tolist()),
         labels=rows,
         n_clusters=np.array([each.n_clusters for each in found]),
+        share=np.array([draws.probabilities[of_draw == chain].sum() for chain in ids]),
         within=np.array([each.expected_loss for each in found]),
         distances=pairwise_distances(own, loss=loss, n_jobs=n_jobs),
         to_estimate=loss.distances(labels, own, n_jobs),

@@ -159,6 +159,8 @@ def _other_priors(found: PriorSensitivity) -> str:
     if not found.same[found.own]:
         return found.sentence
     others = np.delete(np.arange(len(found.priors)), found.own)
+    if not others.size:
+        return f"the draws say too little about the {len(found.refused)} others tried"
     away = others[~found.same[others]]
     same = f"{others.size - away.size} of {others.size}" if away.size else f"all {others.size}"
     text = f"the same estimate under {same} others tried"
