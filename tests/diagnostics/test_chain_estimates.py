@@ -50,7 +50,7 @@ def test_one_chain_is_refused(draws):
 
 
 def test_chains_count_by_their_draws():
-    """The mean within chains is weighted by their draws, so that it is at most the loss over all."""
+    """Weighted by its draws, the mean within chains is at most the loss over all of them."""
     rows = np.array([[0, 0, 1, 1]] * 8 + [[0, 1, 0, 1], [0, 1, 1, 1]])
     found = pt.chain_estimates(pt.Draws(rows, chain=[0] * 8 + [1] * 2))
     np.testing.assert_allclose(found.share, [0.8, 0.2])

@@ -335,7 +335,7 @@ def cluster_of(scheduler: str | None, workers: int | None) -> Iterator[Any]:
         yield client
 
 
-# -------------------- the command ``partita``: its subcommands by name, exit codes
+# ------------------------------------------------------------------ the command group
 
 
 FAILED, INTERRUPTED = 1, 130

@@ -312,7 +312,7 @@ def representatives(
     )
 
 
-# -------------------- ``partita compare``: two clusterings side by side, or one ag
+# ------------------------------------------------------------------ compare
 
 
 _UNLIMITED = 1_000_000
@@ -568,7 +568,7 @@ def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str
     )
 
 
-# -------------------- ``partita convert``: draws from one format into another; ``p
+# ------------------------------------------------------------------ convert, warmup
 
 
 @click.command(

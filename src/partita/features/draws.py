@@ -623,7 +623,7 @@ def _matrix_of(obj: Any) -> Any:
     return obj.__allocation__() if hasattr(type(obj), "__allocation__") else obj
 
 
-# -------------------- draws of feature allocations from files, and to files
+# ------------------------------------------------------------------ files
 
 
 _FIELDS = ("weights", "chain", "item_names", "kind")

@@ -528,7 +528,7 @@ def memberships(point: UInt64s, draws: FeatureDraws) -> tuple[Floats, Floats]:
     return np.minimum(mass.T, 1.0), np.minimum(matched, 1.0)
 
 
-# -------------------- lower bounds of the expected faro loss over all allocations
+# ------------------------------------------------------------------ lower bounds
 
 
 PAIR_WORK = {"fast": 4e8, "tight": 4e9}

@@ -327,7 +327,7 @@ def together(problem: Problem, item: int, others: Ints) -> Floats:
     return problem.together(item, others)  # type: ignore[no-any-return]
 
 
-# -------------------- what each single move of some items would do to a partition,
+# ------------------------------------------------------------------ scans of all draws
 
 
 MOST_CELLS = 1 << 22

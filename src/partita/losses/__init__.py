@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# -------------------- every loss by its name, before any is loaded
+# ------------------------------------------------------------------ losses by name
 
 
 class Home(NamedTuple):

@@ -332,7 +332,7 @@ def _items(
     cluster_legend(ax, np.arange(sizes.size), sizes, only=found.clusters)
 
 
-# -------------------- one page of four panels, and its histograms: numbers of clus
+# ------------------------------------------------------------------ overview of a summary
 
 
 def n_clusters(

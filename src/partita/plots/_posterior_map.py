@@ -379,7 +379,7 @@ def _draw(found: PosteriorMap, ball: Ball, axes: Axes) -> Axes:
     return axes
 
 
-# -------------------- the hasse diagram of all partitions of a few items
+# ------------------------------------------------------------------ Hasse diagram
 
 
 _NAMED = 5

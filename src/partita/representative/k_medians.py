@@ -547,7 +547,7 @@ def _with_draws(pool: Pool, members: Set, rng: np.random.Generator) -> Set:
     return tuple(sorted(left))
 
 
-# -------------------- proven lower bounds of the mean distance to the nearest of n
+# ------------------------------------------------------------------ lower bounds
 
 
 R = TypeVar("R")

@@ -441,7 +441,7 @@ def _function(cls: type[Kernel], name: str) -> Callable[..., Any]:
     return function
 
 
-# -------------------- kernels over column blocks, for tables of mixed kinds
+# ------------------------------------------------------------ products of families over columns
 
 
 _DESCRIPTION = ("kind", "config", "module")

@@ -338,7 +338,7 @@ class BetaBernoulli(Kernel):
         return {"probability": Moments(mean, mean * (1 - mean) / (total + 1), names)}
 
 
-# -------------------- counts
+# ------------------------------------------------------------------ counts
 
 
 _LARGEST = 2.0**53

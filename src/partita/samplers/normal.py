@@ -414,7 +414,7 @@ def _block(
     return Block(NORMAL, tuple(columns.tolist()), hyper, np.stack(tables), 2 * d, 3 + 2 * d, 1)
 
 
-# -------------------- correlated normals
+# ------------------------------------------------------------------ full covariance matrices
 
 
 _ADVICE = (

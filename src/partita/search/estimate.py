@@ -428,7 +428,7 @@ def _start(candidate: Candidate, value: float) -> Start:
     return Start(candidate.origin, value, int(candidate.labels.max()) + 1)
 
 
-# -------------------- the search methods by name
+# ------------------------------------------------------------------ search methods by name
 
 
 Method = Callable[[Task], Sequence[Candidate]]

@@ -362,7 +362,7 @@ def _move_clusters(
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]
 
 
-# -------------------- starting partitions of different kinds
+# ------------------------------------------------------------------ starts
 
 
 Place = tuple[Labels | None, str, Problem | None]
