@@ -56,3 +56,10 @@ def test_chains_count_by_their_draws():
     np.testing.assert_allclose(found.share, [0.8, 0.2])
     assert found.within @ found.share <= found.expected_loss
     assert f"{found.within @ found.share:.3g}" in found.sentence
+
+
+def test_a_table_of_many_chains_says_that_it_is_cut():
+    rows = np.random.default_rng(0).integers(0, 2, (40, 6))
+    found = pt.chain_estimates(pt.Draws(rows, chain=np.repeat(range(10), 4)))
+    assert "the first 8 of 10" in str(found)
+    assert len(found.chains) == len(found.within) == 10

@@ -86,10 +86,13 @@ class ChainEstimates(Result):
         )
         loss, own = with_unit("Expected loss", self.loss.unit), "To the estimate"
         columns = ("Chain", "Clusters", loss, own, *(f"To {c}" for c in self.chains[:_SHOWN]))
-        return Table(f"Each chain alone. {self.sentence}", columns, rows)
+        n = len(self.chains)
+        shown = f", the first {_SHOWN} of {n:,}" if n > _SHOWN else ""
+        return Table(f"Each chain alone{shown}. {self.sentence}", columns, rows)
 
     def __str__(self) -> str:
-        return self.table().text()
+        table = self.table()
+        return f"{table.caption}\n{table.text()}"
 
     def __repr__(self) -> str:
         return f"<ChainEstimates: {counted(len(self.chains), 'chain')}. {self.sentence}>"

@@ -494,7 +494,7 @@ def plateau_around(task: Task, posterior: Posterior, best: Labels) -> ClustersCu
 
     Downwards while a number costs no more than two Monte Carlo standard errors
     or a percent, upwards while it costs no more than those errors, and one
-    number further on both sides; below the plateau in strides. Each walk
+    number further on both sides; below the plateau in strides. Each descent
     begins where the last one ended.
     """
     own, given = int(best.max()) + 1, posterior.draws

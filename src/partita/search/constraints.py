@@ -33,20 +33,20 @@ from partita.search.task import (
 class Effort(NamedTuple):
     """How long to search within rules."""
 
-    walks: int
+    descents: int
     """Different partitions that go on with moves of clusters."""
     patience: int
     """Restarts in a row from the perturbed best without a gain, after which the search ends."""
     draws: int
     """Draws to start from."""
     rounds: int
-    """Most alternations of moves of clusters and sweeps in one walk."""
+    """Most alternations of moves of clusters and sweeps in one descent."""
     links: bool
     """Whether a cut of average linkage is a start."""
 
 
-FULL = Effort(walks=3, patience=24, draws=3, rounds=8, links=True)
-BRIEF = Effort(walks=1, patience=0, draws=0, rounds=1, links=False)
+FULL = Effort(descents=3, patience=24, draws=3, rounds=8, links=True)
+BRIEF = Effort(descents=1, patience=0, draws=0, rounds=1, links=False)
 
 
 def clean_constraints(
@@ -163,7 +163,7 @@ class ConstrainedSearch:
         exact = self._enumerated(rules) if self.enumerates else None
         if exact is not None:
             return exact
-        reached = self._walked(rules, self._begun(rules, starts, effort), effort)
+        reached = self._descended(rules, self._begun(rules, starts, effort), effort)
         if effort.patience and not self.task.clock.is_up():
             reached = distinct([*reached, self._iterated(rules, reached[0], effort)])
         if self._whole is not None and not self.task.clock.is_up():
@@ -192,10 +192,10 @@ class ConstrainedSearch:
     def _polished(
         self, rules: Constraints, reached: list[LocalMinimum], effort: Effort
     ) -> list[LocalMinimum]:
-        """Ends of walks on all draws, from what is lowest on the sample and on all draws."""
+        """Ends of descents on all draws, from what is lowest on the sample and on all draws."""
         assert self._whole is not None
-        on_all = min(reached[: 4 * effort.walks], key=lambda r: self.task.evaluate(r.labels))
-        chosen = [on_all] if effort.walks == 1 else distinct([reached[0], on_all])
+        on_all = min(reached[: 4 * effort.descents], key=lambda r: self.task.evaluate(r.labels))
+        chosen = [on_all] if effort.descents == 1 else distinct([reached[0], on_all])
         work = [(r.labels, r.origin, self._rng()) for r in chosen]
         ends = run_interruptible_parallel(
             self.task, partial(self._polish, rules, effort), work, "polishing"
@@ -209,7 +209,7 @@ class ConstrainedSearch:
     def _begun(
         self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
     ) -> list[tuple[Labels, str, np.random.Generator]]:
-        """Where walks begin: partitions that keep the rules, each once."""
+        """Where descents begin: partitions that keep the rules, each once."""
         task = self.task
         places = [
             (c.labels, c.origin) for c in distinct_candidates(starts)[: 2 * settings.ALTERNATIVES]
@@ -230,19 +230,19 @@ class ConstrainedSearch:
             found.setdefault(near.tobytes(), (near, origin, rng))
         return list(found.values())
 
-    def _walked(
+    def _descended(
         self,
         rules: Constraints,
         begun: list[tuple[Labels, str, np.random.Generator]],
         effort: Effort,
     ) -> list[LocalMinimum]:
         """Sweeps from everywhere, moves of clusters from where they ended lowest."""
-        sweep = partial(self._walk, self._problem, rules, 0)
-        swept = run_interruptible_parallel(self.task, sweep, begun, "keeping the rules")
-        lowest = distinct(swept)[: effort.walks]
-        walk = partial(self._walk, self._problem, rules, effort.rounds)
+        sweep = partial(self._descend, self._problem, rules, 0)
+        swept = run_interruptible_parallel(self.task, sweep, begun, "searching within constraints")
+        lowest = distinct(swept)[: effort.descents]
+        descend = partial(self._descend, self._problem, rules, effort.rounds)
         best = [(r.labels, r.origin, self._rng()) for r in lowest]
-        moved = run_interruptible_parallel(self.task, walk, best, "moving clusters")
+        moved = run_interruptible_parallel(self.task, descend, best, "moving clusters")
         self.task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
         return distinct([*moved, *swept])
 
@@ -261,7 +261,7 @@ class ConstrainedSearch:
     ) -> LocalSearch:
         return LocalSearch(problem, labels, rng, rules, stop=self.task.clock.is_up)
 
-    def _walk(
+    def _descend(
         self,
         problem: Problem,
         rules: Constraints,
@@ -279,5 +279,5 @@ class ConstrainedSearch:
         assert self._whole is not None
         labels, origin, rng = begin
         search = self._at(self._whole, labels, rng, rules)
-        search.refine(settings.ALTERNATIVES * effort.walks)
+        search.refine(settings.ALTERNATIVES * effort.descents)
         return LocalMinimum(search.labels, search.loss, origin, search.n_evaluated)

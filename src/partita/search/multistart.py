@@ -46,18 +46,18 @@ from partita.search.task import (
 
 @dataclass(frozen=True)
 class LocalMinimum:
-    """Where a walk ended."""
+    """Where a descent ended."""
 
     labels: Labels
     loss: float
     origin: str
     n_evaluated: int
     budget_exhausted: bool = False
-    """Whether the walk was ended because it had done much work."""
+    """Whether the descent was ended because it had done much work."""
     margin: NDArray[np.float64] | None = None
     """What moving each item would have cost when it was last looked at."""
     restarts: int = 0
-    """Perturbations from which the walk was taken up again."""
+    """Perturbations from which the descent was taken up again."""
 
 
 def make_search(task: Task, problem: Problem, start: StartPoint) -> LocalSearch:
@@ -76,7 +76,7 @@ def make_search(task: Task, problem: Problem, start: StartPoint) -> LocalSearch:
 
 
 def _work_limit(task: Task, problem: Problem) -> float:
-    """Work after which a walk ends; without end where the user set a time instead."""
+    """Work after which a descent ends; without end where the user set a time instead."""
     if task.clock.deadline is not None:
         return np.inf
     clusters = 0 if task.draws is None else int(task.draws.n_clusters.mean())
@@ -91,7 +91,7 @@ def _work_limit(task: Task, problem: Problem) -> float:
 def local_search_from(
     task: Task, problem: Problem, rounds: int, start: StartPoint, *, brief: bool = False
 ) -> LocalMinimum:
-    """Walk downhill from a beginning; ``rounds`` of cluster moves at most."""
+    """Descend from a start; ``rounds`` of cluster moves at most."""
     evaluated = 0
     if start.before is not None:
         before = make_search(task, start.before, start)
@@ -171,8 +171,8 @@ def refine_on_all_draws(
         StartPoint(r.labels, r.origin, None, g, r.margin)
         for r, g in zip(best, generators, strict=True)
     ]
-    walk = partial(_sweep_and_eject, task, problem, watched)
-    ended = run_interruptible_parallel(task, walk, work, "polishing", search_bytes(problem))
+    descend = partial(_sweep_and_eject, task, problem, watched)
+    ended = run_interruptible_parallel(task, descend, work, "polishing", search_bytes(problem))
     task.n_evaluated += sum(r.n_evaluated for r in ended)
     where = {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
@@ -271,8 +271,8 @@ def _is_over(task: Task, ends: list[LocalMinimum]) -> bool:
 def _descended(
     task: Task, problem: Problem, batch: list[StartPoint], most: int
 ) -> list[LocalMinimum]:
-    walk = partial(local_search_from, task, problem, 0)
-    swept = run_interruptible_parallel(task, walk, batch, "sweeping", search_bytes(problem))
+    descend = partial(local_search_from, task, problem, 0)
+    swept = run_interruptible_parallel(task, descend, batch, "sweeping", search_bytes(problem))
     return _move_clusters(task, problem, swept, most)
 
 
@@ -355,8 +355,10 @@ def _move_clusters(
     work = [
         StartPoint(r.labels, r.origin, None, g) for r, g in zip(different, generators, strict=True)
     ]
-    walk = partial(local_search_from, task, problem, settings.ROUNDS, brief=met)
-    moved = run_interruptible_parallel(task, walk, work, "moving clusters", search_bytes(problem))
+    descend = partial(local_search_from, task, problem, settings.ROUNDS, brief=met)
+    moved = run_interruptible_parallel(
+        task, descend, work, "moving clusters", search_bytes(problem)
+    )
     task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
     where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]

@@ -63,8 +63,8 @@ WINDOWS = ((0.8, 1.2), (0.6, 1.4), (0.4, 1.6), (0.2, 1.8), (0.1, 1.9), (0.0, 2.0
 """The path is completed between these prices, one after the other."""
 
 PATH_CELLS, BATCH = 1e10, 32
-"""Table cells read, about ten seconds of one core, after which no further walks begin unless there
-is a time limit, and walks between two looks at that."""
+"""Table cells read, about ten seconds of one core, after which no further descents begin unless
+there is a time limit, and descents between two checks of that."""
 
 NEAR = 0.02
 """How far above the path on a sample, relative to it, a partition may be to be put to all draws."""
@@ -80,7 +80,7 @@ DISSOLVED_DRAWS, NEARLY = 1_000, 1e-4
 may come there to be put to all draws."""
 
 MANY, WORTH = 32, 1e-4
-"""With more clusters walks on a sample move single items only, and only from a crossing where so
+"""With more clusters descents on a sample move single items only, and only from a crossing where so
 much of the loss could be won."""
 
 
@@ -674,7 +674,7 @@ def _searched(task: Task, low: float, high: float) -> tuple[Pool, float, float]:
 
 
 class _Search:
-    """Walks at prices from 1 outwards, on draws that are cheap enough."""
+    """Descents at prices from 1 outwards, on draws that are cheap enough."""
 
     def __init__(
         self, task: Task, problem: Problem, sample: Draws, draws: Draws, low: float, high: float
@@ -753,19 +753,19 @@ class _Search:
         self.cells += n_evaluated * cost_per_item(self.problem, clusters, self.companions)
 
     def _complete(self, low: float, high: float) -> None:
-        """Walk from both sides of every crossing, and from both ends, until none leads lower.
+        """Descend from both sides of every crossing, and from both ends, until none leads lower.
 
-        On a sample, from one side where clusters are many: there walks are long and
+        On a sample, from one side where clusters are many: there descents are long and
         crossings close, and what is lowest on a sample is not what is lowest on all draws.
         """
         while work := self._open(low, high):
             for first in range(0, len(work), BATCH):
                 if self.is_spent:
                     return
-                self._walk(work[first : first + BATCH])
+                self._descend(work[first : first + BATCH])
 
     def _open(self, low: float, high: float) -> list[tuple[float, Point, int]]:
-        """Walks not tried yet: a price, a corner to begin at, rounds of cluster moves."""
+        """Descents not tried yet: a price, a corner to begin at, rounds of cluster moves."""
         corners, breaks = lower_hull(list(self.pool.values()), low, high)
         edges, best = _lowest(corners, breaks, low, high)
         gains = _possible_gains(edges, best)
@@ -783,12 +783,12 @@ class _Search:
                 work.append((a, corner, settings.ROUNDS))
         return work
 
-    def _walk(self, work: list[tuple[float, Point, int]]) -> None:
+    def _descend(self, work: list[tuple[float, Point, int]]) -> None:
         generators = self.task.rng.spawn(len(work))
         pieces = [(*piece, rng) for piece, rng in zip(work, generators, strict=True)]
-        walk = partial(_walked, self.task, self.problem)
+        descend = partial(_descended, self.task, self.problem)
         ends = run_interruptible_parallel(
-            self.task, walk, pieces, f"price path, {len(self.pool):,} partitions"
+            self.task, descend, pieces, f"price path, {len(self.pool):,} partitions"
         )
         for end in ends:
             self._count(end.labels, end.n_evaluated)
@@ -884,7 +884,7 @@ def _dissolved(
     return [rows[j] for j in kept]
 
 
-def _walked(
+def _descended(
     task: Task, problem: Problem, piece: tuple[float, Point, int, np.random.Generator]
 ) -> LocalMinimum:
     a, point, rounds, rng = piece

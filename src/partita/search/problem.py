@@ -1,4 +1,4 @@
-"""From draws and a loss to the arrays that the compiled search walks with."""
+"""From draws and a loss to the arrays that the compiled search reads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIST_COST = 6.0
 """What counting one companion costs, in cells of a table."""
 
 MEMORY_SHARE = 0.06
-"""Share of the free memory that one walk's tables may take: several threads walk, and tables
+"""Share of the free memory that one search's tables may take: several threads search, and tables
 are copied when they grow."""
 
 MERGE_TABLES = 5
@@ -171,12 +171,12 @@ def cost_per_item(problem: Problem, n_clusters: int, companions: float) -> float
 
 
 def has_counts(problem: Problem) -> TypeGuard[Averaged | PerDraw]:
-    """Whether the problem walks with count tables."""
+    """Whether the problem has count tables."""
     return isinstance(problem, Averaged | PerDraw)
 
 
 def has_lists(problem: Problem) -> TypeGuard[AveragedLists | PerDrawLists]:
-    """Whether the problem walks with lists of members."""
+    """Whether the problem has lists of members."""
     return isinstance(problem, AveragedLists | PerDrawLists)
 
 
@@ -258,7 +258,7 @@ def table_bytes(clusters_of_draw: float, clusters: int) -> int:
 
 
 def search_bytes(problem: Problem) -> int:
-    """Bytes of one walk's tables, while they are copied to grow."""
+    """Bytes of one search's tables, while they are copied to grow."""
     n_items = n_items_of(problem)
     if has_counts(problem):
         clusters = problem.row_draw.size / problem.weights.size
