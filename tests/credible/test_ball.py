@@ -13,18 +13,11 @@ import partita as pt
 from partita.errors import InvalidInputError, NotSupportedError
 from reference import uncertainty as reference
 from reference.partitions import every_partition
-from strategies import label_vectors
+from strategies import posteriors
 
 METRICS = ["vi", "binder", "id"]
+CASES = posteriors(most=6, draws=12, others=1)
 PROBS = ["0.05", "0.3", "0.5", "0.75", "0.9", "0.95", "1"]
-
-
-@st.composite
-def cases(draw):
-    n = draw(st.integers(1, 6))
-    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=12))
-    weights = draw(st.none() | st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))
-    return rows, weights, draw(label_vectors(n))
 
 
 def as_dict(bound):
@@ -37,7 +30,7 @@ def as_dict(bound):
 
 
 @settings(max_examples=200, deadline=None)
-@given(cases(), st.sampled_from(METRICS), st.sampled_from(PROBS))
+@given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_every_part_agrees_with_the_definition(case, metric, prob):
     rows, weights, center = case
     ball = pt.credible_ball(pt.Draws(rows, weights=weights), center, prob=float(prob), loss=metric)
@@ -55,7 +48,7 @@ def test_every_part_agrees_with_the_definition(case, metric, prob):
 
 
 @settings(deadline=None)
-@given(cases(), st.sampled_from(METRICS), st.sampled_from(PROBS))
+@given(CASES, st.sampled_from(METRICS), st.sampled_from(PROBS))
 def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
     rows, weights, center = case
     draws = pt.Draws(rows, weights=weights)
@@ -71,7 +64,7 @@ def test_inside_contains_and_level_tell_the_same_story(case, metric, prob):
 
 
 @settings(deadline=None)
-@given(cases(), st.sampled_from(METRICS))
+@given(CASES, st.sampled_from(METRICS))
 def test_another_probability_needs_no_new_distances(case, metric):
     rows, weights, center = case
     draws = pt.Draws(rows, weights=weights)
@@ -83,7 +76,7 @@ def test_another_probability_needs_no_new_distances(case, metric):
 
 
 @settings(deadline=None)
-@given(cases(), st.permutations(range(12)))
+@given(CASES, st.permutations(range(12)))
 def test_the_order_of_the_draws_does_not_matter(case, order):
     rows, weights, center = case
     shuffled = [i for i in order if i < len(rows)]
@@ -231,15 +224,22 @@ def test_cross_tables_have_the_centre_in_rows():
 # ------------------------------------------------------------------ Monte Carlo error
 
 
-def test_error_of_the_radius_is_that_of_independent_draws():
-    # The distances of these draws have a known law; repeat the experiment to see the spread.
-    def radius(seed):
-        labels = np.random.default_rng(seed).integers(0, 3, (2_000, 30))
-        return pt.credible_ball(pt.Draws(labels), np.arange(30) % 3, prob=0.9, n_jobs=1)
+@pytest.mark.parametrize(
+    ("stays", "prob", "n_chains"), [(0.0, 0.9, 1), (0.8, 0.9, 1), (0.8, 0.5, 4), (0.9, 0.9, 4)]
+)
+def test_error_of_the_radius_is_its_spread_over_repetitions(stays, prob, n_chains):
+    """Draws that stay with some probability, so that 2,000 are worth fewer."""
 
-    balls = [radius(seed) for seed in range(60)]
-    spread = np.std([ball.radius for ball in balls], ddof=1)
-    reported = np.mean([ball.radius_mcse for ball in balls])
+    def ball(seed):
+        rng = np.random.default_rng(seed)
+        fresh, moves = rng.integers(0, 3, (2_000, 30)), rng.random(2_000) >= stays
+        labels = fresh[np.maximum.accumulate(np.where(moves, np.arange(2_000), 0))]
+        draws = pt.Draws(labels, chain=np.repeat(np.arange(n_chains), 2_000 // n_chains))
+        return pt.credible_ball(draws, np.arange(30) % 3, prob=prob, n_jobs=1)
+
+    balls = [ball(seed) for seed in range(60)]
+    spread = np.std([each.radius for each in balls], ddof=1)
+    reported = np.mean([each.radius_mcse for each in balls])
     # The spread of 60 radii is itself known to about 10%, and the distances are discrete.
     assert reported == pytest.approx(spread, rel=0.35)
 

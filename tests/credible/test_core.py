@@ -19,21 +19,13 @@ from partita.labels import by_size
 from partita.posterior import as_posterior
 from reference import core as reference
 from reference.partitions import first_appearance
-from strategies import label_vectors
+from strategies import posteriors
 
 FIVE = [[int(c) for c in row] for row in ("112233", "112223", "111222", "112222", "122333")]
 
 
-@st.composite
-def posteriors(draw, most=6):
-    n = draw(st.integers(1, most))
-    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=7))
-    weights = draw(st.none() | st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows)))
-    return rows, weights
-
-
 @settings(deadline=None, max_examples=60)
-@given(posteriors(), st.sampled_from([0.2, 0.5, 0.6, 0.75, 0.9, 1.0]))
+@given(posteriors(most=6, draws=7), st.sampled_from([0.2, 0.5, 0.6, 0.75, 0.9, 1.0]))
 def test_the_largest_set_by_enumeration(case, prob):
     rows, weights = case
     core = pt.credible_core(pt.Draws(rows, weights=weights), prob=prob, held_out=False)
@@ -61,7 +53,7 @@ def of_part(draws, mask):
 
 
 @settings(deadline=None, max_examples=80)
-@given(posteriors(), st.sampled_from([0.1, 0.3, 0.5]), st.booleans())
+@given(posteriors(most=6, draws=7), st.sampled_from([0.1, 0.3, 0.5]), st.booleans())
 @example(([[int(c) for c in row] for row in FORKED], None), 0.3, False)
 def test_what_a_core_says_of_itself(case, prob, held_out):
     rows, weights = case
@@ -111,7 +103,7 @@ def test_what_a_core_says_of_itself(case, prob, held_out):
 
 
 @settings(deadline=None, max_examples=60)
-@given(posteriors(most=5))
+@given(posteriors(most=5, draws=7))
 def test_growth_against_its_reference(case):
     rows, weights = case
     draws = pt.Draws(rows, weights=weights)

@@ -1,26 +1,27 @@
-"""Item and cluster uncertainty against similarity matrices, peers' records and laws."""
+"""Items, clusters, aligned draws and counts against matrices, peers' records and laws."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import partita as pt
 from partita.labels import by_size
 from reference import uncertainty as reference
 from reference.ground_truth import load
 from reference.losses import similarity
-from strategies import label_vectors
+from reference.partitions import first_appearance
+from reference.uncertainty import masses_of, matching, shape
+from strategies import posteriors
 
 
-@st.composite
-def cases(draw):
-    n = draw(st.integers(1, 9))
-    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=8))
-    weights = draw(st.none() | st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)))
-    return pt.Draws(rows, weights=weights), by_size(draw(label_vectors(n)))
+def as_draws(case):
+    rows, weights, estimate = case
+    return pt.Draws(rows, weights=weights), by_size(estimate)
+
+
+CASES = posteriors(others=1).map(as_draws)
 
 
 def affinity_from_matrix(draws, estimate):
@@ -40,7 +41,7 @@ def affinity_from_matrix(draws, estimate):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
@@ -54,7 +55,7 @@ def test_similarity_share_is_the_mean_similarity_scaled_to_one(case):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_placement_by_matched_clusters_against_all_assignments(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
@@ -67,7 +68,7 @@ def test_placement_by_matched_clusters_against_all_assignments(case):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_best_second_and_other_follow_the_placement(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
@@ -81,7 +82,7 @@ def test_best_second_and_other_follow_the_placement(case):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_an_item_that_never_leaves_companions_found_in_every_draw_has_probability_one(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
@@ -110,7 +111,7 @@ def test_one_estimated_cluster_does_not_make_every_item_certain():
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_contributions_sum_to_the_expected_vi(case):
     draws, estimate = case
     items = pt.item_uncertainty(draws, estimate)
@@ -140,7 +141,7 @@ def test_contributions_of_one_pair(record):
 
 
 @settings(deadline=None)
-@given(cases())
+@given(CASES)
 def test_clusters_against_the_similarity_matrix(case):
     draws, estimate = case
     clusters = pt.cluster_uncertainty(draws, estimate)
@@ -174,3 +175,91 @@ def test_an_item_never_together_with_any_other():
     assert items.placement[0].tolist() == [0.0, 1.0]
     assert [items.best[0], items.second[0], items.other[0]] == [-1, -1, -1]
     assert items.order[0] == 0
+
+
+# --------------------------------------------------------- aligned draws, against all assignments
+
+
+@settings(deadline=None)
+@given(posteriors(most=8, draws=5, others=1))
+def test_every_draw_in_the_numbering_of_the_reference(case):
+    rows, _, given_reference = case
+    reference = first_appearance(given_reference)
+    found = pt.align(rows, reference)
+    assert found.dtype == np.int32
+    for row, aligned in zip(rows, found.tolist(), strict=True):
+        canonical = first_appearance(row)
+        stands_for = matching(canonical, reference)
+        unmatched = [t for t in sorted(set(canonical)) if t not in stands_for]
+        wanted = [stands_for[t] if t in stands_for else -1 - unmatched.index(t) for t in canonical]
+        assert aligned == wanted
+
+
+def test_the_numbers_of_the_reference_are_kept():
+    assert pt.align([[0, 0, 1, 1]], [1, 1, 0, 0]).tolist() == [[1, 1, 0, 0]]
+    assert pt.align([[0, 0, 1, 1]], [7, 7, 3, 3]).tolist() == [[0, 0, 1, 1]]
+
+
+def test_alignment_gives_the_item_probabilities():
+    rng = np.random.default_rng(1)
+    draws = rng.integers(0, 4, (200, 12))
+    reference = by_size(rng.integers(0, 3, 12))
+    aligned = pt.align(draws, reference)
+    wanted = pt.item_uncertainty(draws, reference).probability
+    np.testing.assert_allclose((aligned == reference).mean(axis=0), wanted)
+    one, two = (pt.align(draws, reference, n_jobs=jobs) for jobs in (1, 2))
+    assert np.array_equal(one, two)
+
+
+# ----------------------------------------------------------- numbers of clusters and sorted sizes
+
+
+@settings(deadline=None)
+@given(posteriors(most=8))
+def test_number_of_clusters(case):
+    rows, weights = case
+    found = pt.n_clusters_posterior(pt.Draws(rows, weights=weights))
+    wanted: dict = {}
+    for row, mass in zip(rows, masses_of(rows, weights), strict=True):
+        wanted[len(set(row))] = wanted.get(len(set(row)), 0) + mass
+    assert found.values.tolist() == sorted(wanted)
+    assert found.probabilities == pytest.approx([float(wanted[k]) for k in sorted(wanted)])
+    assert found.mean == pytest.approx(float(sum(k * m for k, m in wanted.items())))
+    assert found.interval(1.0) == (min(wanted), max(wanted))
+
+
+@settings(deadline=None)
+@given(posteriors(most=8))
+def test_sorted_sizes(case):
+    rows, weights = case
+    found = pt.cluster_sizes_posterior(pt.Draws(rows, weights=weights), prob=0.5)
+    masses = masses_of(rows, weights)
+    most = max(len(set(row)) for row in rows)
+    table = [(shape(row)[1] + [0] * most)[:most] for row in rows]
+    for j in range(most):
+        sizes = [row[j] for row in table]
+        mean = sum(s * m for s, m in zip(sizes, masses, strict=True))
+        present = sum(m for s, m in zip(sizes, masses, strict=True) if s > 0)
+        assert found.mean[j] == pytest.approx(float(mean))
+        assert found.present[j] == pytest.approx(float(present))
+        for level, column in ((0.25, found.lower), (0.5, found.median), (0.75, found.upper)):
+            below = sum(m for s, m in zip(sizes, masses, strict=True) if s <= column[j])
+            smaller = sum(m for s, m in zip(sizes, masses, strict=True) if s < column[j])
+            assert smaller < level + 1e-8
+            assert below >= level - 1e-8
+
+
+def test_few_ranks_are_the_first_of_all():
+    draws = pt.Draws(np.random.default_rng(0).integers(0, 5, (100, 9)))
+    everything, three = (pt.cluster_sizes_posterior(draws, n_ranks=n) for n in (None, 3))
+    assert len(three) == 3
+    assert np.array_equal(three.mean, everything.mean[:3])
+    assert three.to_frame().index.tolist() == [1, 2, 3]
+    assert "mean sizes" in repr(three)
+
+
+def test_the_interval_leaves_out_equal_tails():
+    rows = [[0] * (10 - k) + list(range(k)) for k in range(10)]  # 1, 1, 2, …, 9 clusters
+    counts = pt.n_clusters_posterior(rows)
+    assert counts.interval(0.8) == (1, 8)
+    assert counts.interval(0.4) == (2, 6)

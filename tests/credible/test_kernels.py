@@ -12,19 +12,19 @@ from partita.credible.uncertainty import compare
 from partita.kernels.uncertainty import count_together
 from partita.scan import shapes_of
 from reference import uncertainty as reference
-from strategies import label_vectors
+from strategies import posteriors
 
 
-@st.composite
-def draws_and_estimate(draw):
-    n = draw(st.integers(1, 9))
-    rows = draw(st.lists(label_vectors(n), min_size=1, max_size=6))
-    weights = draw(st.none() | st.lists(st.integers(1, 9), min_size=len(rows), max_size=len(rows)))
-    return pt.Draws(rows, weights=weights), pt.canonical(draw(label_vectors(n)))
+def as_draws(case):
+    rows, weights, estimate = case
+    return pt.Draws(rows, weights=weights), pt.canonical(estimate)
+
+
+CASES = posteriors(draws=6, others=1).map(as_draws)
 
 
 @settings(deadline=None)
-@given(draws_and_estimate(), st.sampled_from([0.5, 0.8, 1.0]))
+@given(CASES, st.sampled_from([0.5, 0.8, 1.0]))
 def test_comparison_with_an_estimate(case, jaccard):
     draws, estimate = case
     found = compare(estimate, draws, jaccard=jaccard, n_jobs=1)
@@ -37,7 +37,7 @@ def test_comparison_with_an_estimate(case, jaccard):
 
 
 @settings(deadline=None)
-@given(draws_and_estimate(), st.integers(1, 4))
+@given(CASES, st.integers(1, 4))
 def test_shapes(case, n_ranks):
     draws, _ = case
     entropy, ranked = shapes_of(draws, n_ranks)
@@ -48,7 +48,7 @@ def test_shapes(case, n_ranks):
 
 
 @settings(deadline=None)
-@given(draws_and_estimate())
+@given(CASES)
 def test_count_together(case):
     draws, _ = case
     first, second = (index.astype(np.int64) for index in np.triu_indices(draws.n_items, 1))

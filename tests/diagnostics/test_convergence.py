@@ -1,4 +1,4 @@
-"""Convergence: numbers against arviz-stats, chains that agree or do not, words, bad input."""
+"""Convergence: numbers against arviz-stats, chains that agree or do not, each chain alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import pytest
 from arviz_stats.base import array_stats
 
 import partita as pt
+from partita import mcmc
 from partita.diagnostics.agreement import _mismatches, drift
 from partita.errors import InvalidInputError
+from simulated import renewed_chains
 
 N_DRAWS, N_ITEMS = 600, 10
 
@@ -228,19 +230,9 @@ def test_short_chains_that_agree_are_not_accused(shape):
         assert not any(about(found, w) for w in ("not mixed", "begin elsewhere", "between modes"))
 
 
-def slow_chains(length: int, renewed: float, seed: int) -> np.ndarray:
-    """Four chains of one law: 24 items in three clusters, each renewed in a share of the draws."""
-    rng, shape = np.random.default_rng(seed), (4, length, 24)
-    fresh = np.where(rng.random(shape) < 0.3, rng.integers(0, 3, shape), np.repeat([0, 1, 2], 8))
-    renews = rng.random(shape) < renewed
-    renews[:, 0] = True
-    last = np.maximum.accumulate(np.where(renews, np.arange(length)[:, None], 0), axis=1)
-    return np.take_along_axis(fresh, last, axis=1)
-
-
 def test_autocorrelation_is_no_disagreement_and_stuck_chains_are():
     for seed in range(4):
-        chains = slow_chains(800, 0.2, seed)
+        chains = renewed_chains(np.random.default_rng(seed), 800, noise=0.3, renewed=0.2)
         assert not pt.diagnose(pt.as_draws(chains)).chains_disagree
         chains[3, :, 20:] = 0  # one chain keeps four items elsewhere
         assert pt.diagnose(pt.as_draws(chains)).chains_disagree
@@ -248,7 +240,9 @@ def test_autocorrelation_is_no_disagreement_and_stuck_chains_are():
 
 def test_chains_of_few_effective_draws_are_not_said_to_differ_beyond_their_error():
     """About three effective draws a chain: their Monte Carlo error is not known."""
-    found = [pt.diagnose(pt.as_draws(slow_chains(200, 0.03, seed))) for seed in range(12)]
+    rngs = map(np.random.default_rng, range(12))
+    slow = [renewed_chains(rng, 200, noise=0.3, renewed=0.03) for rng in rngs]
+    found = [pt.diagnose(pt.as_draws(chains)) for chains in slow]
     assert not any(about(each, "more than Monte Carlo error") for each in found)
     assert all(about(each, "effective draws") for each in found)
 
@@ -269,14 +263,9 @@ def test_the_largest_of_several_rhats_is_judged_as_such():
 @pytest.mark.parametrize("share", [0.02, 0.05])
 @pytest.mark.parametrize("renewed", [1.0, 0.2])
 def test_burn_in_left_in_is_named(share, renewed):
-    truth = np.repeat([0, 1, 2], 8)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        fresh = np.where(rng.random((4, 800, 24)) < 0.15, rng.integers(0, 3, (4, 800, 24)), truth)
-        renews = rng.random(fresh.shape) < renewed
-        renews[:, 0] = True
-        last = np.maximum.accumulate(np.where(renews, np.arange(800)[:, None], 0), axis=1)
-        chains = np.take_along_axis(fresh, last, axis=1)
+        chains = renewed_chains(rng, 800, noise=0.15, renewed=renewed)
         assert not about(pt.diagnose(pt.as_draws(chains)), "begin elsewhere")
         burn = int(800 * share)
         still = rng.random((4, burn, 24)) < np.linspace(1, 0, burn)[:, None]
@@ -336,3 +325,102 @@ def test_a_subset_of_pairs_has_no_pair_twice():
     found = pt.chain_agreement(chains_of(2), max_pairs=20, rng=1)
     assert (found.n_pairs, found.all_pairs) == (20, False)
     assert found == pt.chain_agreement(chains_of(2), max_pairs=20, rng=1, n_jobs=1)
+
+
+# ----------------------------------------------------------- sizes and errors against arviz-stats
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_numbers_are_arvizs(seed):
+    rng = np.random.default_rng(seed)
+    # In very short chains correlations can sum to exactly 0, and rounding decides where they end.
+    n_chains, n_draws = int(rng.integers(2, 5)), int(rng.integers(40, 300))
+    chains, memory = rng.normal(size=(n_chains, n_draws)), rng.uniform(-0.5, 0.99)
+    for i in range(1, n_draws):
+        chains[:, i] += memory * chains[:, i - 1]
+    if seed % 3 == 0:
+        chains = np.round(chains)  # ties
+    ours = [mcmc.mcse_mean(chains), mcmc.ess_bulk(chains), mcmc.ess_tail(chains)]
+    ours += [mcmc.rhat(chains), mcmc.mcse_quantile(chains, 0.9), mcmc.ess_mean(chains)]
+    theirs = [
+        array_stats.mcse(chains, method="mean"),
+        array_stats.ess(chains, method="bulk"),
+        array_stats.ess(chains, method="tail", prob=(0.05, 0.95)),
+        array_stats.rhat(chains, method="rank"),
+        array_stats.mcse(chains, method="quantile", prob=0.9),
+        array_stats.ess(chains, method="mean"),
+    ]
+    assert ours == pytest.approx(np.array(theirs, np.float64), rel=1e-9)
+
+
+def test_one_chain_has_sizes_and_errors_too():
+    chain = np.random.default_rng(0).normal(size=(1, 101))
+    assert mcmc.ess_bulk(chain) == pytest.approx(float(array_stats.ess(chain, method="bulk")))
+    assert mcmc.mcse_mean(chain) == pytest.approx(float(array_stats.mcse(chain, method="mean")))
+
+
+@pytest.mark.parametrize("n_draws", [20, 60, 333])
+def test_chains_that_are_constants_of_their_own_are_not_correlated_within(n_draws):
+    """Rounding of their means must not pass for a correlation."""
+    chains = np.repeat([[0.1], [0.7], [0.7]], n_draws, axis=1)
+    assert mcmc.ess_within(chains) == 3 * n_draws - 3 * (n_draws % 2)
+
+
+# ------------------------------------------------------------- what each chain would report alone
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Two chains about one partition, and one about another."""
+    rng = np.random.default_rng(0)
+    truths = np.repeat([0, 1, 2], 6), np.repeat([0, 1, 2], 6), np.repeat([0, 1], 9)
+    anew = rng.integers(0, 3, (3, 40, 18))
+    noisy = np.where(rng.random((3, 40, 18)) < 0.05, anew, np.stack(truths)[:, None, :])
+    return pt.as_draws(noisy)
+
+
+def test_chains_one_by_one(draws):
+    found = pt.chain_estimates(draws)
+    whole = pt.estimate(draws, bound=None)
+    assert found.expected_loss == pytest.approx(whole.expected_loss)
+    for c, chain in enumerate(found.chains):
+        own = draws[np.flatnonzero(draws.chain == chain)]
+        alone = pt.estimate(own, bound=None)
+        assert found.within[c] == pytest.approx(alone.expected_loss)
+        assert np.array_equal(found.labels[c], alone.labels)
+        assert found.to_estimate[c] == pytest.approx(pt.distance(whole.labels, alone.labels))
+    assert found.distances[0, 2] == pytest.approx(pt.distance(found.labels[0], found.labels[2]))
+    assert found.within.mean() <= found.expected_loss
+    assert found.distances[0, 1] == 0 < found.between
+
+
+def test_a_summary_shows_it_in_details_and_report_only(draws, tmp_path):
+    summary = pt.summarize(draws)
+    assert summary.chain_estimates.expected_loss == pytest.approx(summary.estimate.expected_loss)
+    assert "Each chain alone." in summary.details()
+    summary.to_html(tmp_path / "report.html")
+    assert "Each chain alone." in (tmp_path / "report.html").read_text()
+    assert "Each chain alone." not in str(summary)
+    assert pt.summarize(draws[draws.chain == 0]).chain_estimates is None
+
+
+def test_one_chain_is_refused(draws):
+    with pytest.raises(pt.PartitaError, match="fewer than two chains") as refused:
+        pt.chain_estimates(draws.labels)
+    assert refused.value.argument == "draws"
+
+
+def test_chains_count_by_their_draws():
+    """Weighted by its draws, the mean within chains is at most the loss over all of them."""
+    rows = np.array([[0, 0, 1, 1]] * 8 + [[0, 1, 0, 1], [0, 1, 1, 1]])
+    found = pt.chain_estimates(pt.Draws(rows, chain=[0] * 8 + [1] * 2))
+    np.testing.assert_allclose(found.share, [0.8, 0.2])
+    assert found.within @ found.share <= found.expected_loss
+    assert f"{found.within @ found.share:.3g}" in found.sentence
+
+
+def test_a_table_of_many_chains_says_that_it_is_cut():
+    rows = np.random.default_rng(0).integers(0, 2, (40, 6))
+    found = pt.chain_estimates(pt.Draws(rows, chain=np.repeat(range(10), 4)))
+    assert "the first 8 of 10" in str(found)
+    assert len(found.chains) == len(found.within) == 10

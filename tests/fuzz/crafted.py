@@ -83,16 +83,10 @@ def npz(**arrays: Any) -> Maker:
     return make
 
 
-def npz_pickled(path: Path) -> None:
+def pickled(path: Path, **others: Any) -> None:
     array = np.empty((1, 1), object)
     array[0, 0] = Bomb(path.with_name("ran"))
-    np.savez(path, labels=array, allow_pickle=True)
-
-
-def npy_pickled(path: Path) -> None:
-    array = np.empty((1, 1), object)
-    array[0, 0] = Bomb(path.with_name("ran"))
-    np.save(path, array, allow_pickle=True)
+    np.savez(path, **others, bomb=array) if path.suffix == ".npz" else np.save(path, array)
 
 
 def npz_encrypted(path: Path) -> None:
@@ -240,7 +234,7 @@ CRAFTED: dict[str, Maker] = {
         "{'descr': '<i8', 'fortran_order': __import__('os'), 'shape': (1, 1)}", bytes(8)
     ),
     "an odd header.npy": npy_header("{'descr': '<i8', 'shape': (((((((((", bytes(8)),
-    "pickles.npy": npy_pickled,
+    "pickles.npy": pickled,
     "records.npy": npy(np.zeros((2, 3), [("a", "i4"), ("b", "f8")])),
     "complex.npy": npy(np.ones((2, 3), complex)),
     "dates.npy": npy(np.zeros((2, 3), "M8[D]")),
@@ -251,7 +245,9 @@ CRAFTED: dict[str, Maker] = {
     "NaN.npy": npy(np.array([[0, np.nan]])),
     "large.npy": npy(np.array([[2**63, 2**63 + 1, 2**63]], np.uint64), [[0, 1, 0]]),
     "bytes of text.npy": npy(np.array([[b"a", b"b"]]), [[0, 1]]),
-    "pickles.npz": npz_pickled,
+    "pickles.npz": pickled,
+    "pickles beside labels.npz": lambda path: pickled(path, labels=[[0, 1]]),
+    "pickled names.npz": npz(labels=[[0]], item_names=np.array(["a"], object)),
     "encrypted.npz": npz_encrypted,
     "two of a name.npz": npz_twice,
     "no labels.npz": npz(a=[[1, 1]], b=[[1, 2]]),

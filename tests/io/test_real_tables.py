@@ -78,16 +78,7 @@ def test_items_named_by_letters_may_include_k():
 
 
 def test_a_column_that_counts_is_no_item():
-    labels = np.tile(Z, (3, 1))
-    for first, step in ((0, 1), (1, 1), (1001, 1), (10, 10), (12, -1), (900, -7)):
-        frame = pd.DataFrame(labels, columns=list("abc"))
-        frame.insert(1, "t", range(first, first + 12 * step, step))
-        told = rf"'t' counts {first}, {first + step}, … along"
-        with pytest.raises(InvalidLabelsError, match=told):
-            pt.as_draws(frame)
-        with pytest.raises(InvalidLabelsError, match="numbers draws or items"):
-            read(frame.to_csv(index=False))
-    # Numbers that start again, as iterations of chains do.
+    """Counting down, in steps and from the start again: in tests/fuzz/labelled.py."""
     frame = pd.DataFrame(np.tile(Z, (8, 1)), columns=list("abc"))
     frame.insert(1, "t", np.tile(np.arange(1, 17), 2))
     with pytest.raises(InvalidLabelsError, match="'t' counts 1, 2"):
@@ -200,22 +191,6 @@ def test_items_in_rows_are_pointed_out():
     assert read(numbered).n_items == 9  # R's row names of draws only count
 
 
-def test_a_row_is_not_taken_for_a_comment():
-    text = ",d1,d2\nA,1,1\n#B,1,2\nC,2,2\n"
-    for spelled in (text, text.replace("#B", '"#B"')):
-        assert read(spelled, transpose=True).item_names == ("A", "#B", "C")
-    for remark in ("# a remark\n", "#9,9\n"):
-        with pytest.raises(pt.PartitaError):
-            read(f"a,b\n1,1\n{remark}1,2\n")
-        assert read(f"{remark}a,b\n1,1\n1,2\n").n_draws == 2
-    labels = "#1,x\n#1,#1\nx,#2\n"
-    with pytest.raises(FileFormatError, match="may be a comment or a row"):
-        read(labels, strings=True, header=False)
-    assert read("x,x\n" + labels, strings=True, header=False) == pt.Draws(
-        [[0, 0], [0, 1], [0, 0], [0, 1]]
-    )
-
-
 # ------------------------------------------------------------------------- other text
 
 
@@ -297,36 +272,6 @@ def test_placeholders_stand_for_all_items_or_for_none():
         read(".cha n,.item1,.item2\n1,1,1\n1,1,2\n")
     with pytest.raises(pt.PartitaError, match="A column was lost, moved or renamed"):
         read(".item1,.item3\n1,1\n1,2\n")
-
-
-@pytest.mark.parametrize("ids", [["draw"], ["chain", "iteration"], ["Iteration"]])
-@pytest.mark.parametrize("names", [("item", "cluster"), ("cluster", "item"), ("x", "y")])
-def test_long_tables_in_any_order_of_rows(ids, names):
-    rows, items = np.divmod(np.arange(12), 3)
-    labels = (rows % 2) * (items > 0) + items
-    value = dict(
-        zip(names, (labels, items) if names[0] == "cluster" else (items, labels), strict=True)
-    )
-    columns = dict.fromkeys(ids, rows) | value
-    columns |= {"chain": rows // 2} if "chain" in ids else {}
-    frame = pd.DataFrame(columns)
-    expected = pt.Draws(labels.reshape(4, 3), chain=[0, 0, 1, 1] if "chain" in ids else None)
-    by_item = frame.iloc[np.argsort(items, kind="stable")]
-    for table in (frame, by_item, frame.sample(frac=1, random_state=0), frame[::-1]):
-        assert both_ways(table.reset_index(drop=True)) == expected
-    for damaged in (
-        frame[1:],
-        pd.concat([frame, frame[:1]]),
-        frame.assign(**{names[names[0] == "cluster"]: 7}),
-    ):
-        table = damaged.reset_index(drop=True)
-        with pytest.raises(InvalidInputError, match="long table"):
-            pt.as_draws(table)
-        with pytest.raises(InvalidInputError, match="long table"):
-            read(table.to_csv(index=False))
-    if names[0] == "item":
-        text = frame.assign(item=np.array(["ann", "bob", "cyd"])[items])
-        assert both_ways(text).item_names == ("ann", "bob", "cyd")
 
 
 def test_iterations_that_start_again_start_a_chain():

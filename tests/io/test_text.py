@@ -45,8 +45,9 @@ def test_what_is_a_header(text, names):
 def test_a_first_row_that_counts_must_be_explained():
     for first in ("0,1,2,3", "1,2,3,4"):
         text = f"{first}\n1,1,2,2\n1,2,2,2\n"
-        with pytest.raises(FileFormatError, match=r"counts .*header=True"):
+        with pytest.raises(FileFormatError, match=r"counts .*header=True") as caught:
             read(text)
+        assert caught.value.argument == "header"
         assert read(text, header=False).n_draws == 3
         named = read(text, header=True)
         assert named == pt.Draws(EXPECTED.labels, item_names=first.split(","))
