@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partita._text import listed
 from partita.cli.options import F, all_of, value_option
 from partita.cli.outputs import say
 from partita.errors import (
@@ -221,15 +222,14 @@ def _npy_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
 
 def _parquet_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
     """Pandas' index, where it is text, comes first under an empty heading."""
-    from partita._imports import require
     from partita.io.draws_table import ParquetTable
+    from partita.io.table import open_parquet
 
-    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-    with parquet.ParquetFile(place, page_checksum_verification=True) as file:
+    with open_parquet(place) as file:
         table = ParquetTable(file)
         columns = [file.read(columns=[name]).column(name).to_pylist() for name in table.names]
-        rows = table.row_names()
-        return (["", *table.names], [rows, *columns]) if rows else (table.names, columns)
+        rows = table.row_names
+        return (["", *table.names], [list(rows), *columns]) if rows else (table.names, columns)
 
 
 def _r_columns(place: Path) -> tuple[list[str], list[list[Any]]]:
@@ -252,11 +252,10 @@ def _choose_column(source: str, wanted: str | None, names: list[str]) -> int:
         return names.index("cluster")
     if wanted in names:
         return names.index(wanted)
-    listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     came = f"there is no column {wanted!r} in it" if wanted else "it has several columns"
     raise InvalidLabelsError(
         f"{source} is not a single clustering: {came}. Expected one column or one row of labels; "
-        f"name a column as FILE:COLUMN. Columns: {listed}."
+        f"name a column as FILE:COLUMN. Columns: {listed(names, 8)}."
     )
 
 
@@ -497,8 +496,8 @@ def _listed(groups: Iterable[str]) -> list[str]:
 def _position(table: Table, name: str, source: str) -> int:
     if name in table.names:
         return table.names.index(name)
-    listed = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
-    raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {listed}.")
+    columns = listed(table.names, 10)
+    raise InvalidInputError(f"{source} has no column {name!r}. Its columns are {columns}.")
 
 
 def _retyped(table: Table, source: str, categories: list[str], dates: list[str]) -> Table:

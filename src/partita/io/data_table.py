@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partita._imports import require
 from partita._text import listed
 from partita._validate import plain_array
 from partita.errors import FileFormatError, InvalidDataError, UnknownNameError, about
@@ -24,7 +23,10 @@ from partita.io.table import (
     NotUtf8Error,
     Source,
     check_file,
+    is_arrow_number,
+    open_parquet,
     read_cells,
+    read_frame,
     translate_errors,
 )
 
@@ -130,22 +132,18 @@ def _from_frame(data: Any) -> Table:
         data = import_module("pandas").Series(data)
     if hasattr(data, "to_frame"):  # a Series
         data = data.to_frame()
-    if hasattr(data, "iloc"):
-        names = [str(name) for name in data.columns]
-        columns = [_pandas_column(data.iloc[:, j]) for j in range(len(names))]
-        return _named_by_index(Table(tuple(names), tuple(columns)), data.index)
-    if hasattr(data, "to_series"):
-        names = list(data.columns)
-        columns = [_column(_polars_values(data[name])) for name in names]
-    elif hasattr(data, "column_names"):
-        names = list(data.column_names)
-        columns = [_arrow_column(data.column(name)) for name in names]
-    else:
+    frame = read_frame(data)
+    if frame is None:
         raise InvalidDataError(
             f"the data came as {type(data).__name__}, which is not a table; expected a DataFrame, "
             "a Series or an array, one row per item."
         )
-    return Table(tuple(names), tuple(columns))
+    columns = tuple(
+        values if is_category and values.dtype.kind == "O" else _column(values)
+        for values, is_category in zip(frame.columns, frame.categories, strict=True)
+    )
+    table = Table(tuple(map(str, frame.names)), columns)
+    return table if frame.index is None else _named_by_index(table, frame.index)
 
 
 def _named_by_index(table: Table, index: Any) -> Table:
@@ -157,44 +155,10 @@ def _named_by_index(table: Table, index: Any) -> Table:
     return replace(table, item_names=names)
 
 
-def _pandas_column(series: Any) -> NDArray[Any]:
-    kind = getattr(series.dtype, "kind", "O")
-    if kind in "iufb":
-        missing = series.isna().to_numpy()
-        if missing.any():
-            return np.asarray(series.astype("float64").to_numpy())
-        return _column(series.to_numpy())
-    objects = np.asarray(series.astype(object).where(~series.isna(), None).to_numpy(), object)
-    return objects if hasattr(series.dtype, "categories") else _column(objects)
-
-
-def _polars_values(series: Any) -> NDArray[Any]:
-    if series.dtype.is_numeric():
-        return np.asarray(series.to_numpy())
-    return _objects(series.to_list())
-
-
-_ARROW_NUMBERS = frozenset(
-    ("double", "float", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
-)
-
-
-def _arrow_column(column: Any) -> NDArray[Any]:
-    if str(column.type) in _ARROW_NUMBERS:
-        return _column(np.asarray(column.to_numpy()))  # NaN where a cell is null
-    objects = _objects(column.to_pylist())
-    return objects if hasattr(column.type, "value_type") else _column(objects)
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """One column of objects, lists in cells included."""
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
-
-
 def _column(values: NDArray[Any]) -> NDArray[Any]:
     """One column as float64, bool or object."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
     kind = values.dtype.kind
     if kind == "b":
         return values.astype(np.bool_)
@@ -256,9 +220,8 @@ def _read(path: Path, options: TextOptions | None) -> Table:
     suffix = path.suffix.lower()
     with translate_errors(path, suffix.removeprefix(".")):
         if suffix in (".parquet", ".pq"):
-            parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-            with parquet.ParquetFile(path) as file:
-                if all(str(field.type) in _ARROW_NUMBERS for field in file.schema_arrow):
+            with open_parquet(path) as file:
+                if all(map(is_arrow_number, file.schema_arrow)):
                     return _without_index(_numbers_of_parquet(file), path)
                 return _without_index(_from_frame(file.read()), path)
         if suffix == ".npy":

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from partita._imports import require
 from partita._progress import Status
 from partita._storage import label_buffer, smallest_unsigned
-from partita._text import Kind
+from partita._text import Kind, listed
 from partita._validate import stacked
 from partita.draws import Draws, draws_from_array
 from partita.errors import (
@@ -25,7 +25,7 @@ from partita.errors import (
     InvalidWeightsError,
     PartitaWarning,
 )
-from partita.io.table import ReadOptions
+from partita.io.table import ReadOptions, arrow_values, open_parquet, read_frame
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
@@ -226,9 +226,7 @@ def _only_whole(variables: dict[str, list[int]], is_whole: Callable[[int], bool]
 
 
 def _listed(names: Sequence[str] | dict[str, list[int]]) -> str:
-    shown = [repr(str(name)) for name in names]
-    more = f" and {len(shown) - 20} more" if len(shown) > 20 else ""
-    return (", ".join(shown[:20]) or "none") + more
+    return listed([repr(str(name)) for name in names], 20) or "none"
 
 
 # ------------------------------------------------------------------ ids of chains and draws
@@ -560,35 +558,51 @@ _FEW_ROWS = 4
 """At most this many draws are an example, and their names no reason to doubt."""
 
 
-class ForeignTable:
-    """What a library's table must tell to become draws; most keep no index beside their columns."""
+class LabelTable:
+    """Columns of equal length under names, and what some tables keep beside: chains, row names.
 
-    names: list[str]
-    n_rows: int
+    Values may be masked, or None, where they are missing.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[NDArray[Any]],
+        names: Sequence[str],
+        row_names: Sequence[str] | None = None,
+        chain: NDArray[Any] | None = None,
+    ) -> None:
+        self._columns, self.names = list(columns), list(names)
+        self.row_names, self.chain = row_names, chain
+        self.n_rows = len(columns[0]) if columns else 0
 
     def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
         """Some columns in blocks of ``step`` rows."""
+        names = [self.names[i] for i in columns]
         for start in range(0, self.n_rows, step):
-            yield self.rows(columns, start, start + step)
-
-    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
-        """Some columns of some rows."""
-        raise NotImplementedError
+            parts = [self._columns[i][start : start + step] for i in columns]
+            yield side_by_side(parts, names, start)
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
-        raise NotImplementedError
-
-    def chain(self) -> NDArray[Any] | None:
-        """Chain ids that the table keeps outside its columns."""
-        return None
-
-    def row_names(self) -> list[str] | None:
-        """Names that the table gives its rows, if they are text."""
-        return None
+        return self._columns[position]
 
 
-def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Draws:
+def side_by_side(parts: Sequence[NDArray[Any]], names: Sequence[str], start: int) -> NDArray[Any]:
+    """Columns of labels as one block, none of them missing; its first row is row ``start``."""
+    for part, name in zip(parts, names, strict=True):
+        missing = np.ma.getmaskarray(part)
+        if part.dtype.kind == "O":
+            missing = np.array([value is None for value in part])
+        if missing.any():
+            row = start + int(np.flatnonzero(missing)[0])
+            raise InvalidLabelsError(
+                f"the label in row {row}, column {name!r} is missing; every item needs a label "
+                "in every draw. Drop the item or the draw."
+            )
+    return stacked([np.ma.getdata(part) for part in parts])
+
+
+def draws_from_table(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per draw, or one per draw and item."""
     if not table.n_rows:
         raise InvalidLabelsError("there are no draws; at least one row is needed.")
@@ -602,15 +616,15 @@ def draws_from_table(table: ForeignTable, *, var_name: str | None = None) -> Dra
     return build(blocks, len(items), expected=table.n_rows, **fields)
 
 
-def items_and_fields(table: ForeignTable, var_name: str | None) -> tuple[list[int], dict[str, Any]]:
+def items_and_fields(table: LabelTable, var_name: str | None) -> tuple[list[int], dict[str, Any]]:
     """The columns that are items, and weights, chain, item_names and kind of the draws."""
     columns = choose_columns(
         table.names,
         var_name=var_name,
         is_whole=lambda i: _is_whole(next(table.blocks([i], 1))[0, 0]),
     )
-    warn_of_items_in_rows(table.row_names(), table.n_rows, len(columns.items))
-    chain = table.chain() if columns.chain is None else table.column(columns.chain)
+    warn_of_items_in_rows(table.row_names, table.n_rows, len(columns.items))
+    chain = table.chain if columns.chain is None else table.column(columns.chain)
     chain = None if chain is None else clean_ids(chain)
     if columns.draw is not None:
         numbers = table.column(columns.draw)
@@ -632,7 +646,7 @@ def _weights(values: NDArray[Any]) -> Floats:
         ) from None
 
 
-def _values(table: ForeignTable, position: int) -> NDArray[Any]:
+def _values(table: LabelTable, position: int) -> NDArray[Any]:
     return np.concatenate([block[:, 0] for block in table.blocks([position], table.n_rows)])
 
 
@@ -675,130 +689,38 @@ def draws_from_frame(obj: Any, *, transpose: bool = False, var_name: str | None 
             f"a {kind} was given; expected a table with one row per draw and one column per "
             f"item.{hint}"
         )
-    if library == "pandas":
-        return draws_from_table(PandasTable(obj.T if transpose else obj), var_name=var_name)
-    if library == "polars":
-        table = ColumnTable(
-            [_polars_values(obj.to_series(i)) for i in range(obj.width)], obj.columns
-        )
-    else:
-        columns = [arrow_values(obj.column(i)) for i in range(obj.num_columns)]
-        table = ColumnTable(columns, obj.column_names)
+    if library == "pandas" and transpose:
+        obj, transpose = obj.T, False
     read = draws_from_items if transpose else draws_from_table
-    return read(table, var_name=var_name)
+    return read(_table_of(obj), var_name=var_name)
 
 
-def draws_from_items(table: ForeignTable, *, var_name: str | None = None) -> Draws:
+def _table_of(obj: Any) -> LabelTable:
+    """A data frame; pandas' default range of columns means items without names."""
+    frame = read_frame(obj)
+    assert frame is not None  # a table of one of the three libraries
+    names, index, chain = frame.names, frame.index, None
+    if index is None:
+        return LabelTable(frame.columns, names)
+    if "chain" in index.names:
+        chain = np.asarray(index.get_level_values("chain"))
+    default = names == list(range(len(names)))
+    names = placeholder_names(len(names)) if default else [str(name) for name in names]
+    return LabelTable(frame.columns, names, _if_text(index.tolist()), chain)
+
+
+def _if_text(names: list[Any]) -> list[str] | None:
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def draws_from_items(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
     if var_name is not None:
         raise InvalidInputError(
             "var_name=… names columns; it has no meaning transposed.", argument="var_name"
         )
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
-    return draws_from_array(everything, transpose=True, item_names=table.row_names())
-
-
-class PandasTable(ForeignTable):
-    """A pandas DataFrame; a default range of columns means items without names."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self.n_rows = len(frame)
-        heads = frame.columns.tolist()
-        default = heads == list(range(len(heads)))
-        self.names = placeholder_names(len(heads)) if default else [str(h) for h in heads]
-
-    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
-        """Some columns of some rows, none of them missing."""
-        block = self._frame.iloc[start:stop, columns]
-        missing = block.isna().to_numpy()
-        if missing.any():
-            draw, item = (int(i[0]) for i in np.nonzero(missing))
-            raise InvalidLabelsError(
-                f"the label in row {start + draw}, column {self.names[columns[item]]!r} is "
-                "missing; every item needs a label in every draw. Drop the item or the draw."
-            )
-        kinds = {getattr(dtype, "kind", "O") for dtype in block.dtypes}
-        if kinds <= set("ib"):  # nullable integers would otherwise come out as Python objects
-            return np.asarray(block.to_numpy(dtype=np.int64))
-        return stacked([_plain_values(block.iloc[:, j]) for j in range(len(columns))])
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return np.asarray(self._frame.iloc[:, position].to_numpy())
-
-    def chain(self) -> NDArray[Any] | None:
-        """The index level named chain."""
-        if "chain" not in self._frame.index.names:
-            return None
-        return np.asarray(self._frame.index.get_level_values("chain"))
-
-    def row_names(self) -> list[str] | None:
-        """The index, where it is text."""
-        names = self._frame.index.tolist()
-        return names if all(isinstance(name, str) for name in names) else None
-
-
-def _plain_values(series: Any) -> NDArray[Any]:
-    """A column without missing values as NumPy; nullable and Arrow types by their own kind."""
-    kind = getattr(series.dtype, "kind", "O")
-    dtype = getattr(series.dtype, "numpy_dtype", series.dtype)
-    if kind in "iufb" and hasattr(series.dtype, "numpy_dtype"):
-        return np.asarray(series.to_numpy(dtype=dtype))
-    return np.asarray(series.to_numpy() if kind in "iufb" else series.to_numpy(dtype=object))
-
-
-def _polars_values(series: Any) -> NDArray[Any]:
-    if str(series.dtype) in ("Int128", "UInt128"):  # which NumPy has not
-        return np.array([*series.to_list(), None], object)[:-1]
-    return np.asarray(series.to_numpy())
-
-
-def arrow_values(column: Any) -> NDArray[Any]:
-    """An Arrow column as NumPy; whole numbers beside nulls stay exact, as objects."""
-    if column.null_count:
-        return np.array([*column.to_pylist(), None], object)[:-1]
-    if hasattr(column, "chunks"):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-class ColumnTable(ForeignTable):
-    """Columns of equal length under names; values may be masked or None where they are missing."""
-
-    def __init__(
-        self, columns: Sequence[NDArray[Any]], names: Sequence[str], rows: Any = None
-    ) -> None:
-        self._columns, self.names = list(columns), list(names)
-        self._rows = None if rows is None else list(rows)
-        self.n_rows = len(columns[0]) if columns else 0
-
-    def rows(self, columns: list[int], start: int, stop: int) -> NDArray[Any]:
-        """Some columns of some rows, none of them missing."""
-        parts = [self._columns[i][start:stop] for i in columns]
-        for position, part in zip(columns, parts, strict=True):
-            _refuse_missing(part, self.names[position], start)
-        return stacked([np.ma.getdata(part) for part in parts])
-
-    def column(self, position: int) -> NDArray[Any]:
-        """One whole column."""
-        return self._columns[position]
-
-    def row_names(self) -> list[str] | None:
-        """The names of the rows, if there are any."""
-        return self._rows
-
-
-def _refuse_missing(part: NDArray[Any], name: str, start: int) -> None:
-    missing = np.ma.getmaskarray(part)
-    if part.dtype.kind == "O":
-        missing = np.array([value is None for value in part])
-    if missing.any():
-        row = start + int(np.flatnonzero(missing)[0])
-        raise InvalidLabelsError(
-            f"the label in row {row}, column {name!r} is missing (NA); every item needs a label "
-            "in every draw. Drop the item or the draw."
-        )
+    return draws_from_array(everything, transpose=True, item_names=table.row_names)
 
 
 # ------------------------------------------------------------------ parquet, feather
@@ -806,9 +728,8 @@ def _refuse_missing(part: NDArray[Any], name: str, start: int) -> None:
 
 def read_parquet(path: Path, options: ReadOptions) -> Draws:
     """Draws from a parquet file, in blocks of rows."""
-    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
     table_of = draws_from_items if options.transpose else draws_from_table
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+    with open_parquet(path) as file:
         return table_of(ParquetTable(file), var_name=options.var_name)
 
 
@@ -824,36 +745,29 @@ def read_feather(path: Path, options: ReadOptions) -> Draws:
         )
 
 
-class ParquetTable(ForeignTable):
+class ParquetTable(LabelTable):
     """A parquet file as a table; the index that pandas stores among the columns is left out."""
 
     def __init__(self, file: Any) -> None:
-        self._file = file
-        self.n_rows = file.metadata.num_rows
         metadata = file.schema_arrow.pandas_metadata or {}
-        self._index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
-        self.names = [name for name in file.schema_arrow.names if name not in self._index]
+        index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+        names = [name for name in file.schema_arrow.names if name not in index]
+        self._file = file
+        rows = _if_text(self._whole(index[0]).tolist()) if len(index) == 1 else None
+        super().__init__((), names, rows, self._whole("chain") if "chain" in index else None)
+        self.n_rows = file.metadata.num_rows
 
     def blocks(self, columns: list[int], step: int) -> Iterator[NDArray[Any]]:
         """Some columns in blocks of rows."""
-        wanted = [self.names[i] for i in columns]
-        for batch in self._file.iter_batches(batch_size=step, columns=wanted):
-            yield stacked([arrow_values(batch.column(name)) for name in wanted])
+        names, start = [self.names[i] for i in columns], 0
+        for batch in self._file.iter_batches(batch_size=step, columns=names):
+            parts = [arrow_values(batch.column(name)) for name in names]
+            yield side_by_side(parts, names, start)
+            start += len(batch)
 
     def column(self, position: int) -> NDArray[Any]:
         """One whole column."""
         return self._whole(self.names[position])
-
-    def chain(self) -> NDArray[Any] | None:
-        """The level of pandas' index named chain."""
-        return self._whole("chain") if "chain" in self._index else None
-
-    def row_names(self) -> list[str] | None:
-        """Pandas' index, where it is one column of text."""
-        if len(self._index) != 1:
-            return None
-        names = self._whole(self._index[0]).tolist()
-        return names if all(isinstance(name, str) for name in names) else None
 
     def _whole(self, name: str) -> NDArray[Any]:
         return arrow_values(self._file.read(columns=[name]).column(name))

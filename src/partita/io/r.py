@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
+from partita._text import listed
 from partita.draws import Draws, draws_from_array, with_fields
-from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError, PartitaError
+from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import (
-    ColumnTable,
+    LabelTable,
     clean_ids,
     draws_from_table,
     warn_of_items_in_rows,
 )
-from partita.io.table import ReadOptions, unpacked
+from partita.io.table import ReadOptions, translate_errors, unpacked
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLOCK = 1 << 24
@@ -96,17 +97,11 @@ def _vectors(node: Any) -> list[RVector]:
 def load_r(path: Path) -> Any:
     """The objects of a file: RVector, RList or ROther."""
     parser = require("rdata.parser", extra="r", purpose=f"reading {path.suffix} files")
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return from_parsed(parser.parse_data(_unpacked(path)).object)
-    except PartitaError:
-        raise
-    except Exception as error:  # rdata raises many kinds for a file that is not whole
-        raise FileFormatError(
-            f"{path} is damaged, cut short or not written by R's saveRDS or save "
-            f"({type(error).__name__}: {error}). Copy or write it again, or name its true format "
-            f"with format=...."
-        ) from error
+    with (
+        translate_errors(path, "written by R's saveRDS or save"),
+        warnings.catch_warnings(action="ignore"),
+    ):
+        return from_parsed(parser.parse_data(_unpacked(path)).object)
 
 
 def _unpacked(path: Path) -> bytes:
@@ -162,17 +157,14 @@ def _only_candidate(node: RList, options: ReadOptions, name: str) -> Draws:
         ((path, chosen),) = found.items()
         return _draws_at(chosen, options, f"{name}, {path}")
     if found:
-        listed = ", ".join(repr(path) for path in list(found)[:12])
-        more = f" and {len(found) - 12} more" if len(found) > 12 else ""
-        example = next(iter(found))
+        paths = [repr(path) for path in found]
         raise InvalidInputError(
-            f"{name} holds several objects that could be the draws: {listed}{more}. Choose one by "
-            f"its path, as in var_name={example!r}."
+            f"{name} holds several objects that could be the draws: {listed(paths, 12)}. Choose "
+            f"one by its path, as in var_name={paths[0]}."
         )
     raise InvalidLabelsError(
         f"{name} holds nothing recognisable as draws: no matrix of whole numbers, no data frame, "
-        "no "
-        f"list of label vectors. {_contents(node)}"
+        f"no list of label vectors. {_contents(node)}"
     )
 
 
@@ -192,9 +184,7 @@ def _candidates(node: RList, prefix: str = "", depth: int = 0) -> Iterator[tuple
 def _contents(node: Any) -> str:
     if not isinstance(node, RList):
         return ""
-    steps = [step for step, _ in node.items()]
-    more = ", …" if len(steps) > 12 else ""
-    return f"It holds: {', '.join(steps[:12]) or 'nothing'}{more}."
+    return f"It holds: {listed([step for step, _ in node.items()], 12) or 'nothing'}."
 
 
 def _of_stanfit(fit: RList, options: ReadOptions, name: str) -> Draws:
@@ -225,7 +215,7 @@ def _of_chain(chain: Any, first: int, options: ReadOptions, name: str) -> Draws:
         raise InvalidLabelsError(f"{name} has no columns with names.")
     if len({column.shape for column in columns}) > 1 or len(columns[0]) <= first:
         raise InvalidLabelsError(f"{name} has columns of different lengths, or warm-up alone.")
-    table = ColumnTable([column[first:] for column in columns], list(chain.names), None)
+    table = LabelTable([column[first:] for column in columns], list(chain.names), None)
     return draws_from_table(table, var_name=options.var_name)
 
 
@@ -509,7 +499,7 @@ def _from_frame(node: RList, options: ReadOptions) -> Draws:
     texts = None
     if isinstance(rows, RVector) and rows.values.dtype.kind == "O":
         texts = tuple(map(str, rows.values))
-    return draws_from_table(ColumnTable(columns, names, texts), var_name=options.var_name)
+    return draws_from_table(LabelTable(columns, names, texts), var_name=options.var_name)
 
 
 def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
@@ -534,7 +524,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
             )
         warn_of_items_in_rows(rows, *values.shape, named_columns=False)
         return _with_attributes(draws_from_array(values), node)
-    table = ColumnTable([values[:, i] for i in range(values.shape[1])], list(columns), rows)
+    table = LabelTable([values[:, i] for i in range(values.shape[1])], list(columns), rows)
     return _with_attributes(draws_from_table(table, var_name=options.var_name), node)
 
 

@@ -21,7 +21,6 @@ from partita._validate import (
     choice_or_none,
     is_vector,
     plain_array,
-    stacked,
     text_or_none,
     unexpected,
 )
@@ -35,8 +34,17 @@ from partita.errors import (
     UnknownNameError,
     about,
 )
-from partita.io.draws_table import ParquetTable, arrow_values, items_and_fields, refuse_counting
-from partita.io.table import ReadOptions, Source, check_file, is_stream, several, translate_errors
+from partita.io.draws_table import ParquetTable, items_and_fields, refuse_counting, side_by_side
+from partita.io.table import (
+    ReadOptions,
+    Source,
+    arrow_values,
+    check_file,
+    is_stream,
+    open_parquet,
+    several,
+    translate_errors,
+)
 from partita.kernels.arrays import Ints
 from partita.labels import Engine, NoiseRule, reading_noise, rule_in_force, whole_labels
 
@@ -453,8 +461,7 @@ def _npy(path: Path, options: ReadOptions) -> _Part:
 
 
 def _parquet(path: Path, options: ReadOptions) -> _Part:
-    parquet = require("pyarrow.parquet", extra="parquet", purpose="reading .parquet files")
-    with parquet.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         table = ParquetTable(file)
         items, fields = items_and_fields(table, options.var_name)
         names = [table.names[i] for i in items]
@@ -525,14 +532,12 @@ def _npy_rows(path: str, start: int, stop: int) -> NDArray[Any]:
 
 
 def _parquet_rows(source: tuple[str, list[str]], start: int, stop: int) -> NDArray[Any]:
-    from pyarrow import parquet
-
     path, names = source
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+    with open_parquet(path) as file:
         groups = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
         ends = np.cumsum(groups)
         wanted = np.flatnonzero((ends > start) & (ends - groups < stop))
         first = int(ends[wanted[0]]) - groups[wanted[0]]
         table = file.read_row_groups(wanted.tolist(), columns=names)
     part = table.slice(start - first, stop - start)
-    return stacked([arrow_values(part.column(name)) for name in names])
+    return side_by_side([arrow_values(part.column(name)) for name in names], names, start)

@@ -34,7 +34,7 @@ from partita.io.draws_table import (
     WEIGHT,
     Builder,
     Columns,
-    ColumnTable,
+    LabelTable,
     Long,
     chains_of,
     choose_columns,
@@ -485,7 +485,7 @@ def _of_few_columns(rows: Rows, layout: Layout, long: Long) -> Draws:
         columns[long.item] = np.array(texts)
     if is_long(long, columns):
         return draws_from_long(long, columns, layout.headings)
-    return draws_from_table(ColumnTable(columns, layout.headings))
+    return draws_from_table(LabelTable(columns, layout.headings))
 
 
 def _transposed(rows: Rows, layout: Layout) -> Draws:
@@ -642,7 +642,7 @@ def _read_index(path: Path) -> list[tuple[str, int, int]]:
     return found
 
 
-def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) -> ColumnTable:
+def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) -> LabelTable:
     """The variables of a chain as columns; its rows must be those of the index, each once."""
     names = [name for name, _, _ in index]
     spans = [(start, stop) for _, start, stop in index]
@@ -659,4 +659,4 @@ def _variables(values: Floats, index: list[tuple[str, int, int]], path: Path) ->
     first = values[slice(*spans[0]), 0]
     if any(not np.array_equal(values[slice(*span), 0], first) for span in spans):
         raise FileFormatError(f"{path}: its variables were monitored at different iterations.")
-    return ColumnTable([values[slice(*span), 1] for span in spans], names)
+    return LabelTable([values[slice(*span), 1] for span in spans], names)
