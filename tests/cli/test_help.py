@@ -1,4 +1,4 @@
-"""Help: quick, complete, and every example in it runs."""
+"""Help: quick, complete, and every example in it runs; a command loads what it needs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import partita
 from cli.conftest import PROGRAM
 from partita.cli import fit
 from partita.cli.options import COMMANDS, cli
+from partita.samplers import compare
 
 PAGES = {"": cli, **{name: cli.get_command(click.Context(cli), name) for name in COMMANDS}}
 HEAVY = {"numpy", "numba", "scipy", "rich", "pandas", "matplotlib", "bokeh"}
@@ -39,12 +40,13 @@ def short(arguments):
     """Fewer draws, where an example samples: the point is that it is accepted and runs."""
     if arguments[0] != "fit":
         return arguments
-    few = {"--draws": "20", "--burn-in": "5", "--bound": "none"}
-    return arguments + [word for name in few if name not in arguments for word in (name, few[name])]
+    return [*arguments, "--draws", "20", "--burn-in", "5", "--bound", "none"]
 
 
 @pytest.mark.parametrize("name", [n for n in PAGES if n not in ("demo", "warmup")])
 def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
+    full = compare.cross_validate
+    monkeypatch.setattr(compare, "cross_validate", lambda m, **o: full(m, **o, draws=20, folds=2))
     monkeypatch.setattr(fit, "DRAWS", 30)
     monkeypatch.setattr(fit, "BURN_IN", 10)
     for slow in ("write_figures", "write_report"):  # the demo's tests have them
@@ -79,3 +81,43 @@ def test_the_module_is_the_command(tmp_path):
     asked = [sys.executable, "-m", "partita", "--version"]
     shown = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert shown.stdout.split() == ["partita", partita.__version__]
+
+
+# --------------------------------------------------------------------------- what a summary loads
+
+
+NOT_NEEDED = {
+    "scipy.optimize",
+    *("bokeh", "jinja2", "joblib", "matplotlib", "pandas", "rich"),
+    *("partita.plots", "partita.report", "numba.np.arraymath", "numba.np.npyimpl"),
+}
+"""Each takes a tenth of a second or more, but those of the package and what draws and writes."""
+
+RUN = """
+import sys
+from partita.cli.options import cli
+try:
+    cli.main(["summarize", sys.argv[1]], prog_name="partita")
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def loaded_by(path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert "Estimate" in done.stdout
+    return NOT_NEEDED & set(done.stderr.split())
+
+
+def test_a_summary_loads_nothing_that_it_does_not_need(tmp_path):
+    rng = np.random.default_rng(1)
+    labels = np.where(rng.random((60, 20)) < 0.2, rng.integers(0, 3, (60, 20)), np.arange(20) // 7)
+    np.savetxt(tmp_path / "draws.csv", labels, fmt="%d", delimiter=",")
+    # Where kernels have to be compiled, Numba loads more: for the second run they are there.
+    assert not loaded_by(tmp_path / "draws.csv") or not loaded_by(tmp_path / "draws.csv")

@@ -1,4 +1,4 @@
-"""The paper's tables of credible balls to the last digit, and cores of its own draws."""
+"""R's credible balls, and cores of the paper's draws; its tables are in tests/paper."""
 
 from __future__ import annotations
 
@@ -12,133 +12,9 @@ import partita as pt
 from partita.credible.core_search import bound_size
 from partita.posterior import as_posterior
 from reference.ground_truth import load, stored_draws
-from stored import PAPER_DRAWS, needs_paper_draws
+from stored import needs_paper_draws
 
 pytestmark = needs_paper_draws
-
-
-@cache
-def center(file, loss):
-    """A recorded minimiser of the expected loss. Under VI it also minimises the paper's VI_LB."""
-    for record in load():
-        asked = record["arguments"]
-        wanted = ("salso", f"paper/draws/{file}.npz", loss)
-        if (record["function"], asked.get("x"), asked.get("loss")) == wanted:
-            return np.array(record["value"]["estimate"])
-    raise AssertionError(f"no record of {loss} on {file}")
-
-
-@cache
-def ball(file, loss):
-    return pt.credible_ball(
-        stored_draws(f"paper/draws/{file}.npz"), center(file, loss), loss=loss.lower()
-    )
-
-
-def table(bound):
-    return bound.n_clusters.tolist(), round(bound.distance, 3)
-
-
-@pytest.mark.parametrize(("file", "value"), [("example1", "0.426"), ("galaxy", "0.573")])
-def test_the_centre_is_the_papers(file, value):
-    draws = stored_draws(f"paper/draws/{file}.npz")
-    assert f"{pt.expected_loss(center(file, 'VI'), draws, 'vi_lb')[0]:.3f}" == value
-
-
-def test_galaxies():
-    found = ball("galaxy", "VI")
-    assert round(found.radius, 3) == 1.832
-    assert table(found.upper) == ([2], 1.364)
-    assert table(found.lower) == ([15], 1.669)
-    assert table(found.horizontal) == ([8], 1.832)
-    assert found.inside.sum() == 9_500
-
-
-def test_example_1_variation_of_information():
-    found = ball("example1", "VI")
-    assert table(found.upper) == ([4], 1.02)
-    assert table(found.lower) == ([16], 1.152)
-    assert table(found.horizontal) == ([11], 1.213)
-
-
-def test_example_1_binder_with_the_tie_the_paper_cut():
-    found = ball("example1", "binder")
-    assert table(found.upper) == ([4], 0.097)
-    assert table(found.lower) == ([18], 0.097)
-    assert table(found.horizontal) == ([11, 8], 0.097)
-    assert found.inside.sum() == 9_501
-    assert found.coverage == 0.9501
-
-
-GALAXY_TABLES = {
-    "upper": [[7, 0], [30, 42], [3, 0]],
-    "lower": [
-        [2, 1, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [2, 0, 0, 0, 1, 11, 1, 50, 3, 1, 1, 1, 1, 0, 0],
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1],
-    ],
-    "horizontal": [
-        [7, 0, 0, 0, 0, 0, 0, 0],
-        [6, 1, 31, 1, 28, 4, 1, 0],
-        [0, 0, 0, 0, 0, 0, 1, 2],
-    ],
-}
-
-
-@pytest.mark.parametrize("name", ["upper", "lower", "horizontal"])
-def test_cross_tabulation_of_the_galaxies_with_the_centre(name):
-    found = ball("galaxy", "VI")
-    table = pt.cross_table(found.center, found.bounds[name].labels[0])
-    assert table.tolist() == GALAXY_TABLES[name]  # the paper numbers by first appearance
-    # Our own tables number by size, as everything reported does.
-    own = found.cross_tables()[name][0]
-    assert own.sum(axis=1).tolist() == sorted(table.sum(axis=1).tolist(), reverse=True)
-    assert own.sum(axis=0).tolist() == sorted(table.sum(axis=0).tolist(), reverse=True)
-
-
-# True clusters against bounds of Example 1, as in the supplement; the order of columns is free.
-EXAMPLE_TABLES = {
-    ("VI", "upper"): [[40, 2, 2, 0], [0, 52, 0, 2], [1, 0, 43, 5], [0, 6, 4, 43]],
-    ("VI", "lower"): [
-        [27, 3, 12, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0],
-        [1, 43, 0, 0, 0, 1, 4, 0, 1, 0, 0, 3, 1, 0, 0, 0],
-        [0, 0, 0, 44, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1],
-        [0, 0, 0, 0, 0, 45, 1, 6, 0, 0, 0, 0, 0, 0, 1, 0],
-    ],
-    ("VI", "horizontal"): [
-        [35, 1, 2, 0, 0, 0, 4, 0, 1, 0, 1],
-        [1, 50, 0, 0, 0, 1, 0, 0, 1, 1, 0],
-        [0, 0, 0, 15, 32, 1, 1, 0, 0, 0, 0],
-        [0, 2, 0, 0, 4, 21, 1, 25, 0, 0, 0],
-    ],
-    ("binder", "upper"): [[43, 1, 0, 0], [0, 52, 0, 2], [1, 0, 29, 19], [1, 2, 0, 50]],
-    ("binder", "lower"): [
-        [39, 3, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
-        [0, 43, 0, 0, 0, 0, 0, 1, 1, 3, 0, 5, 1, 0, 0, 0, 0, 0],
-        [2, 0, 40, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 1],
-        [0, 1, 0, 0, 23, 1, 1, 20, 0, 0, 1, 2, 0, 0, 2, 1, 1, 0],
-    ],
-    ("binder", "horizontal"): [
-        [41, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0],
-        [0, 36, 0, 1, 0, 11, 2, 0, 4, 0, 0],
-        [1, 0, 43, 0, 2, 1, 0, 1, 0, 0, 1],
-        [0, 0, 3, 4, 42, 0, 3, 0, 0, 1, 0],
-    ],
-}
-
-
-@pytest.mark.parametrize(("loss", "name"), EXAMPLE_TABLES)
-def test_cross_tabulation_of_example_1_with_the_truth(loss, name):
-    with np.load(PAPER_DRAWS / "example1.npz") as arrays:
-        truth = arrays["true_labels"]
-    found = pt.cross_table(truth, ball("example1", loss).bounds[name].labels[0])
-    wanted = np.array(EXAMPLE_TABLES[loss, name])
-    # The true clusters have different sizes, by which their rows find each other.
-    rows = [wanted.sum(axis=1).tolist().index(size) for size in found.sum(axis=1)]
-    assert sorted(found.T.tolist()) == sorted(wanted[rows].T.tolist())
-
-
-# ------------------------------------------------------------------ mcclust.ext's credibleball
 
 
 def balls_of_r():

@@ -1,6 +1,8 @@
-"""Expected losses: definition, reference, merged draws, similarity, threads."""
+"""Expected losses: definition, reference, merged draws, similarity, threads, refusals."""
 
 from __future__ import annotations
+
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 import partita as pt
 from loss_instances import INSTANCES, every_loss
+from partita.posterior import Posterior, as_posterior
 from reference import losses as slow
 from reference.partitions import every_partition
 from strategies import same_items
@@ -110,3 +113,155 @@ def test_several_candidates_at_once(loss, posterior):
     one_by_one = [pt.expected_loss(row, posterior, loss) for row in candidates]
     together = pt.expected_loss(candidates, posterior, loss)
     assert np.array_equal(together, np.concatenate(one_by_one))
+
+
+# ------------------------------------------------------------------- what several questions share
+
+
+RNG = np.random.default_rng(3)
+TRUTH = np.repeat([0, 1, 2], 5)
+LABELS = np.where(RNG.random((60, 15)) < 0.1, RNG.integers(0, 3, (60, 15)), TRUTH)
+
+
+@pytest.fixture(params=[False, True], ids=["unweighted", "weighted"])
+def draws(request) -> pt.Draws:
+    return pt.Draws(LABELS, weights=RNG.random(60) + 0.1 if request.param else None)
+
+
+def test_shared_answers_are_those_of_each_function(draws):
+    posterior = Posterior(draws)
+    assert posterior.distinct == draws.unique()
+    assert np.array_equal(posterior.similarity, pt.similarity(draws))
+    estimate = RNG.permutation(TRUTH)
+    for loss in (pt.VI(), pt.Binder(), pt.VI(a=0.6), pt.OneMinusARI()):
+        wanted = pt.pairwise_distances([estimate], draws, loss)[0]
+        assert np.array_equal(posterior.distances(loss, estimate), wanted)
+        assert posterior.expected(loss, estimate) == pt.expected_loss(estimate, draws, loss)[0]
+    for loss in (pt.VILowerBound(), pt.OneMinusPEAR()):
+        wanted = pt.expected_loss(estimate, draws, loss)[0]
+        assert posterior.expected(loss, estimate) == pytest.approx(wanted, abs=1e-12)
+        assert Posterior(draws).expected(loss, estimate) == wanted
+
+
+def test_labels_of_the_same_partition_share_distances(draws):
+    posterior = Posterior(draws)
+    first = posterior.distances(pt.VI(), TRUTH)
+    assert posterior.distances(pt.VI(), 2 - TRUTH) is first
+    apart = posterior.distinct_distances(pt.VI(), TRUTH)
+    assert np.array_equal(apart[posterior.index], first)
+    posterior.distances(pt.VI(), LABELS[0])
+    posterior.keep_distances(TRUTH)
+    assert len(posterior._distances) == 1
+
+
+def test_a_posterior_stands_for_its_draws(draws):
+    posterior = as_posterior(draws)
+    assert as_posterior(posterior) is posterior
+    assert pt.as_draws(posterior) is draws
+    alone, shared = pt.estimate(draws, rng=1), pt.estimate(posterior, rng=1)
+    assert np.array_equal(alone.labels, shared.labels)
+    assert alone.expected_loss == shared.expected_loss
+    assert alone.lower_bound == shared.lower_bound
+
+
+# -------------------------------------------------------------------------------- what is refused
+
+
+BY_SIMILARITY = [loss for loss in INSTANCES if loss.uses_similarity]
+DRAWS = [[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 2, 2], [0, 0, 1, 2]]
+MATRIX = np.array(slow.similarity(DRAWS), float)
+
+
+@contextmanager
+def refuse(match: str, kind: type[Exception] = ValueError):
+    """Expect an error of partita's own that also is the built-in a caller would catch."""
+    with pytest.raises(pt.PartitaError, match=match) as caught:
+        yield
+    assert isinstance(caught.value, kind)
+
+
+@pytest.mark.parametrize("loss", ["v", "", 3, ["vi"]])
+def test_unknown_loss(loss):
+    with refuse("unknown loss"):
+        pt.distance([0], [0], loss)
+
+
+def test_wrong_lengths():
+    with refuse("b have 3 items, but 4 were expected"):
+        pt.distance([0, 0, 1, 1], [0, 0, 1])
+    with refuse("A has 4 items and B has 3"):
+        pt.pairwise_distances(DRAWS, [[0, 0, 1]])
+    with refuse("candidates have 3 items, but 4 were expected"):
+        pt.expected_loss([0, 0, 1], DRAWS)
+    with refuse("candidates have 3 items, but 4 were expected"):
+        pt.expected_loss([0, 0, 1], loss="binder", similarity=MATRIX)
+
+
+def test_ragged_and_empty_rows():
+    with refuse("candidates have rows of different lengths"):
+        pt.expected_loss([[0, 0, 1, 1], [0]], DRAWS)
+    with refuse("A have shape"):
+        pt.pairwise_distances(np.empty((0, 4), int))
+    with refuse("at least one partition and one item"):
+        pt.distance([], [])
+    with refuse("a have shape .*expected one label per item"):
+        pt.distance(DRAWS, DRAWS)
+
+
+def test_draws_or_similarity_but_not_both():
+    with refuse("not both"):
+        pt.expected_loss(DRAWS[0], DRAWS, "binder", similarity=MATRIX)
+    with refuse("one is needed"):
+        pt.expected_loss(DRAWS[0], loss="binder")
+    with pytest.raises(TypeError):  # a matrix is never taken for one by position
+        pt.expected_loss(DRAWS[0], None, "binder", MATRIX)
+
+
+@pytest.mark.parametrize("loss", [x for x in INSTANCES if not x.uses_similarity], ids=repr)
+def test_losses_that_need_draws(loss):
+    can = ", ".join(dict.fromkeys(repr(loss.name) for loss in BY_SIMILARITY))
+    with refuse(f"needs the draws. Losses that can: {can}\\.", TypeError):
+        pt.expected_loss(DRAWS[0], loss=loss, similarity=MATRIX)
+
+
+def changed(position, value) -> np.ndarray:
+    matrix = MATRIX.copy()
+    matrix[position] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("matrix", "match"),
+    [
+        (changed((0, 1), 0.2), "symmetric with ones on the diagonal"),
+        (changed((2, 2), 0.9), "symmetric with ones on the diagonal"),
+        (changed((0, 1), np.nan), "between 0 and 1"),
+        (changed((0, 1), -0.1), "between 0 and 1"),
+        (changed((0, 1), 1.1), "between 0 and 1"),
+        (MATRIX[:3], "not square"),
+        (MATRIX[0], "expected a square matrix"),
+        (np.empty((0, 0)), "expected a square matrix"),
+        ([[1.0, 0.5], [0.5]], "rows of different lengths"),
+        (MATRIX.astype(str), "expected a square matrix"),
+        # Draws given as a similarity matrix.
+        (pt.Draws(DRAWS), "Pass the draws as draws"),
+        (DRAWS, "pass them as draws"),
+        (DRAWS[:2], "pass them as draws"),
+    ],
+)
+def test_bad_similarity(matrix, match):
+    for loss in BY_SIMILARITY:
+        with refuse(match):
+            pt.expected_loss(DRAWS[0], loss=loss, similarity=matrix)
+
+
+def test_similarity_given_as_draws():
+    with refuse("similarity="):
+        pt.expected_loss(DRAWS[0], MATRIX, "binder")
+
+
+def test_rounded_similarity_is_accepted():
+    rounded = MATRIX.astype(np.float32)
+    assert pt.expected_loss(DRAWS[0], loss="vi_lb", similarity=rounded) == pytest.approx(
+        pt.expected_loss(DRAWS[0], DRAWS, "vi_lb"), abs=1e-6
+    )

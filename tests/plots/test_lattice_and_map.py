@@ -18,33 +18,14 @@ from partita.plots._posterior_map import _classical, _majorise, embed, prepare_l
 CENTER = pt.canonical([0, 0, 1, 1])
 
 
-def levels_of(loss):
-    """Names of the partitions of four items by rank of distance from {1,2}{3,4}."""
+@pytest.mark.parametrize("loss", [pt.VI(), pt.Binder()], ids=repr)
+def test_levels_are_ranks_of_distances(loss):
+    """Which partitions a ball of four items gains at each level, credible/test_ball.py says."""
     diagram = pt.hasse_diagram(4, loss=loss)
-    found = prepare_lattice(diagram, CENTER, getattr(pt, {"vi": "VI", "binder": "Binder"}[loss])())
-    names = np.array(diagram.names())
-    return [set(names[found.level == k].tolist()) for k in range(found.distances.size)], found
-
-
-RED = {"{1,2}{3}{4}", "{1}{2}{3,4}"}
-BOTTOM, TOP = "{1}{2}{3}{4}", "{1,2,3,4}"
-
-
-def test_the_supplements_vi_ball():
-    levels, found = levels_of("vi")
-    assert levels[0] == {"{1,2}{3,4}"}
-    assert levels[1] == RED
-    assert levels[2] == {BOTTOM, TOP}
-    assert levels[3] == {"{1,2,3}{4}", "{1,2,4}{3}", "{1,3,4}{2}", "{1}{2,3,4}"}
-    np.testing.assert_allclose(found.distances, [0, 0.5, 1, 1.188722, 1.5, 2], atol=1e-6)
-
-
-def test_the_supplements_binder_ball():
-    levels, found = levels_of("binder")
-    assert levels[1] == RED
-    assert levels[2] == {BOTTOM}
-    assert levels[-1] == {TOP, "{1,3}{2,4}", "{1,4}{2,3}"}
-    np.testing.assert_allclose(found.distances, [0, 0.125, 0.25, 0.375, 0.5])
+    found = prepare_lattice(diagram, CENTER, loss)
+    distances = pt.pairwise_distances([CENTER], diagram.nodes, loss)[0]
+    np.testing.assert_allclose(found.distances[found.level], distances)
+    assert (np.diff(found.distances) > 1e-9).all()
 
 
 def test_only_what_is_inside_a_ball_has_a_level():
@@ -78,7 +59,8 @@ def test_the_ball_gives_loss_and_colours():
     assert "Binder's loss" in ax.get_title(loc="left")
     fills = {t.get_text(): t.get_bbox_patch().get_facecolor() for t in ax.texts}
     white = (1.0, 1.0, 1.0, 1.0)
-    assert {name for name, fill in fills.items() if fill != white} == {*RED, "{1,2}{3,4}"}
+    covered = {"{1,2}{3}{4}", "{1}{2}{3,4}"}
+    assert {name for name, fill in fills.items() if fill != white} == {*covered, "{1,2}{3,4}"}
     assert fills["{1,2}{3}{4}"] == fills["{1}{2}{3,4}"]
     assert "outside" in texts_of(ax.figure)
     given_axes = Figure(figsize=(9, 5), layout="constrained").subplots()
