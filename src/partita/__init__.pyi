@@ -60,7 +60,6 @@ from partita.losses.evaluate import expected_loss as expected_loss
 from partita.losses.evaluate import pairwise_distances as pairwise_distances
 from partita.losses.explain import explain as explain
 from partita.losses.faro import FARO as FARO
-from partita.losses.hasse import hasse_diagram as hasse_diagram
 from partita.losses.user import Additive as Additive
 from partita.losses.user import CallableLoss as CallableLoss
 from partita.losses.user import FunctionLoss as FunctionLoss
@@ -92,6 +91,7 @@ from partita.samplers.sensitivity import prior_sensitivity as prior_sensitivity
 from partita.search.clusters_curve import clusters_curve as clusters_curve
 from partita.search.compare_losses import compare_losses as compare_losses
 from partita.search.estimate import estimate as estimate
+from partita.search.hasse import hasse_diagram as hasse_diagram
 from partita.search.price_path import price_path as price_path
 from partita.similarity_matrix import similarity as similarity
 from partita.summary.result import Summary as Summary

@@ -10,18 +10,18 @@ from loss_instances import INSTANCES
 from partita import _storage, scan
 from partita.labels import canonical
 from partita.losses.base import Loss
-from partita.search import large, scan_moves, settings
-from partita.search.scan_moves import place, scan_items
+from partita.search import large, settings
+from partita.search.large import place, scan_items
 from search.posteriors import random_posterior
 from search_tasks import make_task
 
 ALMOST = 1e-11
 TINY = {
     (_storage, "_MOST_LABELS"): 22,
-    (scan_moves, "LEAST_BYTES"): 0,
-    (scan_moves, "MOST_BYTES"): 700,
-    (scan_moves, "GROUP_CELLS"): 200,
-    (scan_moves, "TILE"): 4,
+    (large, "LEAST_BYTES"): 0,
+    (large, "MOST_BYTES"): 700,
+    (large, "GROUP_CELLS"): 200,
+    (large, "TILE"): 4,
 }
 FOLLOWED = [loss for loss in INSTANCES if not loss.needs_similarity]
 """The losses whose moves follow from passes."""
@@ -146,7 +146,7 @@ def test_moves_that_do_not_help_together_are_halved(share, monkeypatch):
     assert seen.downhill.size == 6
     assert seen.best.tolist() == [1, 0, 3, 2, 5, 4]
     kept = []
-    ended, settled = scan_moves.descend(task, labels, kept.append)
+    ended, settled = large.descend(task, labels, kept.append)
     assert settled
     assert ended.tolist() == [0, 0, 1, 1, 2, 2]
     losses = [pt.expected_loss(p, draws)[0] for p in kept]
@@ -166,7 +166,7 @@ def test_a_descent_that_does_not_end_is_ended_and_that_is_said(limits, monkeypat
     for name, value in limits.items():
         monkeypatch.setattr(settings, name, value)
     task = make_task(pt.Draws([[0, 0, 1, 1, 2, 2]] * 3))
-    ended, settled = scan_moves.descend(task, canonical(np.arange(6)), lambda _: None)
+    ended, settled = large.descend(task, canonical(np.arange(6)), lambda _: None)
     assert int(ended.max()) + 1 < 6
     assert not settled
     assert "after 1 step " in task.limits[0]

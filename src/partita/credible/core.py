@@ -452,7 +452,7 @@ class CredibleCore(Result):
                 argument="loss",
             )
         # By name and only when called: the search is a neighbour, not a layer below.
-        search = import_module("partita.search.complete")
+        search = import_module("partita.search.constraints")
         labels: Labels = search.complete(self.draws, self.partial, loss=measure)
         return labels
 

@@ -19,7 +19,6 @@ from partita.kernels.arrays import Floats, Ints
 from partita.labels import Labels, LabelsLike, as_labels
 from partita.losses.base import Loss
 from partita.losses.evaluate import as_loss, pairwise_distances
-from partita.losses.hasse import HasseDiagram, hasse_diagram
 from partita.plots._style import (
     INK,
     SMALL,
@@ -38,6 +37,7 @@ from partita.plots._style import (
 )
 from partita.representative.modes import Modes, PersistentPeaks
 from partita.representative.representatives import PointSet, Representatives
+from partita.search.hasse import HasseDiagram, hasse_diagram
 from partita.summary.result import AnySummary, Summary
 
 if TYPE_CHECKING:

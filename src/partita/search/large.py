@@ -1,25 +1,40 @@
-"""Search on any number of labels: in memory, or by blockwise scans over all draws."""
+"""Search on any number of labels: in memory, or by blockwise scans of moves over all draws."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partita._text import counted
+from partita._storage import chunk_rows
+from partita._text import counted, words
 from partita.draws import Draws
-from partita.kernels.arrays import Floats
+from partita.kernels.arrays import Floats, Int32s, Ints
 from partita.kernels.counts import truth_sums
-from partita.kernels.problem import LANES
+from partita.kernels.local_search import (
+    Tables,
+    add_counts,
+    add_moved_losses,
+    add_moves,
+    best_moves,
+    draws_at_once,
+    fill_gains,
+    moved_losses,
+    new_tables,
+)
+from partita.kernels.problem import LANES, NUDGE, ROUNDING
 from partita.labels import Labels, canonical
+from partita.losses.base import Loss
 from partita.losses.builtin import VI
-from partita.scan import Block, gather, gather_if_small, is_small, map_blocks
+from partita.scan import Block, gather, gather_if_small, is_small, map_blocks, sum_blocks
 from partita.search import best_draw, multistart, settings
 from partita.search.multistart import SINGLETONS, LocalMinimum, distinct, sample_draws
-from partita.search.problem import by_similarity, terms_and_steps
+from partita.search.problem import by_similarity, padded, terms_and_steps
 from partita.search.result import DRAWS_ONLY
-from partita.search.scan_moves import Items, descend, place
 from partita.search.task import Candidate, Task
 
 TABLE_CELLS = 1 << 24
@@ -207,3 +222,378 @@ def _said(
         f"in {sample.n_draws:,} of {task.draws.n_draws:,} distinct draws; {met:,} met at the "
         "partition from which items were then moved on all draws"
     )
+
+
+# ------------------------------------------------------------------ scans of all draws
+
+
+Items = NDArray[np.int64]
+
+LEAST_BYTES, MOST_BYTES = 1 << 26, 1 << 31
+"""Bytes that tables of items and clusters may always take, and never exceed; in between one for
+each label."""
+
+GROUP_CELLS = 1 << 16
+"""Cells of the tables of the draws that are taken together, which stay in cache."""
+
+TILE = 20_000
+"""Items whose labels are converted at a time; at no power of 2 apart, they share no cache lines."""
+
+
+class Placed(NamedTuple):
+    """Some items in slots, from which a block counts its tables."""
+
+    items: Items | None
+    """Which items; None for all."""
+    slots: Labels
+    """The slot of each."""
+    n_slots: int
+    """Number of slots, with an empty one if items may open a cluster."""
+
+
+@dataclass(frozen=True, eq=False)
+class MoveScan:
+    """What all draws say about a partition and about single moves of some of its items.
+
+    Attributes
+    ----------
+    loss, slack : float
+        Expected loss, and what rounding can do to it.
+    items : ndarray of int64
+        The items that were looked at.
+    best : ndarray of int64
+        The best other cluster of each, k for a new one; −1 where there is none.
+    margin : ndarray of float
+        What the expected loss rises by if the item, alone, moves there.
+    """
+
+    loss: float
+    slack: float
+    items: Items
+    best: NDArray[np.int64]
+    margin: Floats
+
+    @property
+    def downhill(self) -> NDArray[np.int64]:
+        """Positions among the items of the moves that lower the loss, best first."""
+        falls = np.flatnonzero(self.margin < -self.slack)
+        return falls[np.argsort(self.margin[falls], kind="stable")]
+
+
+def scan_items(task: Task, labels: Labels, items: Items | None = None) -> MoveScan | None:
+    """MoveScan at moves of some items, or of all; None if time was up before that was done."""
+    assert task.draws is not None
+    draws, loss, k = task.draws, task.loss, int(labels.max()) + 1
+    some = np.arange(labels.size) if items is None else items
+    placed = Placed(None, labels, k + 1)
+    most = k + 1 if task.options.max_clusters is None else task.options.max_clusters
+    best, lowest = np.empty(some.size, np.int64), np.empty(some.size)
+    summed, said = None, words(draws.kind).draws
+    for part in _chunks(task, draws, some.size, k + 1):
+        task.report(f"looking at {part.stop:,} of {some.size:,} items in all {said}")
+        summed = _summed(task, draws, loss, placed, some[part])
+        if summed is None:
+            return None
+        losses = summed.losses(loss, labels[some[part]])
+        best_moves(losses, labels[some[part]], summed.sizes, most, best[part], lowest[part])
+    assert summed is not None
+    task.n_evaluated += some.size
+    value, slack = summed.value(loss)
+    return MoveScan(value, slack, some, best, lowest - value)
+
+
+def single_moves(task: Task, labels: Labels, losses: Sequence[Loss]) -> list[Floats] | None:
+    """Expected losses on all draws after each item has moved to each cluster.
+
+    The losses average the sums and share their terms: one loss at several prices. One array for
+    each, of shape (n_items, k + 1); None if time was up before that was done.
+    """
+    assert task.draws is not None
+    k, n = int(labels.max()) + 1, labels.size
+    placed, parts = Placed(None, labels, k + 1), []
+    for part in _chunks(task, task.draws, n, k + 1):
+        summed = _summed(task, task.draws, losses[0], placed, np.arange(n)[part])
+        if summed is None:
+            return None
+        parts.append([summed.losses(loss, labels[part]) for loss in losses])
+    task.n_evaluated += n
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
+def place(task: Task, draws: Draws, known: Items, labels: Labels) -> Labels | None:
+    """All items: some as they are, each other one where it fits best among them on these draws.
+
+    None if time was up before that was done.
+    """
+    loss, k = task.loss, int(labels.max()) + 1
+    out = np.full(draws.n_items, -1, np.int32)
+    out[known] = labels
+    others = np.flatnonzero(out < 0)
+    placed = Placed(known, labels, k)
+    for part in _chunks(task, draws, others.size, k):
+        task.report(f"placing {part.stop:,} of {others.size:,} items")
+        summed = _summed(task, draws, loss, placed, others[part])
+        if summed is None:
+            return None
+        nowhere = np.full(part.stop - part.start, -1, np.int32)
+        out[others[part]] = np.argmin(summed.losses(loss, nowhere), axis=1)
+    return out
+
+
+def _chunks(task: Task, draws: Draws, n_items: int, n_slots: int) -> Iterator[slice]:
+    """Chunks of items whose sums fit in memory, of a few blocks of draws at a time."""
+    space = int(np.clip(draws.n_items * draws.n_draws, LEAST_BYTES, MOST_BYTES))
+    step = max(1, space // (8 * padded(n_slots) * (2 * task.threads + 2)))
+    for start in range(0, max(1, n_items), step):
+        yield slice(start, min(start + step, n_items))
+
+
+class Summed(NamedTuple):
+    """Sums over all draws."""
+
+    values: Floats  # (n_items, width): steps of the mean joint sum, or losses
+    totals: Floats  # (2,): mean Σ f(n_te) and Σ f(n_t), or the loss and what a nudge does to it
+    sizes: NDArray[np.int64]  # (n_slots,)
+    terms: Floats
+    steps: Floats
+
+    def losses(self, loss: Loss, homes: Labels) -> Floats:
+        """Expected loss after each item has moved to each slot; its own slot says nothing."""
+        if not loss.averages_sums:
+            return self.values
+        form, (joint, truth) = loss.form(int(self.sizes.sum())), self.totals.tolist()
+        return moved_losses(
+            form, self.values, joint, truth, homes, self.sizes, self.terms, self.steps
+        )
+
+    def value(self, loss: Loss) -> tuple[float, float]:
+        """The expected loss, and what rounding of its sums can do to it."""
+        value, change = self.totals.tolist()
+        if loss.averages_sums:
+            own = float(self.terms[self.sizes].sum())
+            value, change = _nudged(loss.form(int(self.sizes.sum())), value, own, change)
+        return value, ROUNDING / NUDGE * change
+
+
+def _nudged(form: Any, joint: float, own: float, truth: float) -> tuple[float, float]:
+    """A loss, and what ``NUDGE`` of the joint sum, and of the two others, does to it."""
+    loss = form.combine(joint, own, truth)
+    apart = form.combine(joint * (1.0 - NUDGE), own, truth)
+    around = form.combine(joint, own * (1.0 + NUDGE), truth * (1.0 + NUDGE))
+    return loss, abs(apart - loss) + abs(around - loss)
+
+
+class _TimeIsUpError(Exception):
+    """Ends a pass."""
+
+
+def _summed(task: Task, draws: Draws, loss: Loss, placed: Placed, items: Items) -> Summed | None:
+    """One pass; None if time was up before its last block."""
+
+    def say(_: str) -> None:
+        if task.clock.is_up():
+            raise _TimeIsUpError
+
+    visit = partial(_visit, loss=loss, placed=placed, items=items)
+    rows = chunk_rows(draws.n_items)
+    try:
+        say("")
+        values, totals = sum_blocks(visit, draws, rows=rows, n_jobs=task.options.n_jobs, say=say)
+    except _TimeIsUpError:
+        return None
+    sizes = np.bincount(placed.slots, minlength=placed.n_slots)
+    return Summed(values, totals, sizes, *terms_and_steps(loss, draws.n_items))
+
+
+def _visit(block: Block, *, loss: Loss, placed: Placed, items: Items) -> tuple[Floats, Floats]:
+    """The pass: what a block adds to the sums of some items, and to those of the partition."""
+    n = block.labels.shape[1]
+    terms, steps = terms_and_steps(loss, n)
+    homes = placed.slots[items] if placed.items is None else np.full(items.size, -1, np.int32)
+    width, clusters = padded(placed.n_slots), np.array(block.n_clusters)
+    most, mass = int(clusters.max()), np.array(block.probabilities)
+    at_once = min(clusters.size, draws_at_once(most * width, GROUP_CELLS))
+    weights = mass if loss.averages_sums else np.ones(clusters.size)
+    own = _own(placed, terms, steps)
+    values, totals = np.zeros((items.size, width)), np.zeros(2)
+    tables = new_tables(at_once, most, width)
+    for first in range(0, clusters.size, at_once):
+        group = slice(first, min(first + at_once, clusters.size))
+        labels = block.labels[group]
+        tables.counts[:] = 0
+        _count(labels, placed, tables)
+        fill_gains(tables, clusters[group], weights[group], terms, steps)
+        totals += _totals(loss, tables, mass[group], own)
+        for start in range(0, items.size, TILE):
+            tile = slice(start, start + TILE)
+            rows, out = _columns(labels, items[tile]), values[tile]
+            if loss.averages_sums:
+                add_moves(rows, homes[tile], tables.gains, tables.back, out)
+            else:
+                add_moved_losses(
+                    loss.form(n), rows, homes[tile], tables, mass[group], own.sides, out
+                )
+    return values, totals
+
+
+def _totals(loss: Loss, tables: Tables, mass: Floats, own: Own) -> Floats:
+    """What a few draws add to the mean sums, or to the mean loss and its change by a nudge."""
+    sums = tables.joint[: mass.size], tables.truth[: mass.size]
+    if loss.averages_sums:
+        return np.array([float(mass @ part) for part in sums])
+    form = loss.form(own.n_items)
+    each = zip(*(part.tolist() for part in sums), mass.tolist(), strict=True)
+    return sum(
+        (w * np.array(_nudged(form, joint, own.whole, truth)) for joint, truth, w in each),
+        start=np.zeros(2),
+    )
+
+
+def _count(labels: NDArray[np.unsignedinteger], placed: Placed, tables: Tables) -> None:
+    """Count the placed items, tile by tile."""
+    for start in range(0, placed.slots.size, TILE):
+        tile = slice(start, start + TILE)
+        if placed.items is None:
+            rows = labels[:, tile].astype(np.int32)
+        else:
+            rows = _columns(labels, placed.items[tile])
+        add_counts(rows, placed.slots[tile], tables.counts)
+
+
+def _columns(labels: NDArray[np.unsignedinteger], items: Items) -> Int32s:
+    """The labels of some items."""
+    first, last = int(items[0]), int(items[-1])
+    if last - first + 1 == items.size:  # ascending without gaps: no need to gather
+        return labels[:, first : last + 1].astype(np.int32)
+    return np.take(labels, items, axis=1).astype(np.int32)
+
+
+class Own(NamedTuple):
+    """What the estimate's own sum Σ f(n_e) is, and becomes."""
+
+    n_items: int
+    whole: float
+    sides: tuple[Floats, Floats]
+    """Without an item of each slot, (n_slots,); what an item adds in each slot, (width,)."""
+
+
+def _own(placed: Placed, terms: Floats, steps: Floats) -> Own:
+    sizes = np.bincount(placed.slots, minlength=placed.n_slots)
+    whole = float(terms[sizes].sum())
+    joining = np.full(padded(placed.n_slots), steps[0])
+    joining[: sizes.size] = steps[sizes]
+    return Own(placed.slots.size, whole, (whole - steps[np.maximum(sizes - 1, 0)], joining))
+
+
+def descend(task: Task, labels: Labels, keep: Callable[[Labels], None]) -> tuple[Labels, bool]:
+    """Where single moves end, and whether a look at every item found no move that helps.
+
+    ``keep`` is told each partition on the way. All items are looked at first
+    and last; in between only the least certain.
+    """
+    steps, most = 0, _most_evaluated(task, labels)
+    seen, everyone = scan_items(task, labels), True
+    watched = np.empty(0, np.int64)
+    while seen is not None:
+        falls = seen.downhill
+        if everyone and not falls.size:
+            return labels, True
+        if steps == settings.SCAN_STEPS or task.n_evaluated >= most:
+            break
+        steps += 1
+        if falls.size:
+            if everyone:
+                watched = _least_certain(seen, falls.size)
+            labels, seen = _moved(task, labels, seen, falls, watched, most)
+            everyone = False
+            keep(labels)
+        else:
+            seen, everyone = scan_items(task, labels), True
+    if not task.clock.is_up():
+        task.limits.append(
+            f"passes: after {counted(steps, 'step')} over all draws, each of many moves, single "
+            "items may still move"
+        )
+    return labels, False
+
+
+def descend_watched(task: Task, labels: Labels, items: Items) -> Labels | None:
+    """Where moves of these items end; None if that takes long, or time is up."""
+    seen = scan_items(task, labels, items)
+    for _ in range(settings.ROUNDS):
+        if seen is None:
+            return None
+        falls = seen.downhill
+        if not falls.size:
+            return labels
+        labels, seen = _moved(task, labels, seen, falls, items)
+    return None
+
+
+def _most_evaluated(task: Task, labels: Labels) -> float:
+    """Looks at items until when a descent may go on; without end where the user set a time."""
+    if task.clock.deadline is not None:
+        return np.inf
+    assert task.draws is not None
+    clusters, draws = int(labels.max()) + 1 + LANES, task.draws.n_draws
+    usual = (
+        settings.SCAN_SWEEPS
+        * task.n_items
+        * (float(task.draws.n_clusters.mean()) + LANES)
+        / clusters
+    )
+    return task.n_evaluated + max(usual, settings.SEARCH_WORK / (draws * clusters))
+
+
+def _least_certain(seen: MoveScan, n_falling: int) -> Items:
+    """The items that cost least to move: a share of all, and more where many move."""
+    size = min(seen.items.size, max(seen.items.size // settings.UNCERTAIN_SHARE, 2 * n_falling))
+    lowest = np.argpartition(seen.margin, size - 1)[:size]
+    return np.sort(seen.items[lowest])
+
+
+def _moved(
+    task: Task,
+    labels: Labels,
+    seen: MoveScan,
+    falls: Ints,
+    watched: Items,
+    most_evaluated: float = np.inf,
+) -> tuple[Labels, MoveScan | None]:
+    """The partition after as many of the moves as lower the loss, and what is seen there.
+
+    Nothing is seen (None) if time or work was up; the partition is then the one before.
+    """
+    chosen, slots = _compatible(labels, seen, falls, task.options.max_clusters)
+    while True:
+        after = labels.copy()
+        after[seen.items[chosen]] = slots
+        after = canonical(after)
+        now = scan_items(task, after, watched)
+        if now is None:
+            return labels, None
+        if now.loss < seen.loss - seen.slack:
+            return after, now
+        if chosen.size == 1:  # what it would gain is rounding, after all
+            margin = seen.margin.copy()
+            margin[chosen] = 0.0
+            return labels, replace(seen, margin=margin)
+        if task.n_evaluated > most_evaluated:
+            return labels, None
+        half = (chosen.size + 1) // 2
+        chosen, slots = chosen[:half], slots[:half]
+
+
+def _compatible(labels: Labels, seen: MoveScan, falls: Ints, most: int | None) -> tuple[Ints, Ints]:
+    """The moves that may be made together, and where to: each new cluster has one item.
+
+    No more new ones than there are clusters already, the best first.
+    """
+    k = int(labels.max()) + 1
+    slots = seen.best[falls].copy()
+    opens = slots == k
+    number = np.cumsum(opens)
+    slots[opens] = k + number[opens] - 1
+    room = k if most is None else min(k, most - k)
+    made = ~opens | (number <= room)
+    return falls[made], slots[made]

@@ -34,7 +34,6 @@ from partita.search.problem import (
     reads_of,
     search_bytes,
 )
-from partita.search.scan_moves import descend_watched
 from partita.search.task import (
     LITTLE_MEMORY,
     Candidate,
@@ -152,6 +151,8 @@ def refine_on_all_draws(
     ejections: the lowest valley of a sample need not be that of all draws, and the two often
     differ by a pair of items.
     """
+    from partita.search.large import descend_watched  # which searches by this module
+
     assert task.draws is not None
     best = distinct(reached)
     best = [

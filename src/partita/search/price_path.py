@@ -28,6 +28,7 @@ from partita.scan import gather_for
 from partita.search import settings
 from partita.search.bounds import lower_bound
 from partita.search.exact import every_partition, mean_sum_losses
+from partita.search.large import single_moves
 from partita.search.linkage import priced_cuts
 from partita.search.multistart import (
     LocalMinimum,
@@ -39,7 +40,6 @@ from partita.search.multistart import (
 )
 from partita.search.problem import Problem, by_similarity, co_member_work, cost_per_item
 from partita.search.result import PROVEN
-from partita.search.scan_moves import single_moves
 from partita.search.task import (
     Task,
     run_interruptible,
