@@ -138,8 +138,12 @@ def of_sizes(sizes: Iterable[int], most: int = 10) -> str:
     >>> from partita._text import of_sizes
     >>> of_sizes([178]), of_sizes([7, 72, 3]), of_sizes([1200, 9, 9], most=1)
     ('size 178', 'sizes 72, 7, 3', 'sizes 1,200 and 2 smaller')
+    >>> of_sizes([1] * 30)
+    'size 1 each'
     """
     ordered = sorted(sizes, reverse=True)
+    if len(ordered) > most and ordered[0] == ordered[-1]:
+        return f"size {ordered[0]:,} each"
     shown = ", ".join(f"{size:,}" for size in ordered[:most])
     more = ""
     if len(ordered) > most:
@@ -183,6 +187,8 @@ class Words(NamedTuple):
     """What chooses the size of a ball."""
     lies: str
     """The sentence on the ball up to "within"."""
+    equals: str
+    """The same, of a ball of radius 0."""
     probability: str
     """Of an event: the weight of the rows in which it occurs."""
     posterior_probability: str
@@ -218,6 +224,7 @@ _WORDS: dict[str, Words] = {
         core="credible core",
         level="Credible probability",
         lies="With {} posterior probability the clustering lies",
+        equals="With at least {} posterior probability the clustering is",
         probability="probability",
         posterior_probability="posterior probability",
         event="P({})",
@@ -242,6 +249,7 @@ _WORDS: dict[str, Words] = {
         core="core",
         level="Share of the runs",
         lies="{} of the runs lie",
+        equals="{} of the runs equal",
         probability="share of the runs",
         posterior_probability="share of the runs",
         event="Share {}",
@@ -266,6 +274,7 @@ _WORDS: dict[str, Words] = {
         core="core",
         level="Share of the tilted weight",
         lies="Draws with {} of the tilted weight lie",
+        equals="Draws with {} of the tilted weight equal",
         probability="share of the tilted weight",
         posterior_probability="share of the tilted weight",
         event="Share {}",

@@ -72,8 +72,8 @@ def uns_of(summary: Summary) -> dict[str, Any]:
         }
     return {
         **found_out,
-        "params": _without_none(params),
-        "estimate": _without_none(estimate),
+        "params": _storable(params),
+        "estimate": _storable(estimate),
         "ball": {
             "loss": repr(ball.loss),
             **fields_of(ball, "prob", "radius", "coverage"),
@@ -123,8 +123,13 @@ def keep(entries: Any, name: str, value: Any) -> None:
         del entries[name]
 
 
-def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entries.items() if value is not None}
+def _storable(entries: dict[str, Any]) -> dict[str, Any]:
+    """The entries that an h5ad file can hold: pairs as arrays, None left out."""
+    return {
+        name: np.array(value) if isinstance(value, tuple) else value
+        for name, value in entries.items()
+        if value is not None
+    }
 
 
 class Annotated(Protocol):

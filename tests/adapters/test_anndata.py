@@ -221,3 +221,10 @@ def test_by_run_is_what_separate_distances_give(tmp_path):
         pt.anndata.by_run(adata, key="other")
     with pytest.raises(pt.errors.InvalidInputError, match="every run"):
         pt.anndata.by_run(adata, groups="seed")
+
+
+def test_a_part_of_the_path_is_kept_in_a_file(adata, labels, tmp_path):
+    pt.anndata.summarize(adata, draws=labels, path=(0.8, 1.2), bound=None)
+    adata.write_h5ad(tmp_path / "part.h5ad")
+    kept = anndata.read_h5ad(tmp_path / "part.h5ad").uns["partita"]
+    assert kept["params"]["path"].tolist() == [0.8, 1.2]

@@ -37,7 +37,7 @@ def test_the_statement_is_the_same_on_every_surface():
     assert f"How many clusters: {said} " in printed(summary)
     shown = " ".join(str(summary).split())
     assert "How many clusters: 3 in 60% of the draws, 2 to 3 in at least 95%" in shown
-    assert "has a 1.1 ± 49% higher loss." in shown
+    assert "is 1.1 ± 49% higher." in shown
     assert summary.to_dict()["how_many"] == said
     slow = replace(summary, curve=replace(summary.curve, seconds=40.2))
     assert f"1.01. ({40.2 + summary.path.seconds:.0f} s)" in printed(slow)

@@ -129,7 +129,7 @@ def test_many_clusters_and_long_names_still_fit():
     lines = str(summary).splitlines()
     assert max(len(line) for line in lines) <= 80
     assert len(lines) <= 24
-    assert "and 20 more" in str(summary)
+    assert "30 clusters of size 2 each" in str(summary)
     assert max(len(line) for line in summary.details().splitlines()) <= 80
 
 
@@ -317,3 +317,20 @@ def test_correlation_within_clusters_is_warned_about(rho, kernel):
     fit = pt.sample(rows, kernel=kernel, draws=60, burn_in=60, chains=2, rng=0, progress=False)
     warned = [w for w in pt.summarize(fit).diagnostics.warnings if "Columns correlate up to" in w]
     assert len(warned) == (rho > 0 and kernel == "hierarchical")
+
+
+@pytest.mark.parametrize("labels", [np.zeros(30, int), np.arange(30)], ids=["one", "singletons"])
+def test_equal_draws_are_called_equal(labels):
+    summary = pt.summarize(np.tile(labels, (200, 1)))
+    shown = " ".join(str(summary).split())
+    assert "Least certain" not in shown
+    assert "Items: all 30 items stay in their cluster" in shown
+    assert "within 0" not in shown
+    assert "±" not in shown
+    assert "the clustering is the estimate of" in summary.sentence
+
+
+def test_a_summary_of_features_is_read_in_a_dozen_lines():
+    summary = pt.summarize(pt.datasets.overlapping_features().draws)
+    assert len(str(summary).splitlines()) <= 12
+    assert summary.how_many in " ".join(summary.details().split())

@@ -162,25 +162,26 @@ class FeatureSummary(AnySummary):
         radius = in_unit(brief(ball.radius, 0) + error, ball.loss.unit)
         told = [
             ("Estimate", _sized(self.allocation)),
-            ("How good", f"{said.expected} {found.loss.title} {loss}, {found.proof}"),
-            ("How many features", self.how_many),
+            (f"{said.expected.capitalize()} {found.loss.title}", f"{loss}, {found.proof}"),
+            ("How many features", _how_many_in_brief(self)),
             (
                 f"{percent(ball.prob)} {said.ball}",
-                f"radius {radius}; the {said.draws} inside have {_inside(ball)}",
+                f"radius {radius}; {said.draws} inside have {_inside(ball)}",
             ),
-            ("Memberships", _memberships(self, first)),
+            _certainty(self, first),
         ]
         if self.path is not None:
             told.insert(3, ("Prices", _prices(self)))
-        if self.diagnostics.names and self.diagnostics.ok:
-            told.append(("Convergence", f"nothing to warn about ({text.convergence(self)})"))
         return told
 
     def details(self) -> str:
         """Everything in words and tables, to print."""
         lines = text.wrapped("", f"{text.origin(self)}; features may overlap", text.WIDTH)
+        full = {"How many features": self.how_many}
         for label, told in self._statements():
-            lines += text.wrapped(f"{label}: ", told, text.WIDTH)
+            lines += text.wrapped(f"{label}: ", full.get(label, told), text.WIDTH)
+        if self.diagnostics.names:
+            lines += text.wrapped("Convergence: ", text.convergence(self), text.WIDTH)
         lines += text.warning_lines(self, text.WIDTH)
         for found in self.tables().values():
             lines += [text.Line(""), *text.table_lines(found, text.WIDTH)]
@@ -364,27 +365,40 @@ def _prices(summary: FeatureSummary) -> str:
     return f"the estimate is {best} from {edges[number]:.3g} to {edges[number + 1]:.3g}; {found}"
 
 
-def _memberships(summary: FeatureSummary, first: int) -> str:
+def _how_many_in_brief(summary: FeatureSummary) -> str:
+    """How often the draws have the estimate's number of features, and the range of most."""
+    counts, said, k = summary.counts, words(summary.draws.kind), summary.n_features
+    found = dict(zip(counts.values.tolist(), counts.probabilities.tolist(), strict=True))
+    if list(found) == [k]:
+        return f"{k:,} in all {said.draws}"
+    told = f"{k:,} in {share(found[k])} {said.of_all}" if k in found else f"{k:,} in no {said.draw}"
+    low, high = counts.interval(summary.prob)
+    if low < high:
+        told += f", {low:,} to {high:,} in at least {percent(summary.prob)}"
+    few, many = summary.counts_shared.interval(summary.prob)
+    if (few, many) != (low, high):
+        told += f" ({span(few, many, 'feature')} with two items or more)"
+    return told
+
+
+def _certainty(summary: FeatureSummary, first: int) -> tuple[str, str]:
+    """The least certain item, if any is uncertain, and how many memberships are not."""
     table, said = summary.items, words(summary.draws.kind)
     claimed = table.membership[table.allocation]
     sure = int((claimed >= 0.9).sum())
     told = (
-        f"{sure:,} of {counted(claimed.size, 'membership')} of the estimate hold "
+        f"{sure:,} of {counted(claimed.size, 'membership')} hold "
         f"{said.holding.format('0.9 or more')}"
     )
     outside = int((~table.allocation.any(axis=1)).sum())
     if outside:
         told += f"; {counted(outside, 'item')} {'is' if outside == 1 else 'are'} in no feature"
-    worst = [i for i in table.order[:2].tolist() if table.contribution[i] > 0.0]
-    if worst:
-        unnamed = summary.draws.item_names is None
-        names = [f"item {i + first}" if unnamed else table.name(i) for i in worst]
-        parts = ", ".join(
-            f"{name} ({share(float(table.share[i]))} of the loss)"
-            for name, i in zip(names, worst, strict=True)
-        )
-        told += f"; least certain {parts}"
-    return told
+    i = int(table.order[0])
+    if table.contribution[i] == 0.0:
+        return "Memberships", told
+    name = f"item {i + first}" if summary.draws.item_names is None else table.name(i)
+    part = share(float(table.share[i]))
+    return "Least certain", f"{name} ({part} of the expected loss); {told}"
 
 
 # ---------------------------------------------------------------- tables

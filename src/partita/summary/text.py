@@ -75,11 +75,13 @@ def sentence(summary: Summary) -> str:
     ball, said = summary.ball, words(summary.draws.kind)
     # Of runs, the share that lies inside, which may be more than was asked for.
     level = ball.prob if summary.draws.kind == "posterior" else ball.coverage
+    clusters = f"{counted(summary.n_clusters, 'cluster')} ({_sizes(summary)})"
+    if ball.radius == 0.0:
+        return f"{said.equals.format(percent(level))} the estimate of {clusters}."
     return (
         f"{said.lies.format(percent(level))} within "
-        f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of "
-        f"{counted(summary.n_clusters, 'cluster')} "
-        f"({_sizes(summary)}), measured by {ball.loss.title}; "
+        f"{in_unit(brief(ball.radius), ball.loss.unit)} of the estimate of {clusters}, "
+        f"measured by {ball.loss.title}; "
         f"the {said.draws} inside this ball have {_inside(summary)}."
     )
 
@@ -102,7 +104,7 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
     """What a summary says in brief: each statement with what it is about."""
     found, ball, said = summary.estimate, summary.ball, words(summary.draws.kind)
     loss = in_unit(f"{found.expected_loss:#.4g}", found.loss.unit)
-    error = f" ± {ball.radius_mcse:.2g}" if np.isfinite(ball.radius_mcse) else ""
+    error = f" ± {ball.radius_mcse:.2g}" if ball.radius_mcse > 0.0 else ""
     radius = in_unit(brief(ball.radius) + error, ball.loss.unit)
     metric = ""
     if ball.loss != summary.loss:
@@ -118,7 +120,7 @@ def statements(summary: Summary, first: int = 0) -> list[tuple[str, str]]:
         ),
     ]
     if "items" not in _late(summary):
-        told.append(("Least certain", _least_certain(summary, first)))
+        told.append(_certainty(summary, first))
     if summary.sensitivity is not None:
         told.append(("Another prior", _other_priors(summary.sensitivity)))
     return told
@@ -160,10 +162,10 @@ def _other_priors(found: PriorSensitivity) -> str:
         return found.sentence
     others = np.delete(np.arange(len(found.priors)), found.own)
     if not others.size:
-        return f"the draws say too little about the {len(found.refused)} others tried"
+        return f"the draws say too little about {_others(len(found.refused))}"
     away = others[~found.same[others]]
-    same = f"{others.size - away.size} of {others.size}" if away.size else f"all {others.size}"
-    text = f"the same estimate under {same} others tried"
+    some = f"{others.size - away.size} of " if away.size else ""
+    text = f"the same estimate under {some}{_others(others.size)}"
     if away.size:
         m = away[np.argmax(found.distance[away])]
         far = in_unit(brief(float(found.distance[m])), found.loss.unit)
@@ -171,6 +173,10 @@ def _other_priors(found: PriorSensitivity) -> str:
     if found.refused:
         text += f"; the draws say too little about {len(found.refused)} more"
     return text
+
+
+def _others(number: int) -> str:
+    return "the other prior tried" if number == 1 else f"the {number} other priors tried"
 
 
 def warnings_of(summary: AnySummary) -> list[str]:
@@ -242,7 +248,7 @@ def _next_best(summary: Summary) -> str:
     error = 100.0 * curve.standard_error[j] / (curve.expected_loss[j] - curve.excess[j])
     uncertain = f" ± {short(error)}" if np.isfinite(error) else ""
     more = f"{short(float(curve.percent[j]))}{uncertain}%"
-    return f"; the best found with {curve.k[j]:,} has a {more} higher loss"
+    return f"; the loss of the best found with {curve.k[j]:,} is {more} higher"
 
 
 def _fewest(summary: Summary) -> str:
@@ -288,22 +294,24 @@ def _prices(summary: Summary) -> str:
     return f" The estimate is {summary.path.stability(summary.labels).in_words}."
 
 
-def _least_certain(summary: Summary, first: int) -> str:
+def _certainty(summary: Summary, first: int) -> tuple[str, str]:
+    """The least certain item, if any is uncertain, and how many are not."""
     table, said = summary.items, words(summary.draws.kind)
-    parts = []
-    i = int(table.order[0])
-    if table.probability[i] < 1.0:
-        name = clip(item_name(summary, i, first), 24)
-        called = f"item {name}" if summary.draws.item_names is None else name
-        own, other = table.labels[i] + first, table.other[i]
-        otherwise = f", otherwise mostly {other + first}" if other >= 0 else ""
-        weight = said.holding.format(f"{table.probability[i]:.2f}")
-        parts.append(f"{called} (cluster {own} {weight}{otherwise})")
-    certain = int((table.probability >= 0.9).sum())
-    number = f"{certain:,} of {counted(table.labels.size, 'item')}" if certain else "no item"
+    certain, size = int((table.probability >= 0.9).sum()), table.labels.size
+    number = f"{certain:,} of {counted(size, 'item')}" if certain else "no item"
+    if certain == size > 1:
+        number = f"all {size:,} items"
     stay = "stay in their" if certain > 1 else "stays in its"
-    rest = f"{number} {stay} cluster {said.holding.format('0.9 or more')}"
-    return "; ".join([*parts, rest])
+    settled = f"{number} {stay} cluster {said.holding.format('0.9 or more')}"
+    i = int(table.order[0])
+    if table.probability[i] == 1.0:
+        return "Items", settled
+    name = clip(item_name(summary, i, first), 24)
+    called = f"item {name}" if summary.draws.item_names is None else name
+    own, other = table.labels[i] + first, table.other[i]
+    otherwise = f", otherwise mostly {other + first}" if other >= 0 else ""
+    weight = said.holding.format(f"{table.probability[i]:.2f}")
+    return "Least certain", f"{called} (cluster {own} {weight}{otherwise}); {settled}"
 
 
 def convergence(summary: AnySummary) -> str:
