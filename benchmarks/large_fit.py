@@ -2,9 +2,9 @@
 
 Makes a table of 20 normal clusters, runs ``partita fit`` on it as a process of its own and
 prints seconds of the clock and of the processor, the peak of memory, and the adjusted Rand index
-beside that of the Bayes rule. ``--parts`` adds the processor time of each part, from a profile,
-which itself takes time. ``--file npy`` writes an npy file in place of a parquet file. Further
-arguments go to the command.
+beside that of the Bayes rule. ``--parts FILE`` writes there, as each part ends, its seconds of the
+clock and of the processor and the peak of memory so far. ``--file npy`` writes an npy file in place
+of a parquet file. Further arguments go to the command.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import pstats
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,36 +23,61 @@ from typing import Any
 import numpy as np
 
 PARTS = {
-    "reading": ("reading.py", "understand"),
-    "choice of the kernel": ("fit.py", "_kernel"),
-    "starts": ("sample.py", "chain_states"),
-    "sweeps": ("chains.py", "advance_all"),
-    "sampling, with starts": ("sample.py", "sample"),
-    "writing the fit": ("outputs.py", "write_fit"),
-    "summary": ("summarize.py", "summarize"),
-    "– estimates": ("estimate.py", "estimate"),
-    "– estimates for comparison": ("summarize.py", "_for_comparison"),
-    "– diagnostics": ("summarize.py", "_diagnostics"),
-    "– ball": ("ball.py", "credible_ball"),
-    "– items and clusters": ("summarize.py", "_uncertainty"),
-    "– profiles": ("summarize.py", "_profiles"),
-    "– representatives": ("summarize.py", "_several"),
-    "writing the summary": ("outputs.py", "write_summary"),
-    "report": ("result.py", "to_html"),
+    "reading": "cli.reading.understand",
+    "choice of the kernel": "cli.fit._kernel",
+    "starts": "samplers.sample.chain_states",
+    "sweeps": "samplers.chains.advance_all",
+    "sampling, with starts": "samplers.sample.sample",
+    "writing the fit": "cli.outputs.write_fit",
+    "estimates": "search.estimate.estimate",
+    "ball": "credible.ball.credible_ball",
+    "items and clusters": "summary.summarize._uncertainty",
+    "profiles": "summary.summarize._profiles",
+    "diagnostics": "summary.summarize._diagnostics",
+    "estimates for comparison": "summary.summarize._for_comparison",
+    "representatives": "summary.summarize._several",
+    "summary, all of it": "summary.summarize.summarize",
+    "writing the summary": "cli.outputs.write_summary",
+    "report": "cli.outputs.write_report",
 }
-"""Parts of the command, by the function that is one."""
+"""Parts of the command, by the function that is one. Some contain others."""
 
 
-PROFILED = """
-import cProfile, sys, time
-from partita.cli import main
-profile = cProfile.Profile(time.process_time)
-path = sys.argv.pop(1)
-try:
-    profile.runcall(main)
-finally:
-    profile.dump_stats(path)
-"""
+def run_with_parts(path: str, arguments: list[str]) -> None:
+    """The command in this process; a line of the file at the end of each part."""
+    import importlib
+
+    from partita.cli import main
+
+    began = time.perf_counter()
+    wrapped = {}
+    for part, where in PARTS.items():
+        module, name = f"partita.{where}".rsplit(".", 1)
+        function = getattr(importlib.import_module(module), name)
+        wrapped[id(function)] = _timed(part, function, Path(path), began)
+    for module in [m for name, m in sys.modules.items() if name.startswith("partita")]:
+        for name, value in list(vars(module).items()):
+            if id(value) in wrapped:
+                setattr(module, name, wrapped[id(value)])
+    sys.argv[1:] = arguments
+    main()
+
+
+def _timed(part: str, function: Any, path: Path, began: float) -> Any:
+    def timed(*args: Any, **options: Any) -> Any:
+        clock, processor = time.perf_counter(), time.process_time()
+        try:
+            return function(*args, **options)
+        finally:
+            now, used = time.perf_counter(), time.process_time() - processor
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+            with path.open("a") as file:
+                file.write(
+                    f"{part:<28}{now - clock:8.1f} s of the clock{used:8.1f} s of "
+                    f"the processor, peak {peak:5.2f} GB, at {now - began:.0f} s\n"
+                )
+
+    return timed
 
 
 def make_table(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any, float]:
@@ -114,23 +139,23 @@ def main() -> None:
     parser.add_argument("rows", type=int)
     parser.add_argument("columns", type=int)
     parser.add_argument("--file", choices=("parquet", "npy"), default="parquet")
-    parser.add_argument("--parts", action="store_true", help="processor time of each part")
+    parser.add_argument("--parts", metavar="FILE", help="where each part's time is written")
     parser.add_argument("--folder", help="where the files go; a temporary one by default")
     options, others = parser.parse_known_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         folder = Path(place)
-        source, profile = folder / f"big.{options.file}", folder / "profile"
+        source = folder / f"big.{options.file}"
         data, truth, best = make_table(options.rows, options.columns)
         write(data, source)
         del data
-        profiled = ["-c", PROFILED, str(profile)] if options.parts else ["-m", "partita"]
-        command = [sys.executable, *profiled, "fit", str(source)]
+        code = "import sys; from benchmarks.large_fit import run_with_parts as run"
+        code += "; run(sys.argv[1], sys.argv[2:])"
+        started = ["-c", code, options.parts] if options.parts else ["-m", "partita"]
+        command = [sys.executable, *started, "fit", str(source)]
         command += ["--out", str(folder / "out"), *others]
         clock, processor, peak, status = run(command)
         if status:
             raise SystemExit("partita fit failed")
-            __import__("shutil").copy(profile, os.environ["KEEP_PROFILE"])
-        stats: Any = pstats.Stats(str(profile)).stats if options.parts else {}
         with (folder / "out" / "labels.csv").open() as file:
             rows = csv.reader(file)
             next(rows)
@@ -142,12 +167,6 @@ def main() -> None:
     print(f"{processor:.0f} s of the processor, {peak:.2f} GB")
     index = rand_index(labels, truth)
     print(f"adjusted Rand index {index:.3f} (Bayes rule {best:.3f}), {labels.max() + 1} clusters")
-    for name, (file, function) in PARTS.items():
-        took = [
-            s[3] for where, s in stats.items() if where[2] == function and where[0].endswith(file)
-        ]
-        if took:
-            print(f"{name:<28}{sum(took):8.1f} s")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 python -m benchmarks.parallel_sweep agree 200   # every kernel and every prior
 python -m benchmarks.parallel_sweep speed       # one machine, one and two threads
+python -m benchmarks.parallel_sweep mixing      # effective draws per second of the processor
 python -m benchmarks.parallel_sweep deleting    # the rule that deletes emptied clusters
 python -m benchmarks.parallel_sweep dask 1000000 5   # rows and columns on two workers
 """
@@ -194,6 +195,31 @@ def speed() -> None:
         sys.stdout.flush()
 
 
+def mixing(n: int = 100_000, draws: int = 200) -> None:
+    """Effective draws of a run from samples of rows, for each second of the processor."""
+    print(
+        "| N × d | sampler | s an iteration | k | effective draws of k, log posterior | a second |"
+    )
+    for d in (2, 10):
+        data, _ = clusters_of(n, d, 20, False)
+        kernel = pt.NormalInverseGamma.hierarchical(data)
+        for sampler in ("collapsed", "parallel"):
+            how = {"kernel": kernel, "sampler": sampler, "chains": 2, "rng": 1, "n_jobs": 1}
+            start = pt.sample(data, draws=1, burn_in=60, progress=False, **how)
+            began = time.process_time()
+            fit = start.extend(draws=draws)
+            seconds = time.process_time() - began
+            k, log = (fit.trace[name][:, 1:] for name in ("n_clusters", "log_posterior"))
+            effective = [float(array_stats.ess(v.astype(float), method="mean")) for v in (k, log)]
+            print(
+                f"| {n:,} × {d} | {sampler} | {seconds / (2 * draws):.4f} | "
+                f"{k[0].mean():.2f}, {k[1].mean():.2f} | "
+                f"{effective[0]:.0f}, {effective[1]:.0f} of {2 * draws} | "
+                f"{effective[0] / seconds:.2f}, {effective[1] / seconds:.2f} |"
+            )
+            sys.stdout.flush()
+
+
 def on_dask(n: int, d: int) -> None:
     """Two workers, rows made where they are: seconds of an iteration, and agreement."""
     import dask.array as da
@@ -253,6 +279,8 @@ def main() -> None:
             agree(n, *((2_000, 2) if n <= 500 else (500, 2)))
     elif what == "deleting":
         deleting()
+    elif what == "mixing":
+        mixing()
     elif what == "dask":
         on_dask(*map(int, numbers))
     else:

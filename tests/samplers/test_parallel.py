@@ -149,9 +149,9 @@ def run(case, prior, *, draws=150, chains=24, **options):
     return fit
 
 
-def exact(case, prior):
-    log_prior = np.array([prior.log_probability(labels) for labels in PARTITIONS])
-    return references.exact_posterior(case.values, PARTITIONS, case.reference, log_prior)
+def exact(case, prior, partitions=PARTITIONS):
+    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
+    return references.exact_posterior(case.values, partitions, case.reference, log_prior)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,16 @@ def test_all_partitions(case, prior, options, few):
     case, prior = CASES[case], MORE_PRIORS[prior]
     fit = run(case, prior, **options)
     assert_exact(frequencies(fit.draws, PARTITIONS), exact(case, prior))
+
+
+@pytest.mark.parametrize(
+    ("case", "prior", "split_merge"), [("normal", "dirichlet", 1), ("wishart", "pitman–yor", 0)]
+)
+def test_all_partitions_of_eight_rows(case, prior, split_merge, few):
+    case, prior = {case.name: case for case in cases(n=8)}[case], PRIORS[prior]
+    partitions = np.array(list(pt.lattice.all_partitions(8)))
+    fit = run(case, prior, draws=300, split_merge=split_merge)
+    assert_exact(frequencies(fit.draws, partitions), exact(case, prior, partitions))
 
 
 def test_deleting_emptied_clusters_is_wrong(few, monkeypatch):
