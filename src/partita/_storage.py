@@ -230,6 +230,22 @@ def refuse_what_holds_draws(obj: object) -> None:
         )
 
 
+def refuse_empty(n_draws: int, n_items: int) -> None:
+    """Refuse draws without a draw or without an item."""
+    for size, what, part in ((n_draws, "draws", "row"), (n_items, "items", "column")):
+        if size == 0:
+            raise InvalidLabelsError(f"there are no {what}; at least one {part} is needed.")
+
+
+def refuse_axes(shape: tuple[int, ...], what: str = "draws have shape") -> None:
+    """Refuse an array that is not (draw, item) or (chain, draw, item)."""
+    if len(shape) not in (2, 3):
+        single = " For a single draw, pass labels[None, :]." if len(shape) == 1 else ""
+        raise InvalidLabelsError(
+            f"{what} {shape}; expected (draw, item) or (chain, draw, item).{single}"
+        )
+
+
 def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
     """Labels of at least one draw and one item."""
     if values.ndim == 1 and values.size:
@@ -242,10 +258,7 @@ def table_of_draws(values: NDArray[Any]) -> NDArray[Any]:
             f"draws have shape {values.shape}; expected (n_draws, n_items). "
             "Use as_draws for (chain, draw, item) arrays."
         )
-    if values.shape[0] == 0:
-        raise InvalidLabelsError("there are no draws; at least one row is needed.")
-    if values.shape[1] == 0:
-        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    refuse_empty(*values.shape)
     return values
 
 

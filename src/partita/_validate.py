@@ -169,6 +169,15 @@ def text_or_none(value: object, name: str) -> str | None:
     return None if value is None else text(value, name, "text or None")
 
 
+def refuse_var_name(var_name: str | None, what: str) -> None:
+    """Refuse the name of a variable for what has no variables."""
+    if var_name is not None:
+        raise InvalidInputError(
+            f"var_name={var_name!r} was given for {what}, which has no variables.",
+            argument="var_name",
+        )
+
+
 def boolean(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):

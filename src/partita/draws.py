@@ -19,6 +19,7 @@ from partita._storage import (
     clean_names,
     clean_weights,
     label_buffer,
+    refuse_axes,
     refuse_what_holds_draws,
     table_of_draws,
 )
@@ -29,6 +30,7 @@ from partita._validate import (
     integer,
     is_vector,
     plain_array,
+    refuse_var_name,
     text_or_none,
     unexpected,
 )
@@ -63,6 +65,7 @@ def positions_in_chain(chain: NDArray[Any] | None, n_draws: int) -> NDArray[np.i
     return position
 
 
+@about("chains")
 def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_]:
     """Which draws belong to the named chains."""
     if chain is None:
@@ -73,14 +76,10 @@ def in_chains(chains: ArrayLike, chain: NDArray[Any] | None) -> NDArray[np.bool_
     wanted = indexer(chains, "chains")
     known = np.unique(chain)
     if wanted.size == 0:
-        raise InvalidInputError(
-            f"no chains selected; give some of {known.tolist()}.", argument="chains"
-        )
+        raise InvalidInputError(f"no chains selected; give some of {known.tolist()}.")
     unknown = [w for w in wanted.tolist() if w not in known.tolist()]
     if unknown:
-        raise InvalidInputError(
-            f"no chain {unknown[0]!r}; the chains are {known.tolist()}.", argument="chains"
-        )
+        raise InvalidInputError(f"no chain {unknown[0]!r}; the chains are {known.tolist()}.")
     return np.isin(chain, wanted)
 
 
@@ -94,6 +93,7 @@ def systematic(
     return np.minimum(index, probabilities.size - 1)
 
 
+@about("items")
 def item_positions(
     items: ArrayLike, n_items: int, names: tuple[str, ...] | None
 ) -> NDArray[np.int64]:
@@ -102,19 +102,17 @@ def item_positions(
     if wanted.dtype.kind in "UO":
         if names is None:
             raise InvalidInputError(
-                "items were given by name, but these draws carry no item names.", argument="items"
+                "items were given by name, but these draws carry no item names."
             )
         position = {name: i for i, name in enumerate(names)}
         unknown = [name for name in wanted.tolist() if name not in position]
         if unknown:
-            raise InvalidInputError(
-                f"no item named {unknown[0]!r} in these draws.", argument="items"
-            )
+            raise InvalidInputError(f"no item named {unknown[0]!r} in these draws.")
         columns = np.array([position[name] for name in wanted.tolist()], np.int64)
     elif wanted.dtype.kind == "b":
         if wanted.size != n_items:
             raise InvalidInputError(
-                f"the mask of items has length {wanted.size}; expected {n_items}.", argument="items"
+                f"the mask of items has length {wanted.size}; expected {n_items}."
             )
         columns = np.flatnonzero(wanted).astype(np.int64)
     elif wanted.size and wanted.dtype.kind not in "iu":
@@ -123,16 +121,13 @@ def item_positions(
         columns = wanted.astype(np.int64)
         if columns.size and (columns.min() < -n_items or columns.max() >= n_items):
             raise InvalidInputError(
-                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}.",
-                argument="items",
+                f"item positions must lie in 0 … {n_items - 1}, got {wanted.tolist()[:5]}."
             )
         columns %= n_items
     if columns.size == 0:
-        raise InvalidInputError("no items selected; at least one is needed.", argument="items")
+        raise InvalidInputError("no items selected; at least one is needed.")
     if np.unique(columns).size != columns.size:
-        raise InvalidInputError(
-            "an item is selected twice; each item can appear once.", argument="items"
-        )
+        raise InvalidInputError("an item is selected twice; each item can appear once.")
     return columns
 
 
@@ -152,8 +147,13 @@ class DrawsFacts:
 
     A subclass holds the points that were drawn. It says what they are (``_points``,
     ``_points_at``), which of them are equal (``_number``), and what the questions that need only
-    a metric ask of a point: ``clean``, ``rows_at``, ``key``, ``shown``, ``from_points``,
-    ``extremes``. Those questions never look inside a point.
+    a metric ask of a point. Those questions never look inside a point; they ask for it
+
+    - in the form of the kernels, from a user or made by partita: ``clean``, ``canonical``;
+    - some draws by number, in that form or as Draws: ``rows_at``, ``from_points``;
+    - as results show it, and what tells it from all others: ``shown``, ``key``;
+    - its number of parts, and of those that hold both items of a pair: ``n_parts``, ``together``;
+    - what makes it an extreme of a ball: ``extremes``.
     """
 
     __slots__ = ("_chain", "_item_names", "_kind", "_numbered", "_weights")
@@ -388,24 +388,8 @@ class DrawsFacts:
 
     # ------------------------------------------------------------------ what a metric asks
 
-    def clean(self, point: Point, argument: str) -> Point:
-        """A point that a user gave, in the form of the kernels."""
-        raise NotImplementedError
-
-    def canonical(self, point: Point) -> Point:
-        """A point that partita made itself, in the form of the kernels, without checks."""
-        raise NotImplementedError
-
     def rows_at(self, draws: ArrayLike) -> Any:
         """Some draws by number, in the order given, in the form of the kernels."""
-        raise NotImplementedError
-
-    def from_points(self, points: Sequence[Point]) -> Self:
-        """Draws that are these points, in the form of the kernels, without weights or chains."""
-        raise NotImplementedError
-
-    def shown(self, points: Sequence[Point]) -> Any:
-        """Points as results show them."""
         raise NotImplementedError
 
     def key(self, point: Point) -> bytes:
@@ -415,12 +399,6 @@ class DrawsFacts:
     @property
     def n_parts(self) -> NDArray[np.int64]:
         """Number of clusters, or of features, of each draw."""
-        raise NotImplementedError
-
-    def together(
-        self, rows: NDArray[np.int64], first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """In how many clusters, or features, both items of each pair are, for some draws."""
         raise NotImplementedError
 
     @property
@@ -1025,11 +1003,7 @@ def as_draws(
         foreign = import_module("partita.io.read")
         found = foreign.draws_from(obj, var_name=var_name, transpose=transpose)
         return with_fields(found, **fields)
-    if var_name is not None:
-        raise InvalidInputError(
-            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
-            argument="var_name",
-        )
+    refuse_var_name(var_name, f"a {type(obj).__name__}")
     _refuse_cube_of_bits(obj)
     return draws_from_array(obj, transpose=transpose, **fields)
 
@@ -1071,11 +1045,7 @@ def as_partitions(obj: LabelsLike, argument: str) -> Draws:
 def draws_from_array(obj: Any, *, transpose: bool = False, **fields: Any) -> Draws:
     """Draws from (draw, item) or (chain, draw, item) labels; see ``as_draws``."""
     values = plain_array(obj, "draws")
-    if values.ndim not in (2, 3):
-        raise InvalidLabelsError(
-            f"draws have shape {values.shape}; expected (draw, item) or (chain, draw, item). "
-            "For a single draw, pass labels[None, :]."
-        )
+    refuse_axes(values.shape)
     if transpose:
         values = values.swapaxes(-1, -2)
     if fields.get("kind") is None:

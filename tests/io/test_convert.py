@@ -122,14 +122,14 @@ def test_what_polars_writes(path):
     assert pt.read_draws(path) == NAMED
     pl.DataFrame({"d1": [4, 4, 9], "d2": [9, 4, 4]}).write_parquet(path)
     assert pt.read_draws(path, transpose=True) == pt.Draws(LABELS)
-    with pytest.raises(InvalidInputError, match="no meaning transposed"):
+    with pytest.raises(InvalidInputError, match="no variables"):
         pt.read_draws(path, transpose=True, var_name="z")
 
 
 def test_tables_of_variables(path):
     pl.DataFrame({"lp__": [0.5], "z[2]": [1], "z[1]": [2], "p[1]": [0.5]}).write_parquet(path)
     assert pt.read_draws(path) == pt.Draws([[2, 1]])
-    with pytest.raises(InvalidInputError, match="'q' is not an indexed variable"):
+    with pytest.raises(InvalidInputError, match="'q' is not among"):
         pt.read_draws(path, var_name="q")
 
 

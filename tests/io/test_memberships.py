@@ -64,7 +64,7 @@ def test_certain_memberships_are_partitions():
         (P * np.nan, {}, "missing"),
         (np.full((1, 2, 2), -np.inf), {"log": True}, "all -inf"),
         (P, {"per_draw": 0}, "per_draw=0"),
-        (P, {"var_name": "p"}, "without variables"),
+        (P, {"var_name": "p"}, "no variables"),
     ],
 )
 def test_refusals(p, options, message):

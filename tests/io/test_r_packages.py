@@ -208,5 +208,5 @@ def test_a_whole_stanfit(read, stanfit, warmup, tmp_path):
     assert read(stanfit(warmup), var_name="z") == CHAINS
     file = write_rda(tmp_path / "a.RData", fit=stanfit(warmup), y=Atom([0.1, 0.2, 0.3]))
     assert pt.read_draws(file) == CHAINS
-    with pytest.raises(InvalidInputError, match="not an indexed variable"):
+    with pytest.raises(InvalidInputError, match="not among the variables"):
         read(stanfit(warmup), var_name="theta")

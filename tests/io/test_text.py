@@ -156,7 +156,7 @@ def test_cmdstan_chains():
 
 
 def test_cmdstan_variable_must_be_clear():
-    with pytest.raises(InvalidInputError, match=r"'mu' is not an indexed .* 'theta', 'z'"):
+    with pytest.raises(InvalidInputError, match=r"'mu' is not among .* 'theta', 'z'"):
         pt.read_draws(CMDSTAN, var_name="mu")
     with pytest.raises(InvalidInputError, match=r"several variables .* 'z', 'w'"):
         read("lp__,z.1,z.2,w.1\n0.5,1,1,1\n")

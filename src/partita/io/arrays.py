@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._resources import require_memory
-from partita._storage import are_in_file, canonical_counts
-from partita._validate import plain_array
+from partita._storage import are_in_file, canonical_counts, refuse_axes
+from partita._validate import plain_array, refuse_var_name
 from partita.dask import current_client
 from partita.draws import Draws, draws_from_array
 from partita.errors import FileFormatError, InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import build, clean_ids, rows_per_block
-from partita.io.table import ReadOptions
+from partita.io.table import BY_NAME, ReadOptions, choose_variable, refuse_transpose
 
 # ------------------------------------------------------------------ npy, npz
 
@@ -36,7 +36,7 @@ _KIND = "kind"
 
 def read_npy(path: Path, options: ReadOptions) -> Draws:
     """Draws from a memory-mapped npy file."""
-    refuse_var_name(options)
+    refuse_var_name(options.var_name, "an npy file")
     values = opened(path, whole=not are_in_file())
     if are_in_file() and not options.transpose:
         counts = canonical_counts(values)
@@ -45,15 +45,6 @@ def read_npy(path: Path, options: ReadOptions) -> Draws:
     if options.transpose or values.ndim not in (2, 3) or not values.size:
         return draws_from_array(values, transpose=options.transpose)
     return draws_in_blocks(values, np.asarray)
-
-
-def refuse_var_name(options: ReadOptions) -> None:
-    """There is one variable in an npy file, and it has no name."""
-    if options.var_name is not None:
-        raise InvalidInputError(
-            "var_name=... was given, but an npy file holds a single array.",
-            argument="var_name",
-        )
 
 
 def opened(path: Path, *, whole: bool, mapped: bool = True) -> NDArray[Any]:
@@ -88,7 +79,10 @@ def read_npz(path: Path, options: ReadOptions) -> Draws:
             raise InvalidInputError(
                 f"{path} holds draws of feature allocations; pt.read_features reads them."
             )
-        key = _choose_key(shapes, options.var_name, path)
+        fitting = [key for key, shape in shapes.items() if len(shape) in (2, 3)]
+        shown = {key: f"{key} {shape}" for key, shape in shapes.items()}
+        fitting = ["labels"] if "labels" in shapes else fitting
+        key = choose_variable(shown, fitting, options.var_name, f"{path} has no matrix")
         fields: dict[str, Any] = {
             name: _read_member(archive, name)
             for name in FIELDS
@@ -126,23 +120,6 @@ def _check_size(
     if whole:
         instead = "Leave them on disk with memory_map=True, or thin the draws before writing them."
         require_memory(size // 8, f"reading {name}", instead)
-
-
-def _choose_key(shapes: dict[str, tuple[int, ...]], var_name: str | None, path: Path) -> str:
-    listed = ", ".join(f"{key} {shape}" for key, shape in shapes.items()) or "none"
-    if var_name is not None:
-        if var_name not in shapes:
-            raise InvalidInputError(f"{path} has no array {var_name!r}; its arrays are: {listed}.")
-        return var_name
-    if "labels" in shapes:
-        return "labels"
-    matrices = [key for key, shape in shapes.items() if len(shape) in (2, 3)]
-    if len(matrices) != 1:
-        raise InvalidInputError(
-            f"{path} has no array 'labels' and {len(matrices)} matrices, so the draws must be "
-            f"named with var_name=.... Its arrays are: {listed}."
-        )
-    return matrices[0]
 
 
 def _read_member(archive: zipfile.ZipFile, key: str) -> NDArray[Any]:
@@ -189,6 +166,11 @@ def _row_blocks(
 # ------------------------------------------------------------------ named dimensions
 
 _DRAW_NAMES = ("draw", "sample", "iteration")
+_NO_VARIABLE = (
+    "no variable has the dimensions (chain, draw, item) and whole numbers. A mixture with its "
+    "labels summed out (NormalMixture, Stan, NumPyro) holds no clusterings: "
+    "pt.draws_from_memberships draws them from its log weights (page 'Summarise a PyMC mixture')"
+)
 CHAIN_FROM, WEIGHTED, KIND = "partita_chain", "partita_weighted", "partita_kind"
 """Attributes of arrays that partita wrote: where chain ids are, whether draws weigh, their kind."""
 
@@ -280,28 +262,8 @@ def _fits(array: Any) -> bool:
 
 def _choose(dataset: Any, var_name: str | None) -> Any:
     names = [str(name) for name in dataset.data_vars]
-    if var_name is not None:
-        if var_name not in names:
-            raise InvalidInputError(
-                f"there is no variable {var_name!r}; "
-                f"the variables are {', '.join(names) or 'none'}."
-            )
-        return dataset[var_name]
-    candidates = [name for name in names if _fits(dataset[name])]
-    if len(candidates) == 1:
-        return dataset[candidates[0]]
-    listed = f"the variables are {', '.join(names) or 'none'}."
-    if candidates:
-        raise InvalidInputError(
-            f"several variables could hold the labels: {', '.join(candidates)}. Choose one with "
-            f"var_name=...; {listed}"
-        )
-    raise InvalidInputError(
-        "no variable has the dimensions (chain, draw, item) and whole numbers; " + listed + " A "
-        "mixture with its labels summed out (NormalMixture, Stan, NumPyro) holds no clusterings: "
-        "pt.draws_from_memberships draws them from its log weights (page 'Summarise a PyMC "
-        "mixture')."
-    )
+    fitting = [name for name in names if _fits(dataset[name])] if var_name is None else []
+    return dataset[choose_variable({name: name for name in names}, fitting, var_name, _NO_VARIABLE)]
 
 
 def _draws_from_array(array: Any) -> Draws:
@@ -493,19 +455,11 @@ def read_zarr(path: Path, options: ReadOptions) -> Draws:
 
 def _read_array(path: Path, options: ReadOptions) -> Draws:
     """Draws from a store that is one array without names, as ``dask.array.to_zarr`` writes it."""
-    if options.var_name is not None:
-        raise InvalidInputError(
-            f"var_name={options.var_name!r} was given, but {path} is a single array.",
-            argument="var_name",
-        )
+    refuse_var_name(options.var_name, f"{path}, a single array")
     check_chunks(path, "")
     zarr = require("zarr", extra="arviz", purpose="reading .zarr stores")
     array = zarr.open_array(path, mode="r")
-    if array.ndim not in (2, 3):
-        raise InvalidLabelsError(
-            f"{path} is an array of shape {array.shape}; expected (draw, item) or "
-            "(chain, draw, item)."
-        )
+    refuse_axes(array.shape, f"{path} is an array of shape")
     if options.transpose:
         return draws_from_array(np.asarray(array[...]), transpose=True)
     if options.on_workers:
@@ -515,12 +469,7 @@ def _read_array(path: Path, options: ReadOptions) -> Draws:
 
 
 def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -> Draws:
-    if options.transpose:
-        raise InvalidInputError(
-            "transpose=True has no meaning for files with named dimensions: chain, draw "
-            "and item are found by name.",
-            argument="transpose",
-        )
+    refuse_transpose(options.transpose, BY_NAME)
     purpose = f"reading {path.suffix or path.name} files"
     xarray = require("xarray", extra="arviz", purpose=purpose)
     require(engine, extra="arviz", purpose=purpose)

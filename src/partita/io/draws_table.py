@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from partita._imports import require
 from partita._progress import Status
-from partita._storage import label_buffer, smallest_unsigned
-from partita._text import Kind, listed
-from partita._validate import stacked
+from partita._storage import label_buffer, refuse_empty, smallest_unsigned
+from partita._text import Kind
+from partita._validate import refuse_var_name, stacked
 from partita.draws import Draws, draws_from_array
 from partita.errors import (
     InvalidInputError,
@@ -25,7 +25,7 @@ from partita.errors import (
     InvalidWeightsError,
     PartitaWarning,
 )
-from partita.io.table import ReadOptions, arrow_values, open_parquet, read_frame
+from partita.io.table import ReadOptions, arrow_values, choose_variable, open_parquet, read_frame
 from partita.kernels.arrays import Floats, Ints
 from partita.labels import first_appearance, whole_labels
 
@@ -52,6 +52,10 @@ _LABEL_NAMES = frozenset(
 _BRACKET = re.compile(r"(.+)\[(\d+)\]")
 _MANGLED = re.compile(r"(.+?)\.(\d+)\.")  # what R's data frames make of z[1]
 _DOT = re.compile(r"(.+)\.(\d+)")
+_NO_VARIABLE = (
+    "no variable of this table has one index and whole numbers in its first draw; expected "
+    "columns such as z.1, z.2, … or z[1], z[2], …"
+)
 _PLACEHOLDER = re.compile(r"\.item\d+")
 
 
@@ -118,8 +122,9 @@ def choose_columns(
         or (rest and all(_MANGLED.fullmatch(names[i]) for i in rest))
     ):
         variables = _indexed(names, rest)
-        chosen = _named(variables, var_name) if var_name else _only_whole(variables, is_whole)
-        return Columns(chosen, None, chain, weight, draw, kind)
+        fitting = [] if var_name else [v for v, i in variables.items() if all(map(is_whole, i))]
+        chosen = choose_variable({v: repr(v) for v in variables}, fitting, var_name, _NO_VARIABLE)
+        return Columns(variables[chosen], None, chain, weight, draw, kind)
     if not rest:
         raise InvalidLabelsError(
             f"there are no items: the table has only the columns {names}. "
@@ -138,8 +143,8 @@ def choose_columns(
     if not unnamed and (odd := next(filter(_PLACEHOLDER.fullmatch, item_names), None)):
         raise InvalidInputError(
             f"the column {odd!r} stands for an item without a name, but the columns are not "
-            f".item1, .item2, … in order: {_listed(item_names[:4])}, …. A column was lost, moved "
-            "or renamed; name all items or none."
+            f".item1, .item2, … in order: {', '.join(map(repr, item_names[:4]))}, …. A column was "
+            "lost, moved or renamed; name all items or none."
         )
     return Columns(rest, None if unnamed else item_names, chain, weight, draw, kind)
 
@@ -197,36 +202,6 @@ def _indexed(names: Sequence[str], positions: Sequence[int]) -> dict[str, list[i
         for name, by_index in found.items()
         if sorted(by_index) in (list(range(len(by_index))), list(range(1, len(by_index) + 1)))
     }
-
-
-def _named(variables: dict[str, list[int]], var_name: str) -> list[int]:
-    if var_name not in variables:
-        raise InvalidInputError(
-            f"var_name={var_name!r} is not an indexed variable of this table; "
-            f"the indexed variables are {_listed(variables)}.",
-            argument="var_name",
-        )
-    return variables[var_name]
-
-
-def _only_whole(variables: dict[str, list[int]], is_whole: Callable[[int], bool]) -> list[int]:
-    candidates = [name for name, columns in variables.items() if all(map(is_whole, columns))]
-    if len(candidates) == 1:
-        return variables[candidates[0]]
-    if candidates:
-        raise InvalidInputError(
-            "several variables could hold the labels; choose one by var_name=…: "
-            f"{_listed(candidates)}."
-        )
-    raise InvalidInputError(
-        "no variable of this table has one index and whole numbers in its first draw; expected "
-        "columns such as z.1, z.2, … or z[1], z[2], …. "
-        f"The indexed variables are {_listed(variables)}."
-    )
-
-
-def _listed(names: Sequence[str] | dict[str, list[int]]) -> str:
-    return listed([repr(str(name)) for name in names], 20) or "none"
 
 
 # ------------------------------------------------------------------ ids of chains and draws
@@ -452,8 +427,7 @@ class Builder:
 
     def finish(self, *, item_names: Sequence[str] | None = None, **fields: Any) -> Draws:
         """The draws collected; the builder must not be used afterwards."""
-        if not self.n_rows:
-            raise InvalidLabelsError("there are no draws; at least one row is needed.")
+        refuse_empty(self.n_rows, self._n_items)
         if self.n_rows > 1:
             mine = [i for i, column in self._columns() if _counts(column)]
             first, step = self._first[mine], self._step[mine]
@@ -542,8 +516,7 @@ def refuse_counting(
 
 def build(blocks: Iterable[NDArray[Any]], n_items: int, expected: int = 0, **fields: Any) -> Draws:
     """Draws from an iterable of blocks; ``fields`` are weights, chain, item_names, kind."""
-    if n_items == 0:
-        raise InvalidLabelsError("there are no items; at least one column is needed.")
+    refuse_empty(1, n_items)
     builder = Builder(n_items, expected)
     with Status("reading draws") as status:
         for block in blocks:
@@ -604,8 +577,7 @@ def side_by_side(parts: Sequence[NDArray[Any]], names: Sequence[str], start: int
 
 def draws_from_table(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per draw, or one per draw and item."""
-    if not table.n_rows:
-        raise InvalidLabelsError("there are no draws; at least one row is needed.")
+    refuse_empty(table.n_rows, 1)
     long = None if var_name is not None else long_columns(table.names)
     if long is not None:
         columns = [_values(table, i) for i in range(len(table.names))]
@@ -715,10 +687,7 @@ def _if_text(names: list[Any]) -> list[str] | None:
 
 def draws_from_items(table: LabelTable, *, var_name: str | None = None) -> Draws:
     """Draws from a table with one row per item, named where rows are, and one column per draw."""
-    if var_name is not None:
-        raise InvalidInputError(
-            "var_name=… names columns; it has no meaning transposed.", argument="var_name"
-        )
+    refuse_var_name(var_name, "a table with one row per item")
     everything = next(table.blocks(list(range(len(table.names))), max(1, table.n_rows)))
     return draws_from_array(everything, transpose=True, item_names=table.row_names)
 

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partita._resources import require_memory
-from partita._validate import Rng, boolean, has, integer, plain_array, text_or_none, unexpected
+from partita._validate import (
+    Rng,
+    boolean,
+    has,
+    integer,
+    plain_array,
+    refuse_var_name,
+    text_or_none,
+    unexpected,
+)
 from partita._validate import generator as generator_from
 from partita.draws import Draws
 from partita.errors import InvalidInputError, about
@@ -207,11 +216,7 @@ def _variable(obj: Any, var_name: str | None) -> Any:
     if has(obj, "children") or has(obj, "groups"):
         obj = posterior_of(obj)[1]
     if not has(obj, "data_vars") and not isinstance(obj, Mapping):
-        if var_name is not None:
-            raise InvalidInputError(
-                f"var_name={var_name!r} was given for an object without variables.",
-                argument="var_name",
-            )
+        refuse_var_name(var_name, f"a {type(obj).__name__}")
         return obj
     variables = dict(obj if isinstance(obj, Mapping) else obj.data_vars)
     if set(variables) == {"posterior"} and not np.ndim(variables["posterior"]):

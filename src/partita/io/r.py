@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from partita._imports import require
 from partita._resources import require_memory
 from partita._text import listed
+from partita._validate import refuse_var_name
 from partita.draws import Draws, draws_from_array, with_fields
 from partita.errors import InvalidInputError, InvalidLabelsError
 from partita.io.draws_table import (
@@ -23,7 +24,7 @@ from partita.io.draws_table import (
     draws_from_table,
     warn_of_items_in_rows,
 )
-from partita.io.table import ReadOptions, translate_errors, unpacked
+from partita.io.table import ReadOptions, choose_variable, translate_errors, unpacked
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLOCK = 1 << 24
@@ -516,12 +517,7 @@ def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:
     if options.transpose:
         values, rows, columns = values.T, columns, rows
     if columns is None:
-        if options.var_name is not None:
-            raise InvalidInputError(
-                f"var_name={options.var_name!r} was given, but {name} holds a single array "
-                "whose columns have no names.",
-                argument="var_name",
-            )
+        refuse_var_name(options.var_name, f"{name}, a matrix whose columns have no names")
         warn_of_items_in_rows(rows, *values.shape, named_columns=False)
         return _with_attributes(draws_from_array(values), node)
     table = LabelTable([values[:, i] for i in range(values.shape[1])], list(columns), rows)
@@ -614,13 +610,8 @@ def _from_rvars(node: RList, options: ReadOptions, name: str) -> Draws:
         return isinstance(drawn, RVector) and drawn.values.ndim == 2 and is_whole(drawn.values)
 
     found = dict(zip(node.names or (), node.parts, strict=True))
-    if options.var_name is not None:
-        chosen = [options.var_name] if options.var_name in found else []
-    else:
-        chosen = [each for each, part in found.items() if fits(part)]
-    if len(chosen) != 1:
-        raise InvalidInputError(
-            f"{name} holds the variables {', '.join(found)}, of which {len(chosen)} could be the "
-            f"labels. Choose one with var_name=...."
-        )
-    return _from_rvar(found[chosen[0]], name)
+    fitting = [each for each, part in found.items() if fits(part)]
+    chosen = choose_variable(
+        {each: each for each in found}, fitting, options.var_name, f"{name} holds no labels"
+    )
+    return _from_rvar(found[chosen], name)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from partita._files import PathLike
 from partita._imports import require
-from partita._storage import chunk_slices, labels_in_file
+from partita._storage import chunk_slices, labels_in_file, refuse_axes, refuse_empty
 from partita._text import KINDS, Kind
 from partita._validate import (
     boolean,
     choice_or_none,
     is_vector,
     plain_array,
+    refuse_var_name,
     text_or_none,
     unexpected,
 )
@@ -36,12 +37,14 @@ from partita.errors import (
 )
 from partita.io.draws_table import ParquetTable, items_and_fields, refuse_counting, side_by_side
 from partita.io.table import (
+    BY_NAME,
     ReadOptions,
     Source,
     arrow_values,
     check_file,
     is_stream,
     open_parquet,
+    refuse_transpose,
     several,
     translate_errors,
 )
@@ -318,22 +321,13 @@ def draws_from(obj: Any, *, var_name: str | None = None, transpose: bool = False
     if libraries & _NAMED:
         from partita.io.arrays import draws_from_named
 
-        if transpose:
-            raise InvalidInputError(
-                "transpose=True has no meaning for arrays with named dimensions: chain, "
-                "draw and item are found by name.",
-                argument="transpose",
-            )
+        refuse_transpose(transpose, BY_NAME)
         return draws_from_named(obj, var_name=var_name)
     if isinstance(obj, dict):
         raise InvalidLabelsError(
             f"a dict with keys {list(obj)[:5]} was given; expected draws. Pass one of its values."
         )
-    if var_name is not None:
-        raise InvalidInputError(
-            f"var_name={var_name!r} was given for a {type(obj).__name__}, which has no variables.",
-            argument="var_name",
-        )
+    refuse_var_name(var_name, f"a {type(obj).__name__}")
     if libraries & {"dask", "dask_expr"} and not transpose:
         found: Draws = import_module("partita.io.arrays").draws_from_dask(obj)
         return found
@@ -392,10 +386,7 @@ def draws_on_workers(
     dask = require("dask", extra="dask", purpose="reading a dask array")
     met(client)
     shape = (int(array.shape[0]), int(array.shape[1]))
-    if 0 in shape:
-        raise InvalidLabelsError(
-            f"the dask array has shape {shape}; at least one draw and one item are needed."
-        )
+    refuse_empty(*shape)
     rule = rule_in_force()
     made = []
     for store in chunk_slices(*shape):
@@ -447,14 +438,11 @@ def _read_one(path: Source, format: str | None, options: ReadOptions, client: An
 
 
 def _npy(path: Path, options: ReadOptions) -> _Part:
-    from partita.io.arrays import opened, refuse_var_name
+    from partita.io.arrays import opened
 
-    refuse_var_name(options)
+    refuse_var_name(options.var_name, "an npy file")
     values = opened(path, whole=False)
-    if values.ndim not in (2, 3):
-        raise InvalidLabelsError(
-            f"draws have shape {values.shape}; expected (draw, item) or (chain, draw, item)."
-        )
+    refuse_axes(values.shape)
     shape = (int(np.prod(values.shape[:-1])), values.shape[-1])
     chain = None if values.ndim == 2 else np.repeat(np.arange(values.shape[0]), values.shape[1])
     return _array(_npy_rows, str(path), shape, values.dtype), {"chain": chain}
@@ -474,14 +462,12 @@ def _array(function: Any, source: Any, shape: tuple[int, int], dtype: np.dtype[A
     import dask
     from dask import array
 
-    where = chunk_slices(*shape)
-    if not where or not shape[1]:
-        raise InvalidLabelsError(f"the draws have shape {shape}; at least one of each is needed.")
+    refuse_empty(*shape)
     read = dask.delayed(function)
     return array.concatenate(
         [
             array.from_delayed(read(source, s.start, s.stop), (s.stop - s.start, shape[1]), dtype)
-            for s in where
+            for s in chunk_slices(*shape)
         ]
     )
 

@@ -17,7 +17,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import repeat
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from partita._files import FileAccessError, FileMissingError, PathLike, existing
 from partita._imports import require
 from partita._resources import require_memory
+from partita._text import listed
 from partita._validate import has
 from partita.errors import (
     FileFormatError,
@@ -77,6 +78,15 @@ class ReadOptions:
         """Names of the options in use that have a meaning for text formats alone."""
         used = {"header": self.header is not None, "sep": self.sep is not None}
         return [name for name, given in {**used, "strings": self.strings}.items() if given]
+
+
+BY_NAME = "arrays with named dimensions: chain, draw and item are found by name"
+
+
+def refuse_transpose(transpose: bool, what: str) -> None:
+    """Refuse to exchange rows and columns of what has none."""
+    if transpose:
+        raise InvalidInputError(f"transpose=True has no meaning for {what}.", argument="transpose")
 
 
 # ------------------------------------------------------------------ opening
@@ -537,6 +547,29 @@ def is_header(first: list[Cell], name: str, following: list[list[Cell]]) -> bool
                 f"header of column numbers or a draw with every item alone. {say}"
             )
     return False
+
+
+# ------------------------------------------------------------------ variables
+
+
+def choose_variable(
+    names: Mapping[str, str], fitting: Sequence[str], var_name: str | None, none: str
+) -> str:
+    """The variable with the labels: the one that is named, or the only one that fits.
+
+    ``names`` says how a message shows each of them, ``none`` that none fits.
+    """
+    if var_name is not None and var_name in names:
+        return var_name
+    if var_name is None and len(fitting) == 1:
+        return fitting[0]
+    known = listed([names[each] for each in fitting or names], 20) or "none"
+    said = f"{none}. The variables are: {known}."
+    if var_name is not None:
+        said = f"var_name={var_name!r} is not among the variables that may hold labels: {known}."
+    elif fitting:
+        said = f"several variables could hold the labels; choose one by var_name=…: {known}."
+    raise InvalidInputError(said, argument=None if var_name is None else "var_name")
 
 
 # ------------------------------------------------------------------ tables of other libraries

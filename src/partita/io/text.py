@@ -57,6 +57,7 @@ from partita.io.table import (
     name_of,
     open_bytes,
     refuse_endless,
+    refuse_transpose,
     split_line,
 )
 from partita.kernels.arrays import Floats, Ints
@@ -589,10 +590,7 @@ def _index_of(path: Path) -> Path | None:
 
 def read_coda(path: Path, options: ReadOptions) -> Draws:
     """Draws of one variable of a chain, as JAGS, OpenBUGS and coda's ``write.coda`` keep them."""
-    if options.transpose:
-        raise InvalidInputError(
-            "transpose=True has no meaning for CODA's files.", argument="transpose"
-        )
+    refuse_transpose(options.transpose, "CODA's files")
     index = _index_of(path)
     if index is None:
         raise FileMissingError(
