@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.cli import fit
+from partita.cli import fit, outputs
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def _small(monkeypatch):
 @pytest.fixture
 def without_figures(monkeypatch):
     """Several seconds of drawing, where the figures are not the point."""
-    monkeypatch.setattr(fit, "write_figures", lambda *_, **__: None)
+    monkeypatch.setattr(outputs, "write_figures", lambda *_, **__: None)
 
 
 def test_galaxies(place, partita):

@@ -24,7 +24,7 @@ NO_PRIOR["dynamic"] = False
 @pytest.fixture
 def without_report(monkeypatch):
     """A second of drawing, where the report is not the point."""
-    monkeypatch.setattr("partita.cli.fit.write_report", lambda *_: None)
+    monkeypatch.setattr("partita.cli.outputs.write_report", lambda *_: None)
 
 
 def test_saves_the_draws_of_the_sampler_and_the_summary(place, partita):

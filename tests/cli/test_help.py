@@ -14,7 +14,7 @@ import pytest
 
 import partita
 from cli.conftest import PROGRAM
-from partita.cli import fit
+from partita.cli import fit, outputs
 from partita.cli.options import COMMANDS, cli
 from partita.samplers import compare
 
@@ -50,7 +50,7 @@ def test_examples_run_in_the_order_written(name, place, partita, monkeypatch):
     monkeypatch.setattr(fit, "DRAWS", 30)
     monkeypatch.setattr(fit, "BURN_IN", 10)
     for slow in ("write_figures", "write_report"):  # the demo's tests have them
-        monkeypatch.setattr(fit, slow, lambda *_, **__: None)
+        monkeypatch.setattr(outputs, slow, lambda *_, **__: None)
     for part in ("part1.npy", "part2.npy"):
         np.save(place / part, np.repeat([[0, 0, 1], [0, 1, 1]], 10, axis=0))
     np.savez(place / "allocations.npz", z=np.eye(3, dtype=int)[None].repeat(4, axis=0))

@@ -11,38 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita._text import counted
-from partita.cli.options import (
-    INTERRUPTED,
-    cluster_of,
-    cluster_options,
-    debug_option,
-    force_option,
-    jobs_option,
-    result_options,
-    seed_option,
-    summary_options,
-    value_option,
-    was_given,
-    watch_interrupts,
-    whole_option,
-)
-from partita.cli.outputs import (
-    FIT_FILES,
-    SUMMARY_FILES,
-    check_directory,
-    check_file,
-    check_libraries,
-    filled,
-    names_of,
-    say,
-    show,
-    show_summary,
-    write_figures,
-    write_fit,
-    write_report,
-    write_summary,
-    write_table,
-)
+from partita.cli import options, outputs
+from partita.cli.outputs import say, show
 from partita.cli.reading import Understood, data_options, understand
 from partita.cli.summarize import make_summary, print_summary
 from partita.errors import MissingDependencyError
@@ -107,7 +77,7 @@ Examples:
 )
 @click.argument("source", metavar="DATA")
 @data_options
-@value_option(
+@click.option(
     "--kernel",
     type=click.Choice(KERNELS),
     default="auto",
@@ -116,10 +86,10 @@ Examples:
     "both learn how wide clusters are. types takes wishart without comparing; empirical is the "
     "paper's rule.",
 )
-@click.option(
+@options.text(
     "--compare",
-    metavar="A,B,…",
-    help="Kernels to compare by rows held out in five folds; the best one is fitted.",
+    "A,B,…",
+    "Kernels to compare by rows held out in five folds; the best one is fitted.",
 )
 @click.option(
     "--set",
@@ -128,83 +98,69 @@ Examples:
     metavar="NAME=X",
     help="A hyperparameter of the kernel, in place of the empirical rule's.",
 )
-@value_option(
+@click.option(
     "--prior",
     type=click.Choice(PRIORS),
     default="dp",
     help="Dirichlet process, Pitman-Yor process, or mixture of finite mixtures.",
 )
-@click.option(
+@options.text(
     "--concentration",
-    metavar="A|S,R",
-    help="Of dp and py: a number, or shape and rate of its gamma prior. Default: 1,1.",
+    "A|S,R",
+    "Of dp and py: a number, or shape and rate of its gamma prior. Default: 1,1.",
 )
-@click.option("--discount", type=float, metavar="D", help="Of py, in [0, 1). Default: 0.25.")
-@click.option(
-    "--mean-components", type=float, metavar="M", help="Of mfm: expected components. Default: 5."
-)
-@whole_option("--components", metavar="K", help="Of mfm: exactly K components.")
-@click.option(
+@options.text("--discount", "D", "Of py, in [0, 1). Default: 0.25.", type=float)
+@options.text("--mean-components", "M", "Of mfm: expected components. Default: 5.", type=float)
+@options.whole("--components", "Of mfm: exactly K components.", "K")
+@options.text(
     "--weight",
-    metavar="W|S,R|F",
-    help="Of mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
+    "W|S,R|F",
+    "Of mfm: Dirichlet weight, shape and rate of its gamma prior, or F: F(6, 3). Default: 1.",
 )
-@click.option(
-    "--dynamic", is_flag=True, help="Of mfm: the weight is divided by the number of components."
-)
-@click.option(
+@options.flag("--dynamic", "Of mfm: the weight is divided by the number of components.")
+@options.flag(
     "--sensitivity",
-    is_flag=True,
-    help="Report under which other priors the estimate stays the same. Default: where cheap.",
+    "Report under which other priors the estimate stays the same. Default: where cheap.",
 )
-@whole_option(
-    "--draws", help="Draws to keep from each chain; fewer above 20,000 rows.", default=2_000
-)
-@whole_option(
+@options.whole("--draws", "Draws to keep from each chain; fewer above 20,000 rows.", default=2_000)
+@options.whole(
     "--burn-in",
-    help="Iterations of each chain before the first draw; fewer above 20,000 rows.",
+    "Iterations of each chain before the first draw; fewer above 20,000 rows.",
     least=0,
     default=1_000,
 )
-@whole_option("--chains", help="Chains.", default=4)
-@whole_option("--thin", help="Keep every N-th iteration.", default=1)
-@value_option(
+@options.whole("--chains", "Chains.", default=4)
+@options.whole("--thin", "Keep every N-th iteration.", default=1)
+@click.option(
     "--sampler",
     type=click.Choice(("collapsed", "parallel")),
     default="collapsed",
     help="How items are reassigned: one by one, or all at once, which is faster for many rows.",
 )
-@click.option(
-    "--checkpoint",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Save the state of the run to this file regularly.",
+@options.written(
+    "--checkpoint", "FILE", "Save the state of the run to this file regularly.", dir_okay=False
 )
-@value_option(
+@options.text(
     "--checkpoint-every",
+    "S",
+    "Seconds between writes of the checkpoint.",
     type=click.FloatRange(0),
     default=60.0,
-    metavar="S",
-    help="Seconds between writes of the checkpoint.",
 )
-@click.option(
+@options.written(
     "--resume",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Continue the run in this checkpoint, all else as before; --draws may be larger.",
+    "FILE",
+    "Continue the run in this checkpoint, all else as before; --draws may be larger.",
+    dir_okay=False,
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Show how DATA and the model were understood, and stop."
-)
-@click.option(
-    "--out", type=click.Path(), metavar="DIR", help="Directory for the results. Default: NAME-fit."
-)
-@result_options
-@summary_options
-@seed_option("chains and the search")
-@jobs_option
-@cluster_options
-@debug_option
+@options.flag("--dry-run", "Show how DATA and the model were understood, and stop.")
+@options.written("--out", "DIR", "Directory for the results. Default: NAME-fit.")
+@options.results
+@options.summary
+@options.seed("chains and the search")
+@options.jobs
+@options.cluster
+@options.debug
 def fit(
     source: str,
     columns: tuple[str, ...],
@@ -239,17 +195,19 @@ def fit(
     --checkpoint the run can be continued by --resume, which goes on writing to the same file.
     """
     out = out or f"{'data' if source == '-' else Path(source).stem}-fit"
-    check_file(report, force=force, inputs=(source,))
-    check_libraries(report, figures)
-    written = names_of(*FIT_FILES, *SUMMARY_FILES, similarity=similarity, figures=figures)
+    outputs.check_file(report, force=force, inputs=(source,))
+    outputs.check_libraries(report, figures)
+    written = outputs.names_of(
+        *outputs.FIT_FILES, *outputs.SUMMARY_FILES, similarity=similarity, figures=figures
+    )
     written += ("report.html",) if report is None else ()
     compared = _compared_names(compare, kernel, settings)
     written += ("models.csv",) if compared else ()
     written += ("sensitivity.csv",) if sensitivity else ()
-    check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
+    outputs.check_directory(None if dry_run else out, written, force=force, inputs=(source, resume))
     chosen_prior = make_prior(prior, {name: choices.pop(name) for name in PRIOR_OPTIONS})
     run = {name: choices.pop(name) for name in _RUN_OPTIONS}
-    with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
+    with options.cluster_of(scheduler, workers) as client, options.watch_interrupts() as interrupts:
         understood = understand(source, columns, names, choices)
         models = None
         if compared and not dry_run:
@@ -264,27 +222,27 @@ def fit(
         run |= {"checkpoint": checkpoint or resume, "resume": resume, "n_jobs": jobs, "rng": seed}
         run["engine"] = client
         made = sample_named(understood.table, understood.item_names, prior=chosen_prior, **run)
-        with filled(out, force=force) as directory:  # before anything else can fail
-            write_fit(made, directory)
+        with outputs.filled(out, force=force) as directory:  # before anything else can fail
+            outputs.write_fit(made, directory)
             if models is not None:
                 header = ("model", *models.to_columns())
                 rows = zip(models.names, *models.to_columns().values(), strict=True)
-                write_table(directory / "models.csv", header, rows)
+                outputs.write_table(directory / "models.csv", header, rows)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
             choices["sensitivity"] = sensitivity or None
             summary = make_summary(made, None, choices, seed=seed, jobs=jobs)
-            with filled(out, force=force) as directory:
-                write_summary(summary, directory, similarity, one_based=one_based)
+            with outputs.filled(out, force=force) as directory:
+                outputs.write_summary(summary, directory, similarity, one_based=one_based)
                 if sensitivity and (priors := summary.sensitivity) is not None:
                     numbers = priors.to_columns()
                     rows = zip(priors.priors, *numbers.values(), strict=True)
-                    write_table(directory / "sensitivity.csv", ("prior", *numbers), rows)
+                    outputs.write_table(directory / "sensitivity.csv", ("prior", *numbers), rows)
                 if figures is not None:
-                    write_figures(summary, made, directory, figures)
+                    outputs.write_figures(summary, made, directory, figures)
                 if report is None:
-                    write_report(summary, directory / "report.html")
+                    outputs.write_report(summary, directory / "report.html")
             if report is not None:
                 summary.to_html(report, overwrite=force)
         except KeyboardInterrupt:
@@ -294,13 +252,13 @@ def fit(
     print_summary(summary, as_json=as_json, one_based=one_based)
     say(f"wrote {', '.join(filter(None, (out, report)))}")
     if interrupts.came:
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(options.INTERRUPTED)
 
 
 def _shorter(n_rows: int) -> dict[str, int]:
     """Fewer draws and less burn-in for many rows, where neither was given; says so."""
     iterations = max(_FEWEST_ITERATIONS, _ROW_VISITS // n_rows)
-    if iterations >= 3_000 or any(map(was_given, ("draws", "burn_in", "thin", "resume"))):
+    if iterations >= 3_000 or any(map(options.was_given, ("draws", "burn_in", "thin", "resume"))):
         return {}
     burn_in = iterations // 3
     say(
@@ -368,12 +326,12 @@ def _kernel(
     return kernel
 
 
-def sample_named(table: Any, item_names: tuple[str, ...] | None, **options: Any) -> Fit:
+def sample_named(table: Any, item_names: tuple[str, ...] | None, **run: Any) -> Fit:
     """A fit whose draws carry the names; says what was chosen for the user."""
     from partita.draws import as_draws
     from partita.samplers.sample import sample
 
-    fit = sample(table, **options)
+    fit = sample(table, **run)
     if not sys.stderr.isatty():  # on a terminal the sampler has said so itself
         for note in fit.notes:
             say(note)
@@ -412,24 +370,24 @@ def _parse(setting: str) -> tuple[str, Any]:
     return key.strip(), numbers[0] if len(numbers) == 1 else numbers
 
 
-def make_prior(name: str, options: dict[str, Any]) -> PartitionPrior:
+def make_prior(name: str, chosen: dict[str, Any]) -> PartitionPrior:
     """The prior of that name; an option of another prior is wrong usage."""
     from partita.samplers.finite_mixture import FiniteMixture
     from partita.samplers.priors import DirichletProcess, PitmanYor
 
     for option, priors in PRIOR_OPTIONS.items():
-        if options[option] not in (None, False) and name not in priors:
+        if chosen[option] not in (None, False) and name not in priors:
             shown = option.replace("_", "-")
             raise click.UsageError(f"--{shown} belongs to --prior {' or '.join(priors)}.")
     if name == "mfm":
-        weight, dynamic = _number_or_law("weight", options["weight"] or "1"), options["dynamic"]
-        if options["components"] is not None:
-            return FiniteMixture.exactly(options["components"], weight=weight, dynamic=dynamic)
-        mean = options["mean_components"] or 5.0
+        weight, dynamic = _number_or_law("weight", chosen["weight"] or "1"), chosen["dynamic"]
+        if chosen["components"] is not None:
+            return FiniteMixture.exactly(chosen["components"], weight=weight, dynamic=dynamic)
+        mean = chosen["mean_components"] or 5.0
         return FiniteMixture(weight, mean_components=mean, dynamic=dynamic)
-    concentration: Any = _number_or_law("concentration", options["concentration"] or "1,1")
+    concentration: Any = _number_or_law("concentration", chosen["concentration"] or "1,1")
     if name == "py":
-        discount = options["discount"]
+        discount = chosen["discount"]
         return PitmanYor(concentration, 0.25 if discount is None else discount)
     return DirichletProcess(concentration)
 
@@ -496,19 +454,21 @@ Examples:
   $ partita demo galaxies --force"""
 )
 @click.argument("name", type=click.Choice(("galaxies", "example1", "example2")), default="galaxies")
-@click.option("--out", type=click.Path(), default="partita-demo", show_default=True, metavar="DIR")
-@force_option
-@seed_option("chains and the search")
-@jobs_option
-@debug_option
+@click.option("--out", type=click.Path(), default="partita-demo", metavar="DIR")
+@options.force
+@options.seed("chains and the search")
+@options.jobs
+@options.debug
 def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     """Sampling, estimate, credible ball, figures and report on data of the paper.
 
     galaxies are the velocities of 82 galaxies; example1 and example2 are 200 points from four
     normals in the plane, the same in every run. The first run compiles and takes longer.
     """
-    names = names_of("data.csv", "report.html", *FIT_FILES, *SUMMARY_FILES, figures="pdf")
-    check_directory(out, names, force=force)
+    names = outputs.names_of(
+        "data.csv", "report.html", *outputs.FIT_FILES, *outputs.SUMMARY_FILES, figures="pdf"
+    )
+    outputs.check_directory(out, names, force=force)
     example = _example(name)
     say(f"{example.title}: sampling {CHAINS} chains of {DRAWS:,} draws …")
     run = {"draws": DRAWS, "burn_in": BURN_IN, "chains": CHAINS, "rng": seed, "n_jobs": jobs}
@@ -520,18 +480,18 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     drawn = [what for what, library in _LIBRARIES.items() if find_spec(library) is not None]
     if drawn:
         say(f"drawing {' and '.join(drawn)} …")
-    with filled(out, force=force) as directory:
+    with outputs.filled(out, force=force) as directory:
         rows = zip(*(column.tolist() for column in example.table.columns), strict=True)
-        write_table(directory / "data.csv", example.table.names, rows)
-        write_fit(made, directory)
-        write_summary(summary, directory, None)
-        write_report(summary, directory / "report.html")
+        outputs.write_table(directory / "data.csv", example.table.names, rows)
+        outputs.write_fit(made, directory)
+        outputs.write_summary(summary, directory, None)
+        outputs.write_report(summary, directory / "report.html")
         try:
-            check_libraries(None, "pdf")
-            write_figures(summary, made, directory, "pdf", n_jobs=jobs)
+            outputs.check_libraries(None, "pdf")
+            outputs.write_figures(summary, made, directory, "pdf", n_jobs=jobs)
         except MissingDependencyError as error:
             say(f"no figures: {error}")
-    show_summary(summary)
+    outputs.show_summary(summary)
     if example.truth is not None:
         show(_against_truth(summary, example.truth))
     _say_what_to_open(Path(out))

@@ -99,56 +99,66 @@ def _set_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     run.debug = run.debug or value
 
 
-def value_option(*names: str, **facts: Any) -> Callable[[F], F]:
-    """An option whose default is shown."""
-    return click.option(*names, show_default=True, **facts)
+def flag(name: str, help: str, *names: str) -> Callable[[F], F]:
+    """An option that is given or not."""
+    return click.option(name, *names, is_flag=True, help=help)
 
 
-def whole_option(
-    *names: str, help: str, metavar: str = "N", least: int = 1, default: int | None = None
+def text(
+    option: str, metavar: str, help: str, name: str | None = None, **facts: Any
 ) -> Callable[[F], F]:
-    """A whole number of at least ``least``, whose default is shown."""
-    return value_option(
-        *names, type=click.IntRange(least), metavar=metavar, default=default, help=help
-    )
+    """An option with a value; its parameter has the same name, or that of ``name``."""
+    names = [option] if name is None else [option, name]
+    return click.option(*names, metavar=metavar, help=help, **facts)
 
 
-debug_option = click.option(
+def whole(
+    option: str, help: str, metavar: str = "N", least: int = 1, **facts: Any
+) -> Callable[[F], F]:
+    """A whole number of at least ``least``."""
+    return text(option, metavar, help, type=click.IntRange(least), **facts)
+
+
+def probability(help: str, default: float) -> Callable[[F], F]:
+    """``--prob``, above 0 and at most 1."""
+    limits = click.FloatRange(0, 1, min_open=True)
+    return click.option("--prob", type=limits, default=default, metavar="P", help=help)
+
+
+def loss(help: str, known: Iterable[str] = LOSSES, **facts: Any) -> Callable[[F], F]:
+    """``--loss``, one of some losses."""
+    facts = {"default": "vi", "metavar": None, **facts}
+    return text("--loss", help=help, type=LossName(tuple(known), case_sensitive=False), **facts)
+
+
+def written(name: str, metavar: str, help: str, **facts: Any) -> Callable[[F], F]:
+    """A file or directory that is written, or both."""
+    return click.option(name, type=click.Path(**facts), metavar=metavar, help=help)
+
+
+debug = click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
     callback=_set_debug,
     help="Show the traceback of an error.",
 )
-
-force_option = click.option(
-    "--force", is_flag=True, help="Replace files that exist; other files are never touched."
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-jobs_option = click.option(
-    "--jobs", type=int, metavar="N", help="Threads. Default: every core. Results are equal."
-)
-
-one_based_option = click.option(
-    "--one-based", is_flag=True, help="Count clusters, and items without names, from 1, as R does."
-)
-
-weights_option = click.option(
-    "--weights", metavar="FILE", help="Weights of the draws, one per row."
-)
+force = flag("--force", "Replace files that exist; other files are never touched.")
+as_json = flag("--json", "Print JSON instead of text.", "as_json")
+jobs = text("--jobs", "N", "Threads. Default: every core. Results are equal.", type=int)
+one_based = flag("--one-based", "Count clusters, and items without names, from 1, as R does.")
+weights = text("--weights", "FILE", "Weights of the draws, one per row.")
 
 
-def bound_option(text: str, *more: str) -> Callable[[F], F]:
+def bound(help: str, *more: str) -> Callable[[F], F]:
     """How hard to prove something."""
     choices = (*more, "fast", "tight", "none")
-    return value_option("--bound", type=click.Choice(choices), default=choices[0], help=text)
+    return click.option("--bound", type=click.Choice(choices), default=choices[0], help=help)
 
 
-def time_limit_option(text: str) -> Callable[[F], F]:
+def time_limit(help: str) -> Callable[[F], F]:
     """When a search ends."""
-    return click.option(
-        "--time-limit", type=click.FloatRange(0, min_open=True), metavar="S", help=text
-    )
+    return text("--time-limit", "S", help, type=click.FloatRange(0, min_open=True))
 
 
 def _noise(
@@ -165,7 +175,7 @@ def _noise(
     return (int(label) if label.lstrip("-").isdigit() else label), meaning
 
 
-def read_options(function: F) -> F:
+def reading(function: F) -> F:
     """How files of draws are read."""
     return all_of(
         function,
@@ -175,22 +185,20 @@ def read_options(function: F) -> F:
             type=FORMAT,
             help="Format of the draws. Default: by the file's suffix; csv for standard input.",
         ),
-        click.option("--transpose", is_flag=True, help="Rows are items, columns are draws."),
-        click.option(
-            "--var-name", metavar="NAME", help="The variable with the labels, if there are several."
-        ),
+        flag("--transpose", "Rows are items, columns are draws."),
+        text("--var-name", "NAME", "The variable with the labels, if there are several."),
         click.option(
             "--header/--no-header",
             default=None,
             help="Whether text starts with column names. Default: judged by its first line.",
         ),
-        click.option("--sep", metavar="CHAR", help="Separator of cells in text files."),
-        click.option("--strings", is_flag=True, help="Labels are text, not numbers."),
-        click.option(
+        text("--sep", "CHAR", "Separator of cells in text files."),
+        flag("--strings", "Labels are text, not numbers."),
+        text(
             "--noise",
-            metavar="LABEL:MEANING",
+            "LABEL:MEANING",
+            "A label that marks noise and what it means: -1:singletons or -1:cluster.",
             callback=_noise,
-            help="A label that marks noise and what it means: -1:singletons or -1:cluster.",
         ),
         click.option(
             "--kind",
@@ -198,65 +206,48 @@ def read_options(function: F) -> F:
             help="What the rows are: draws of a posterior, or runs of clustering algorithms. "
             "Default: what the file says, else a posterior.",
         ),
-        whole_option(
-            "--burn-in", help="Leave out the first N draws of each chain.", least=0, default=0
-        ),
-        whole_option("--thin", help="Keep every N-th draw of each chain.", default=1),
+        whole("--burn-in", "Leave out the first N draws of each chain.", least=0, default=0),
+        whole("--thin", "Keep every N-th draw of each chain.", default=1),
     )
 
 
-def summary_options(function: F) -> F:
+def summary(function: F) -> F:
     """How draws are summarized."""
     return all_of(
         function,
-        value_option(
-            "--loss",
-            type=LossName(tuple(LOSSES), case_sensitive=False),
-            default="vi",
-            help="What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5).",
-        ),
-        value_option(
-            "--prob",
-            type=click.FloatRange(0, 1, min_open=True),
-            default=0.95,
-            metavar="P",
-            help="Probability of the credible ball.",
-        ),
-        value_option("--method", type=LibraryName(_methods), default="auto", help="Search method."),
-        bound_option("How hard to prove that nothing better exists.", "auto"),
-        whole_option("--max-clusters", metavar="K", help="Maximum number of clusters."),
-        whole_option("--n-clusters", metavar="K", help="Exactly this many clusters."),
-        whole_option("--min-size", metavar="S", help="Smallest size of a cluster.", default=1),
-        click.option(
-            "--path", is_flag=True, help="Report what other numbers of clusters cost. Takes longer."
-        ),
-        click.option(
+        loss("What the estimate minimises; with a parameter too, as in vi(0.7), entropy(1.5)."),
+        probability("Probability of the credible ball.", 0.95),
+        click.option("--method", type=LibraryName(_methods), default="auto", help="Search method."),
+        bound("How hard to prove that nothing better exists.", "auto"),
+        whole("--max-clusters", "Maximum number of clusters.", "K"),
+        whole("--n-clusters", "Exactly this many clusters.", "K"),
+        whole("--min-size", "Smallest size of a cluster.", "S", default=1),
+        flag("--path", "Report what other numbers of clusters cost. Takes longer."),
+        text(
             "--path-range",
+            "LOW HIGH",
+            "As --path, for prices of splitting between these only; 1 is the usual loss.",
             nargs=2,
             type=click.FloatRange(0, 2),
-            metavar="LOW HIGH",
-            help="As --path, for prices of splitting between these only; 1 is the usual loss.",
         ),
-        time_limit_option("Seconds for each search; then the best so far is taken."),
+        time_limit("Seconds for each search; then the best so far is taken."),
     )
 
 
-def seed_option(what: str) -> Callable[[F], F]:
+def seed(what: str) -> Callable[[F], F]:
     """The seed of whatever is random."""
-    return whole_option("--seed", help=f"Seed of the {what}.", least=0, default=0)
+    return whole("--seed", f"Seed of the {what}.", least=0, default=0)
 
 
-def result_options(function: F) -> F:
+def results(function: F) -> F:
     """What is printed and written."""
     return all_of(
         function,
-        click.option(
-            "--report", type=click.Path(), metavar="FILE", help="Write an interactive HTML report."
-        ),
-        click.option(
+        written("--report", "FILE", "Write an interactive HTML report."),
+        text(
             "--similarity",
-            metavar="csv|npy|FILE",
-            help="csv or npy: write the similarity matrix into the directory too. "
+            "csv|npy|FILE",
+            "csv or npy: write the similarity matrix into the directory too. "
             "FILE: summarize this matrix, in place of draws.",
         ),
         click.option(
@@ -264,9 +255,9 @@ def result_options(function: F) -> F:
             type=click.Choice(("pdf", "svg", "png")),
             help="Write figures for a paper into the directory too.",
         ),
-        one_based_option,
-        json_option,
-        force_option,
+        one_based,
+        as_json,
+        force,
     )
 
 
@@ -284,18 +275,16 @@ _BACK = "300 s"
 """How long a worker that died may take to start again: Dask's 15 s are short on a busy machine."""
 
 
-def cluster_options(function: F) -> F:
+def cluster(function: F) -> F:
     """``--scheduler ADDRESS`` and ``--workers N``."""
     return all_of(
         function,
-        click.option(
+        text(
             "--scheduler",
-            metavar="ADDRESS",
-            help="Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
+            "ADDRESS",
+            "Work on the Dask cluster with this scheduler, as in tcp://host:8786.",
         ),
-        whole_option(
-            "--workers", help="Work in N processes of this machine, a Dask cluster of its own."
-        ),
+        whole("--workers", "Work in N processes of this machine, a Dask cluster of its own."),
     )
 
 
@@ -443,7 +432,7 @@ def _say_warning(run: Run, message: Warning | str, *_: Any) -> None:
 @click.group(
     name="partita",
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog="""\b
 Examples:
   $ partita demo galaxies
@@ -454,7 +443,7 @@ Examples:
 Help on a command: partita COMMAND --help.""",
 )
 @click.version_option(package_name="partita", message="%(prog)s %(version)s")
-@debug_option
+@debug
 def cli() -> None:
     """From posterior draws of clusterings to a clustering you can report.
 

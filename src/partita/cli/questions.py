@@ -13,32 +13,8 @@ import click
 
 from partita._text import Words, counted, of_sizes, words
 from partita._warmup import PARTS
-from partita.cli.options import (
-    FORMAT,
-    LossName,
-    all_of,
-    bound_option,
-    debug_option,
-    force_option,
-    jobs_option,
-    json_option,
-    one_based_option,
-    read_options,
-    seed_option,
-    time_limit_option,
-    value_option,
-    was_given,
-    weights_option,
-    whole_option,
-)
-from partita.cli.outputs import (
-    check_file,
-    say,
-    show_either,
-    width,
-    wrapped,
-    write_table_to,
-)
+from partita.cli import options, outputs
+from partita.cli.outputs import say
 from partita.losses import LOSSES
 
 if TYPE_CHECKING:
@@ -102,7 +78,7 @@ def question(
         ) -> None:
             from partita.cli.reading import read_draws_of, refuse_two_readers_of_stdin
 
-            check_file(out, force=force, inputs=(*sources, weights))
+            outputs.check_file(out, force=force, inputs=(*sources, weights))
             refuse_two_readers_of_stdin(*sources, weights)
             wishes = {str(option.name): choices.pop(str(option.name)) for option in own}
             answer = function(
@@ -115,23 +91,23 @@ def question(
                 **wishes,
             )
             if out is not None:
-                write_table_to(out, answer.header, answer.rows, force=force)
-            show_either(answer.text, answer.plain, as_json=as_json)
+                outputs.write_table_to(out, answer.header, answer.rows, force=force)
+            outputs.show_either(answer.text, answer.plain, as_json=as_json)
 
         command.__click_params__ = []  # type: ignore[attr-defined]
-        all_of(
+        options.all_of(
             command,
-            bound_option(f"How hard to prove {bound}."),
-            time_limit_option(f"Seconds for the search; then {stopped} is taken."),
-            weights_option,
-            click.option("--out", type=click.Path(), metavar="FILE", help=f"Write {out}."),
-            one_based_option,
-            json_option,
-            force_option,
-            read_options,
-            seed_option("search"),
-            jobs_option,
-            debug_option,
+            options.bound(f"How hard to prove {bound}."),
+            options.time_limit(f"Seconds for the search; then {stopped} is taken."),
+            options.weights,
+            options.written("--out", "FILE", f"Write {out}."),
+            options.one_based,
+            options.as_json,
+            options.force,
+            options.reading,
+            options.seed("search"),
+            options.jobs,
+            options.debug,
         )
         command.__click_params__ += own  # type: ignore[attr-defined]
         return click.argument("sources", nargs=-1, required=True, metavar="DRAWS...")(command)
@@ -158,19 +134,13 @@ Examples:
     stopped="the best so far",
     out="one row per item: cluster, probability",
 )
-@value_option(
-    "--prob",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.9,
-    metavar="P",
-    help="Probability of the grouping, which its lower 95% limit must reach.",
-)
+@options.probability("Probability of the grouping, which its lower 95% limit must reach.", 0.9)
 @click.option(
     "--held-out/--in-sample",
     default=None,
     help="Measure on draws held out (default), or describe these draws only.",
 )
-@whole_option("--starts", "n_starts", help="Number of items to grow cores from. Default: all.")
+@options.whole("--starts", "Number of items to grow cores from. Default: all.", name="n_starts")
 def core(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """A large set of items that are grouped in one way with probability P, all at once.
 
@@ -178,13 +148,12 @@ def core(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     least P with 95% confidence. DRAWS is as in partita summarize.
     """
     from partita._result import fields_of
-    from partita.cli.outputs import item_names, numbered
     from partita.credible.core import credible_core
 
     found = credible_core(draws, **wishes)
     columns = (
-        item_names(draws, one_based),
-        numbered(found.labels, one_based),
+        outputs.item_names(draws, one_based),
+        outputs.numbered(found.labels, one_based),
         found.probability_with_item.tolist(),
     )
     return Answer(
@@ -218,16 +187,9 @@ Examples:
     stopped="the path so far",
     out="one row per optimal clustering: prices, clusters, labels",
 )
-@value_option(
-    "--loss",
-    type=LossName(("vi", "binder"), case_sensitive=False),
-    default="vi",
-    help="A loss with a price; entropy(1.5) too.",
-)
-@value_option("--low", type=click.FloatRange(0, 2), default=0.0, metavar="A", help="Lowest price.")
-@value_option(
-    "--high", type=click.FloatRange(0, 2), default=2.0, metavar="A", help="Highest price."
-)
+@options.loss("A loss with a price; entropy(1.5) too.", ("vi", "binder"))
+@options.text("--low", "A", "Lowest price.", type=click.FloatRange(0, 2), default=0.0)
+@options.text("--high", "A", "Highest price.", type=click.FloatRange(0, 2), default=2.0)
 def path(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     """How many clusters, and would another weighting of the errors give another number?
 
@@ -236,17 +198,16 @@ def path(draws: Draws, one_based: bool, **wishes: Any) -> Answer:
     is as in partita summarize.
     """
     from partita._result import fields_of
-    from partita.cli.outputs import item_names, numbered
     from partita.search.price_path import price_path
 
     found = price_path(draws, **wishes)
-    names = map(str, item_names(draws, one_based))
+    names = map(str, outputs.item_names(draws, one_based))
     return Answer(
         text=str(found),
         plain={"loss": repr(found.loss), **fields_of(found, *_PATH_FIELDS)},
         header=("low", "high", "n_clusters", "is_proven", *names),
         rows=[
-            (c.low, c.high, c.n_clusters, c.is_proven, *numbered(c.labels, one_based))
+            (c.low, c.high, c.n_clusters, c.is_proven, *outputs.numbered(c.labels, one_based))
             for c in found
         ],
     )
@@ -272,14 +233,9 @@ Examples:
     stopped="the best so far",
     out="one column per representative",
 )
-@whole_option("--n", help="Number of representatives. Default: chosen on held-out draws.")
-@value_option(
-    "--loss",
-    type=LossName(METRICS, case_sensitive=False),
-    default="vi",
-    help="Distance between clusterings; entropy(1.5) too.",
-)
-@click.option("--modes", "with_modes", is_flag=True, help="Also report the number of modes.")
+@options.whole("--n", "Number of representatives. Default: chosen on held-out draws.")
+@options.loss("Distance between clusterings; entropy(1.5) too.", METRICS)
+@options.flag("--modes", "Also report the number of modes.", "with_modes")
 def representatives(
     draws: Draws, with_modes: bool, loss: str, one_based: bool, **wishes: Any
 ) -> Answer:
@@ -289,7 +245,6 @@ def representatives(
     are several chains, which of them it holds. DRAWS is as in partita summarize.
     """
     from partita._result import fields_of
-    from partita.cli.outputs import item_names, numbered
     from partita.representative.modes import modes
     from partita.representative.representatives import representatives
 
@@ -308,7 +263,11 @@ def representatives(
         text=text,
         plain=plain,
         header=("item", *(f"representative.{r}" for r in range(found.n))),
-        rows=zip(item_names(draws, one_based), *numbered(found.labels, one_based), strict=True),
+        rows=zip(
+            outputs.item_names(draws, one_based),
+            *outputs.numbered(found.labels, one_based),
+            strict=True,
+        ),
     )
 
 
@@ -330,28 +289,21 @@ Examples:
 )
 @click.argument("a")
 @click.argument("b", required=False)
-@click.option(
-    "--against",
-    metavar="FILE",
-    help="A are draws: p-value and credible level of the clustering in FILE.",
+@options.text(
+    "--against", "FILE", "A are draws: p-value and credible level of the clustering in FILE."
 )
-@click.option(
-    "--loss",
-    "losses",
-    type=LossName(tuple(LOSSES), case_sensitive=False),
+@options.loss(
+    "Distance to show; may be given several times.",
+    name="losses",
     multiple=True,
     default=("vi", "binder", "one_minus_ari"),
-    show_default=True,
-    help="Distance to show; may be given several times.",
 )
-@click.option(
-    "--out", type=click.Path(), metavar="FILE", help="Write both and their meet, one row per item."
-)
-@json_option
-@force_option
-@weights_option
-@read_options
-@debug_option
+@options.written("--out", "FILE", "Write both and their meet, one row per item.")
+@options.as_json
+@options.force
+@options.weights
+@options.reading
+@options.debug
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -394,7 +346,7 @@ def compare(
     if b is None:
         raise click.UsageError("Missing argument 'B'.")
     refuse_two_readers_of_stdin(a, b)
-    check_file(out, force=force, inputs=(a, b))
+    outputs.check_file(out, force=force, inputs=(a, b))
     first, second, names, sorted_by_name = aligned(read_partition(a), read_partition(b))
     if sorted_by_name:
         say(f"items of {b} were put in the order of {a}, by name")
@@ -403,14 +355,14 @@ def compare(
         items = range(first.size) if names is None else names
         columns = (first.tolist(), second.tolist(), found["meet"]["labels"])
         rows = zip(items, *columns, strict=True)
-        write_table_to(out, ("item", "a", "b", "meet"), rows, force=force)
-    text = _text(a, b, found, width(elsewhere=_UNLIMITED))
-    show_either(text, {"a": a, "b": b, **found}, as_json=as_json)
+        outputs.write_table_to(out, ("item", "a", "b", "meet"), rows, force=force)
+    text = _text(a, b, found, outputs.width(elsewhere=_UNLIMITED))
+    outputs.show_either(text, {"a": a, "b": b, **found}, as_json=as_json)
 
 
 def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
     """Options of draws say nothing about two files of labels."""
-    given = [o.opts[0] for o in ctx.command.params if o.name in names and was_given(o.name)]
+    given = [o.opts[0] for o in ctx.command.params if o.name in names and options.was_given(o.name)]
     if given:
         raise click.UsageError(f"{given[0]} is about draws; give it with --against.")
 
@@ -418,7 +370,7 @@ def _refuse_without_draws(ctx: click.Context, names: tuple[str, ...]) -> None:
 def _test(draws: Draws, source: str, path: str, losses: tuple[str, ...], *, as_json: bool) -> None:
     found = _tested(draws, _labels_for(draws, source, path), losses)
     document = {"draws": source, "against": path, **found}
-    show_either(_verdict(source, path, found, width()), document, as_json=as_json)
+    outputs.show_either(_verdict(source, path, found, outputs.width()), document, as_json=as_json)
 
 
 def _compared(
@@ -451,7 +403,7 @@ def _text(a: str, b: str, found: dict[str, Any], columns: int) -> str:
     k_a, k_b = found["n_clusters"]
     measures = {as_loss(name): value for name, value in found["distances"].items()}
     title = max(len(loss.title) for loss in measures)
-    return wrapped(
+    return outputs.wrapped(
         columns,
         f"A: {a}, {counted(k_a, 'cluster')}",
         f"B: {b}, {counted(k_b, 'cluster')}",
@@ -555,7 +507,7 @@ def _verdict(source: str, path: str, found: dict[str, Any], columns: int) -> str
     ball = f"{said.ball.removesuffix('ball')}level"
     level = found["credible_level"]
     shown = "beyond 100%" if level is None else f"{100 * level:.3g}%"
-    return wrapped(
+    return outputs.wrapped(
         columns,
         f"Hypothesis: {path}, against the {said.draws} of {source}",
         f"p-value: {found['p_value']:.3g}    {ball}: {shown}",
@@ -583,13 +535,13 @@ Examples:
 @click.argument("target", metavar="OUT")
 @click.option(
     "--to",
-    type=FORMAT,
+    type=options.FORMAT,
     help="Format to write. Default: by the suffix of OUT; csv for standard output.",
 )
-@click.option("--one-based", is_flag=True, help="Count labels from 1. For R's formats always.")
-@read_options
-@force_option
-@debug_option
+@options.flag("--one-based", "Count labels from 1. For R's formats always.")
+@options.reading
+@options.force
+@options.debug
 def convert(
     sources: tuple[str, ...],
     target: str,
@@ -609,7 +561,7 @@ def convert(
 
     refuse_two_readers_of_stdin(*sources)
     zarr = to == "zarr" or (to is None and target.lower().endswith(".zarr"))
-    check_file(target, force=force, inputs=sources, directory=zarr)
+    outputs.check_file(target, force=force, inputs=sources, directory=zarr)
     draws = read_draws_of(sources, **choices)
     write_draws(draws, target, format=to, overwrite=force, one_based=one_based)
     if target != "-":
@@ -623,7 +575,7 @@ Examples:
   $ partita warmup summarize fit core"""
 )
 @click.argument("parts", nargs=-1, type=click.Choice(tuple(PARTS)), metavar="[PART]...")
-@debug_option
+@options.debug
 def warmup(parts: tuple[str, ...]) -> None:
     """Compile PARTS for this machine.
 

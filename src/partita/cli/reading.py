@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from partita._text import listed
-from partita.cli.options import F, all_of, value_option
+from partita.cli import options
+from partita.cli.options import F
 from partita.cli.outputs import say
 from partita.errors import (
     FileFormatError,
@@ -98,12 +100,12 @@ def _read_weights(path: str) -> NDArray[np.float64]:
     return numbers(table, "a weight")[:, 0]
 
 
-def read_table(path: str, options: TextOptions | None = None) -> Table:
+def read_table(path: str, text: TextOptions | None = None) -> Table:
     """A table from a file, or from standard input as csv."""
     from partita.io.data_table import TextOptions, as_table, read_text_table
 
-    options = options or TextOptions()
-    return read_text_table(path, options) if path == STDIN else as_table(path, options)
+    text = text or TextOptions()
+    return read_text_table(path, text) if path == STDIN else as_table(path, text)
 
 
 def read_observations(path: str) -> Observations | None:
@@ -362,50 +364,30 @@ def _are_names(cells: list[Cell]) -> bool:
 
 # ------------------------------------------------------------------ data of partita fit
 
-_READING = ("sep", "decimal", "thousands", "na", "header", "encoding")
-"""Options that say how the table is to be read."""
+_READING = ("sep", "decimal", "thousands", "header", "encoding")
+"""Options that say how the table is to be read, beside --na."""
 
 
 def data_options(function: F) -> F:
     """Options of a table of data."""
-    return all_of(
+    several = partial(options.text, metavar="A,B,…", multiple=True)
+    return options.all_of(
         function,
-        click.option(
-            "--columns",
-            multiple=True,
-            metavar="A,B,…",
-            help="Columns to cluster by. Default: all but the names.",
-        ),
-        click.option(
-            "--exclude", multiple=True, metavar="A,B,…", help="Columns to leave out of the model."
-        ),
-        click.option("--names", metavar="COLUMN", help="The column that names the items."),
-        click.option(
-            "--categories",
-            multiple=True,
-            metavar="A,B,…",
-            help="Columns of numbers that are codes of categories.",
-        ),
-        click.option(
-            "--dates",
-            multiple=True,
-            metavar="A,B,…",
-            help="Columns of dates, to be taken as numbers of days.",
-        ),
-        click.option(
-            "--na", multiple=True, metavar="TEXT", help="Another spelling of a missing value."
-        ),
-        click.option("--sep", metavar="C", help="Separator of columns. Default: , or tab."),
-        value_option("--decimal", default=".", metavar="C", help="The decimal point of numbers."),
-        click.option("--thousands", metavar="C", help="Separator of thousands in numbers."),
+        several("--columns", help="Columns to cluster by. Default: all but the names."),
+        several("--exclude", help="Columns to leave out of the model."),
+        options.text("--names", "COLUMN", "The column that names the items."),
+        several("--categories", help="Columns of numbers that are codes of categories."),
+        several("--dates", help="Columns of dates, to be taken as numbers of days."),
+        options.text("--na", "TEXT", "Another spelling of a missing value.", multiple=True),
+        options.text("--sep", "C", "Separator of columns. Default: , or tab."),
+        options.text("--decimal", "C", "The decimal point of numbers.", default="."),
+        options.text("--thousands", "C", "Separator of thousands in numbers."),
         click.option(
             "--header/--no-header",
             default=None,
             help="The first line names the columns, or is a row. Default: by its cells.",
         ),
-        click.option(
-            "--encoding", metavar="NAME", help="Encoding, such as cp1252. Default: UTF-8."
-        ),
+        options.text("--encoding", "NAME", "Encoding, such as cp1252. Default: UTF-8."),
     )
 
 
@@ -446,16 +428,8 @@ def understand(
     """
     from partita.io.data_table import TextOptions, left_out, refuse_doubtful, wide_scales
 
-    reading = {name: choices.pop(name) for name in _READING}
-    options = TextOptions(
-        sep=reading["sep"],
-        decimal=reading["decimal"],
-        thousands=reading["thousands"],
-        missing=reading["na"],
-        header=reading["header"],
-        encoding=reading["encoding"],
-    )
-    table = read_table(source, options)
+    text = {name: choices.pop(name) for name in _READING}
+    table = read_table(source, TextOptions(missing=choices.pop("na"), **text))
     told = {name: _listed(choices.pop(name)) for name in ("categories", "dates")}
     table = _retyped(table, source, **told)
     item_names, others = table.item_names, []

@@ -7,36 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partita.cli.options import (
-    INTERRUPTED,
-    cluster_of,
-    cluster_options,
-    debug_option,
-    jobs_option,
-    read_options,
-    result_options,
-    seed_option,
-    summary_options,
-    was_given,
-    watch_interrupts,
-    weights_option,
-)
-from partita.cli.outputs import (
-    FEATURE_FILES,
-    SUMMARY_FILES,
-    check_directory,
-    check_file,
-    check_libraries,
-    filled,
-    names_of,
-    say,
-    show,
-    show_either,
-    show_summary,
-    write_figures,
-    write_summary,
-    write_table,
-)
+from partita.cli import options, outputs
+from partita.cli.outputs import say, show
 
 if TYPE_CHECKING:
     from partita.summary.result import AnySummary
@@ -64,32 +36,30 @@ Examples:
   $ cat draws.csv | partita summarize -"""
 )
 @click.argument("sources", nargs=-1, metavar="DRAWS...")
-@click.option(
+@options.text(
     "--data",
-    metavar="FILE",
-    help="The observations, one row per item, for the report; no number depends on them.",
+    "FILE",
+    "The observations, one row per item, for the report; no number depends on them.",
 )
-@weights_option
-@click.option(
+@options.weights
+@options.flag(
     "--features",
-    is_flag=True,
-    help="DRAWS are feature allocations, in which an item may be in several features: npz, rds, "
+    "DRAWS are feature allocations, in which an item may be in several features: npz, rds, "
     "RData, or a long table with the columns draw, feature, item.",
 )
-@click.option(
+@options.written(
     "--out",
-    type=click.Path(),
-    metavar="DIR",
-    help="Write labels, bounds, items, clusters (csv) and summary (json, txt) into DIR. Nothing "
+    "DIR",
+    "Write labels, bounds, items, clusters (csv) and summary (json, txt) into DIR. Nothing "
     "else in it is touched; files that exist need --force.",
 )
-@result_options
-@summary_options
-@read_options
-@seed_option("search")
-@jobs_option
-@cluster_options
-@debug_option
+@options.results
+@options.summary
+@options.reading
+@options.seed("search")
+@options.jobs
+@options.cluster
+@options.debug
 def summarize(
     sources: tuple[str, ...],
     data: str | None,
@@ -134,17 +104,17 @@ def summarize(
         if value and out is None:
             raise click.UsageError(f"{option} writes into a directory; name one with --out DIR.")
     inputs = (*sources, data, weights)
-    check_file(report, force=force, inputs=inputs)
-    check_libraries(report, figures)
-    files = FEATURE_FILES if features else SUMMARY_FILES
-    written = names_of(*files, similarity=similarity, figures=figures)
-    check_directory(out, written, force=force, inputs=inputs)
+    outputs.check_file(report, force=force, inputs=inputs)
+    outputs.check_libraries(report, figures)
+    files = outputs.FEATURE_FILES if features else outputs.SUMMARY_FILES
+    written = outputs.names_of(*files, similarity=similarity, figures=figures)
+    outputs.check_directory(out, written, force=force, inputs=inputs)
     wishes = {name: choices.pop(name) for name in SUMMARY}
     refuse_two_readers_of_stdin(*inputs)
-    with cluster_of(scheduler, workers) as client, watch_interrupts() as interrupts:
+    with options.cluster_of(scheduler, workers) as client, options.watch_interrupts() as interrupts:
         draws: Any
         if features:
-            wishes["loss"] = wishes["loss"] if was_given("loss") else None
+            wishes["loss"] = wishes["loss"] if options.was_given("loss") else None
             draws = read_features_of(sources, weights=weights, **choices)
         else:
             draws = read_draws_of(sources, weights=weights, engine=client, **choices)
@@ -152,10 +122,10 @@ def summarize(
         summary = make_summary(draws, observed, wishes, seed=seed, jobs=jobs)
         try:
             if out is not None:
-                with filled(out, force=force) as directory:
-                    write_summary(summary, directory, similarity, one_based=one_based)
+                with outputs.filled(out, force=force) as directory:
+                    outputs.write_summary(summary, directory, similarity, one_based=one_based)
                     if figures is not None:
-                        write_figures(summary, None, directory, figures, n_jobs=jobs)
+                        outputs.write_figures(summary, None, directory, figures, n_jobs=jobs)
             if report is not None:
                 summary.to_html(report, overwrite=force)
         finally:  # what was computed is shown even where it cannot be written
@@ -163,7 +133,7 @@ def summarize(
     for place in filter(None, (out and str(Path(out) / ""), report)):
         say(f"wrote {place}")
     if interrupts.came:
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(options.INTERRUPTED)
 
 
 def make_summary(
@@ -186,7 +156,7 @@ def print_summary(summary: AnySummary, *, as_json: bool, one_based: bool) -> Non
     if as_json:
         click.echo(summary.to_json())
     else:
-        show_summary(summary, first=int(one_based))
+        outputs.show_summary(summary, first=int(one_based))
         if (profiles := getattr(summary, "profiles", None)) is not None:
             shown = replace(profiles, cluster=profiles.cluster + int(one_based))
             show(f"\nProfiles: what each cluster is like\n{shown}")
@@ -201,7 +171,7 @@ def summarize_matrix(
             "--similarity FILE stands in place of draws: leave out DRAWS, --data, --weights, "
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
-    check_directory(out, ("labels.csv",), force=force, inputs=(path,))
+    outputs.check_directory(out, ("labels.csv",), force=force, inputs=(path,))
     from partita._result import fields_of
     from partita.cli.reading import read_similarity
     from partita.labels import from_one, items_from_one
@@ -220,19 +190,19 @@ def summarize_matrix(
     labels = found.labels.tolist()
     document = {"loss": repr(found.loss), "labels": labels, "item_names": names}
     document |= fields_of(found, "n_clusters", "expected_loss", "lower_bound", "gap")
-    show_either(str(found), document, as_json=params["as_json"])
+    outputs.show_either(str(found), document, as_json=params["as_json"])
     if out is not None:
-        with filled(out, force=force) as directory:
+        with outputs.filled(out, force=force) as directory:
             one = params["one_based"]
             items = items_from_one(names, len(labels), one)
             rows = zip(items, from_one(found.labels, one).tolist(), strict=True)
-            write_table(directory / "labels.csv", ("item", "cluster"), rows)
+            outputs.write_table(directory / "labels.csv", ("item", "cluster"), rows)
         say(f"wrote {out}")
 
 
 def _loss(params: dict[str, Any]) -> str:
     """The loss asked for; without a wish the one closest to VI that a matrix gives."""
-    if not was_given("loss"):
+    if not options.was_given("loss"):
         say("a matrix does not give the expected VI; minimising its bound vi_lb (--loss vi_lb)")
         return "vi_lb"
     from partita.losses.evaluate import as_loss, named
@@ -254,7 +224,7 @@ _NOT_OF_FEATURES = (
 def _refuse_for_features() -> None:
     params = click.get_current_context().params
     given = [name for name in _NOT_OF_FEATURES if params[name]]
-    given += [name for name in ("method", "min_size") if was_given(name)]
+    given += [name for name in ("method", "min_size") if options.was_given(name)]
     if given:
         option = given[0].replace("_", "-")
         raise click.UsageError(
