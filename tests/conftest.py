@@ -50,6 +50,14 @@ def as_if_large(monkeypatch):
     cut_small(monkeypatch)
 
 
+@pytest.fixture
+def ctrl_c():
+    """SIGINT raises KeyboardInterrupt, also in a process that ignored it before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def pytest_configure() -> None:
     """Ctrl-C is tested: a run in the background of a shell would inherit that it is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

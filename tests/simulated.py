@@ -1,10 +1,19 @@
-"""Simulated chains of a known law."""
+"""Simulated draws of known laws."""
 
 from __future__ import annotations
 
 import numpy as np
 
 TRUTH = np.repeat([0, 1, 2], 8)
+
+
+def labels_around(
+    truth: np.ndarray, n_draws: int, *, seed: int = 0, redrawn: float = 0.15, k: int = 4
+) -> np.ndarray:
+    """Independent draws: each item keeps its cluster, or one of k is drawn for it."""
+    rng = np.random.default_rng(seed)
+    noise = rng.integers(0, k, (n_draws, truth.size))
+    return np.where(rng.random(noise.shape) < redrawn, noise, truth)
 
 
 def renewed_chains(

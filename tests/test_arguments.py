@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita.errors import PartitaError, about
+from partita.errors import PartitaError
 from partita.representative.runs import compare_runs
 
 ROWS = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 1, 1], [0, 0, 0, 1]] * 3)
@@ -91,20 +91,6 @@ def test_an_error_names_the_argument(name, argument):
     with pytest.raises(PartitaError) as caught:
         function(**given, **{argument: Nonsense()})
     assert caught.value.argument == CALLED.get((name, argument), argument)
-
-
-def test_the_outer_name_wins_over_that_of_whoever_is_called():
-    def fails(argument):
-        raise PartitaError("wrong", argument=argument)
-
-    def caught(inner, *names):
-        with pytest.raises(PartitaError) as found, about(*names):
-            fails(inner)
-        return found.value.argument
-
-    assert caught(None, "draws") == "draws"
-    assert caught("weights", "draws", "labels") == "weights"
-    assert caught("labels", "draws", "labels") == "draws"
 
 
 # ---------------------------------------------------------------------------- figures and checks
@@ -205,28 +191,6 @@ def test_an_error_about_a_file_names_the_argument_it_came_by(name, use, argument
     with pytest.raises(PartitaError) as caught:
         use(tmp_path / name)
     assert caught.value.argument == argument
-
-
-def test_a_file_that_cannot_be_written_is_a_path(tmp_path):
-    for use, argument in [
-        (lambda file: pt.write_draws(DRAWS, file), "path"),
-        (lambda file: pt.sample(GOOD["data"], checkpoint=file), "checkpoint"),
-    ]:
-        with pytest.raises(PartitaError, match="does not exist") as caught:
-            use(tmp_path / "nowhere" / "out.npz")
-        assert caught.value.argument == argument
-
-
-def test_a_doubtful_header_is_asked_for(tmp_path):
-    file = tmp_path / "counting.csv"
-    file.write_text("1,2\n3.5,4.5\n2.5,2.5\n")
-    with pytest.raises(PartitaError, match=r"header=False if it is a draw") as caught:
-        pt.read_draws(file)
-    assert caught.value.argument == "header"
-    # sample has no such argument, so the way out is another one
-    with pytest.raises(PartitaError, match=r"may name the columns.*pass the table") as caught:
-        pt.sample(file)
-    assert caught.value.argument == "data"
 
 
 def test_a_function_as_loss_and_data_as_draws_name_the_way():

@@ -14,6 +14,7 @@ import partita as pt
 from partita._result import Result
 from partita.cli.options import cli
 from partita.errors import NotSupportedError
+from simulated import labels_around
 
 FORBIDDEN = re.compile(
     r"posterior|\bchains?\b|mcmc|monte carlo|r-hat|\bmcse\b|\bess\b|\bprobabilit(y|ies)\b|"
@@ -27,11 +28,7 @@ REFERENCE = "credible balls (with discussion)"
 """In the title of a paper that is cited."""
 
 
-def labels(n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = np.repeat([0, 1, 2], 4)
-    noise = rng.integers(0, 4, (n, truth.size))
-    return np.where(rng.random(noise.shape) < 0.15, noise, truth)
+LABELS = labels_around(np.repeat([0, 1, 2], 4), 60)
 
 
 def data():
@@ -41,7 +38,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def runs():
-    return pt.Draws(labels(), kind="ensemble")
+    return pt.Draws(LABELS, kind="ensemble")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +49,7 @@ def summary(runs):
 @pytest.fixture(scope="module")
 def posterior():
     """The same labels, declared as draws of a posterior."""
-    return pt.summarize(pt.Draws(labels()), data=data(), path=True)
+    return pt.summarize(pt.Draws(LABELS), data=data(), path=True)
 
 
 def refuse(text):
@@ -188,9 +185,9 @@ def test_what_makes_no_sense_is_refused_when_asked_for(summary, runs):
 )
 def test_the_command_line(command, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    np.savetxt("runs.csv", labels(), fmt="%d", delimiter=",")
+    np.savetxt("runs.csv", LABELS, fmt="%d", delimiter=",")
     pt.write_draws(runs, "runs.npz")
-    np.savetxt("truth.csv", labels()[0], fmt="%d")
+    np.savetxt("truth.csv", LABELS[0], fmt="%d")
     done = CliRunner().invoke(cli, command.split())
     assert done.exit_code == 0, done.output
     refuse(done.output)
@@ -203,17 +200,17 @@ def test_the_command_line(command, runs, tmp_path, monkeypatch):
 
 def test_scikit_learn_calls_clusterers_an_ensemble():
     sklearn = pytest.importorskip("partita.sklearn")
-    x = labels().T
+    x = LABELS.T
     assert sklearn.PartitionConsensus().fit(x).summary_.draws.kind == "ensemble"
     found = sklearn.PartitionConsensus(kind="posterior").fit(x)
     assert found.summary_.draws.kind == "posterior"
-    assert sklearn.PartitionConsensus.from_draws(labels()).summary_.draws.kind == "posterior"
+    assert sklearn.PartitionConsensus.from_draws(LABELS).summary_.draws.kind == "posterior"
 
 
 def test_anndata_calls_columns_of_obs_an_ensemble():
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.zeros((12, 1), np.float32))
-    for number, row in enumerate(labels(8)):
+    for number, row in enumerate(LABELS[:8]):
         cells.obs[f"leiden_{number}"] = row.astype(str)
     pt.anndata.summarize(cells, draws="leiden_*")
     kept = cells.uns["partita"]

@@ -31,10 +31,6 @@ print(sum(_fill_distances.stats.cache_hits.values()))
 """
 
 
-def add_one(x: int) -> int:
-    return x + 1
-
-
 def run_copy(site: Path, **environment: str) -> list[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
     clean.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -35,36 +35,6 @@ def test_by_default_it_needs_a_terminal(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_work_within_work_speaks_through_one_line(monkeypatch):
-    said = []
-
-    class Line:
-        def __init__(self, text):
-            said.append(("new", text.split(" (")[0]))
-
-        def update(self, text):
-            said.append(("same", text.split(" (")[0]))
-
-        def stop(self):
-            said.append(("gone", ""))
-
-    monkeypatch.setattr(_progress, "_DELAY", 0.0)
-    monkeypatch.setattr(_progress, "_terminal_line", Line)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with Status("estimate", True) as outer:
-        outer.say("sweeping")
-        with Status("similarity", True) as inner:
-            inner.say("half")
-        outer.say("moving")
-    assert said == [
-        ("new", "estimate: sweeping"),
-        ("same", "similarity: half"),
-        ("same", "estimate: moving"),
-        ("gone", ""),
-    ]
-    assert Status._line is None
-
-
 def test_a_search_reports_what_it_does(monkeypatch, capsys):
     monkeypatch.setattr(_progress, "_DELAY", 0.0)
     labels = np.random.default_rng(0).integers(0, 4, (30, 20))

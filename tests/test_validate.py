@@ -71,12 +71,6 @@ def test_numbers_of_numpy_are_whole_numbers_everywhere():
         assert use() is not None
 
 
-def test_too_many_partitions_are_refused_at_once():
-    # Counting them first would take years.
-    with pytest.raises(InvalidInputError, match="2,147,483,648 items have more than"):
-        pt.lattice.all_partitions(2**31)
-
-
 def test_errors_survive_pickling_with_their_argument():
     import pickle
 
@@ -100,14 +94,6 @@ def test_a_summary_from_a_path_of_sources(monkeypatch):
     assert _imports.version_of("a-library-nobody-has") == "unknown"
 
 
-def test_the_version_stands_once():
-    import tomllib
-    from pathlib import Path
-
-    project = Path(__file__).parents[1] / "pyproject.toml"
-    assert tomllib.loads(project.read_text())["project"]["version"] == pt.__version__
-
-
 # ------------------------------------------------------------------------------ memory
 
 
@@ -129,16 +115,6 @@ def test_large_results_are_refused_before_they_are_made(monkeypatch):
     for what, use in asked.items():
         with pytest.raises(MemoryLimitError, match=what):
             use()
-
-
-def test_little_memory_is_not_asked_for(monkeypatch):
-    from partita import _resources
-    from partita.errors import MemoryLimitError
-
-    monkeypatch.setattr(_resources, "available_memory", lambda: 0)
-    _resources.require_memory(_resources.LITTLE, "a little", "")
-    with pytest.raises(MemoryLimitError, match="a little more"):
-        _resources.require_memory(_resources.LITTLE + 1, "a little more", "")
 
 
 def test_the_shells_limit_counts():

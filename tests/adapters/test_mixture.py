@@ -1,4 +1,4 @@
-"""BayesianMixture against the functions it stands for."""
+"""BayesianMixture against the functions it stands for, and scikit-learn's own checks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import partita as pt
-from partita.sklearn import BayesianMixture
+from partita.sklearn import BayesianMixture, PartitionConsensus
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FEW = {"draws": 150, "burn_in": 100, "chains": 2, "random_state": 0}
@@ -135,3 +136,35 @@ def test_kernels_by_name_a_number_of_clusters_and_a_warning():
         three = BayesianMixture(**FEW, n_clusters=3).fit(X)
     assert three.n_clusters_ == 3
     assert three.summary_.estimate.constraints == ("exactly 3 clusters",)
+
+
+# --------------------------------------------------------------------- the checks of scikit-learn
+
+
+ESTIMATORS = [
+    BayesianMixture(draws=16, burn_in=8, chains=1, n_jobs=1),
+    PartitionConsensus(bound=None, n_jobs=1),  # the proof takes long where columns are noise
+]
+
+
+NOT_LABELS = (
+    "the check clusters points in the plane; PartitionConsensus takes labelings, and refuses "
+    "fractional numbers so that data are not mistaken for labels"
+)
+
+
+NOISE = (
+    "the check wants negative numbers to be taken as they come; as labels, −1 beside others may "
+    "mean noise, and ``noise`` must say what it means"
+)
+
+
+def cannot_apply(estimator):
+    if not isinstance(estimator, PartitionConsensus):
+        return {}
+    return {"check_clustering": NOT_LABELS, "check_positive_only_tag_during_fit": NOISE}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=cannot_apply, xfail_strict=True)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)

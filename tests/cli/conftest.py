@@ -12,15 +12,10 @@ from click.testing import CliRunner
 
 import partita as pt
 from partita.cli.options import cli
+from simulated import labels_around
 
 TRUTH = np.repeat([0, 1, 2], 5)
 NAMES = [f"g{i}" for i in range(TRUTH.size)]
-
-
-def labels_around(truth, n_draws, seed):
-    rng = np.random.default_rng(seed)
-    noise = rng.integers(0, 3, (n_draws, truth.size))
-    return np.where(rng.random(noise.shape) < 0.1, noise, truth)
 
 
 def write_csv(path, header, rows):
@@ -32,11 +27,11 @@ def write_csv(path, header, rows):
 def prepared(tmp_path_factory):
     """The files, made once."""
     place = tmp_path_factory.mktemp("prepared")
-    labels = labels_around(TRUTH, 300, seed=0)
+    labels = labels_around(TRUTH, 300, redrawn=0.1, k=3)
     write_csv(place / "draws.csv", NAMES, labels.tolist())
     pt.write_draws(pt.Draws(labels, item_names=NAMES), place / "draws.npz")
     for number in (1, 2):
-        chain = labels_around(TRUTH, 300, seed=number)
+        chain = labels_around(TRUTH, 300, seed=number, redrawn=0.1, k=3)
         write_csv(place / f"chain{number}.csv", NAMES, chain.tolist())
     stan = [[-1.5, *row] for row in (labels[:20] + 1).tolist()]
     header = ["lp__", *(f"z.{i + 1}" for i in range(TRUTH.size))]

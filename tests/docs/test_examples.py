@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import runpy
 import warnings
 
@@ -35,18 +34,3 @@ def test_script_runs(script, tmp_path, monkeypatch):
     plt.switch_backend("Agg")
     runpy.run_path(str(script), run_name="__main__")
     plt.close("all")
-
-
-def test_what_cannot_run_is_shown_with_a_word(tmp_path):
-    (tmp_path / "topic").mkdir()
-    (tmp_path / "topic" / "here.py").write_text("# needs: numpy\n")
-    (tmp_path / "topic" / "plain.py").write_text("import numpy\n")
-    (tmp_path / "topic" / "away.py").write_text("# needs: numpy nowhere_to_be_found\n")
-    missing = gallery_needs.not_run(tmp_path)
-    assert missing == {"topic/away": ["nowhere_to_be_found"]}
-    runs = [bool(re.search(gallery_needs.pattern(missing), f"/x/{name}.py"))
-            for name in ("here", "plain", "away", "far_away")]  # fmt: skip
-    assert runs == [True, True, False, True]
-    assert all(re.search(gallery_needs.pattern({}), f"/x/{name}.py") for name in ("here", "away"))
-    page = gallery_needs.with_note(".. _label:\n\nTitle\n=====\n\nText\n", ["pymc"])
-    assert page.index("=====") < page.index("pymc was not installed") < page.index("Text")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from partita.errors import (
     FileFormatError,
     InvalidInputError,
     InvalidLabelsError,
-    MissingDependencyError,
     UnknownNameError,
 )
 
@@ -64,31 +62,6 @@ def test_options_of_text_elsewhere(tmp_path):
     np.save(tmp_path / "a.npy", [[0, 1]])
     with pytest.raises(InvalidInputError, match="header, sep has a meaning for text"):
         pt.read_draws(tmp_path / "a.npy", header=True, sep=";")
-
-
-@pytest.mark.parametrize(
-    ("suffix", "library", "extra"),
-    [
-        ("parquet", "pyarrow", "parquet"),
-        ("nc", "h5netcdf", "arviz"),
-        ("nc", "xarray", "arviz"),
-        ("zarr", "zarr", "arviz"),
-        ("rds", "rdata", "r"),
-        ("RData", "rdata", "r"),
-    ],
-)
-def test_missing_library(suffix, library, extra, tmp_path, monkeypatch):
-    path = tmp_path / f"a.{suffix}"
-    pt.write_draws([[0, 1]], path)
-    for name in [n for n in sys.modules if n.partition(".")[0] == library]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, library, None)
-    message = rf'{library}, which is not installed. Run: pip install "partita\[{extra}\]"'
-    with pytest.raises(MissingDependencyError, match=message):
-        pt.read_draws(path)
-    with pytest.raises(MissingDependencyError, match=message):
-        pt.write_draws([[0, 1]], tmp_path / f"b.{suffix}")
-    assert not (tmp_path / f"b.{suffix}").exists()
 
 
 # ------------------------------------------------------------------------- NumPy

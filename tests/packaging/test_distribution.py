@@ -71,7 +71,8 @@ def test_the_description_is_accepted(built):
 
 def test_the_citation_names_this_version():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"version: {PROJECT['version']}\n" in text
+    assert PROJECT["version"] == pt.__version__
+    assert f"version: {pt.__version__}\n" in text
     assert f"## {PROJECT['version']}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
@@ -150,6 +151,7 @@ def _files_of(name):
 
 SCRIPT = """
 import sys
+from pathlib import Path
 import numpy as np, partita as pt
 draws = pt.as_draws(np.random.default_rng(0).integers(0, 2, (60, 6)))
 est = pt.estimate(draws)
@@ -159,19 +161,36 @@ pt.write_draws(draws, "d.csv")
 extras = ("matplotlib", "bokeh", "pandas", "pyarrow", "rdata", "xarray", "sklearn", "dask")
 there = [name for name in extras if name in sys.modules]
 assert not there, there
-try:
-    pt.write_draws(draws, "d.parquet")
-except pt.errors.MissingDependencyError as error:
-    print(error)
+
+FORMATS = {"parquet": "parquet", "nc": "arviz", "zarr": "arviz", "rds": "r", "RData": "r"}
+wanting = {
+    "a mixture": ("sklearn", lambda: pt.sklearn.BayesianMixture),
+    "a table": ("pandas", lambda: pt.n_clusters_posterior(draws).to_frame()),
+    "a tree": ("arviz", lambda: pt.arviz.to_dataset(pt.summarize(draws))),
+}
+for name in pt.plots.__all__:
+    wanting[name] = "plot", lambda draw=getattr(pt.plots, name): draw([[0, 0, 1]])
+for suffix, extra in FORMATS.items():
+    old, new = Path(f"old.{suffix}"), f"new.{suffix}"
+    old.mkdir() if suffix == "zarr" else old.write_text("what another wrote")
+    wanting[f"writing {suffix}"] = extra, lambda new=new: pt.write_draws(draws, new)
+    wanting[f"reading {suffix}"] = extra, lambda old=old: pt.read_draws(old)
+for what, (extra, call) in wanting.items():
+    try:
+        call()
+    except pt.errors.MissingDependencyError as error:
+        assert f'pip install "partita[{extra}]"' in str(error), (what, str(error))
+    else:
+        raise AssertionError(what)
+assert not list(Path().glob("*new.*")), "nothing is half written"
 print(pt.__file__)
 """
 
 
 def test_it_works_alone(alone, tmp_path):
-    """Estimate, ball, summary and the whole demo, by the installed command, from elsewhere."""
+    """Estimate, ball, summary and the whole demo; whatever needs more names what to install."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV_", "NUMBA_"))}
     done = run(alone / "python", "-c", SCRIPT, cwd=tmp_path, env=env)
-    assert 'pip install "partita[parquet]"' in done.stdout
     assert str(alone.parent) in done.stdout
     done = run(alone / "partita", "summarize", "d.csv", cwd=tmp_path, env=env)
     assert "Estimate" in done.stdout

@@ -228,10 +228,6 @@ class Tab:
             and not event["params"]["request"]["url"].startswith(("file:", "data:", "blob:"))
         ]
 
-    def screenshot(self, path: Path, *, full: bool = False) -> None:
-        found = self.send("Page.captureScreenshot", captureBeyondViewport=full)
-        path.write_bytes(base64.b64decode(found["data"]))
-
     def pdf(self) -> bytes:
         options = {"preferCSSPageSize": True, "printBackground": True}
         return base64.b64decode(self.send("Page.printToPDF", **options)["data"])

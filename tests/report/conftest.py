@@ -9,6 +9,7 @@ import pytest
 import partita as pt
 from partita.report.partitions import PROBS
 from report.browser import chromium, find_chromium
+from simulated import labels_around
 
 NASTY = (
     "</script><script>window.hacked = 1</script>",
@@ -19,12 +20,6 @@ NASTY = (
     "{{ 7 * 7 }} & $$x^2$$",
 )
 """Names that would break a page which forgets to escape them."""
-
-
-def labels_around(truth, n_draws, seed=0, redrawn=0.15):
-    rng = np.random.default_rng(seed)
-    noise = rng.integers(0, 4, (n_draws, truth.size))
-    return np.where(rng.random(noise.shape) < redrawn, noise, truth)
 
 
 @pytest.fixture(scope="session")

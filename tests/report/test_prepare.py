@@ -14,13 +14,6 @@ from partita.report.partitions import PROBS, shown_partitions
 from partita.report.prepare import item_positions, prepare, with_fewer_items
 
 
-def chains(n_items, n_draws, k, seed=0, **options):
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, k, n_items)
-    noise = rng.integers(0, k, (n_draws, n_items))
-    return pt.Draws(np.where(rng.random(noise.shape) < 0.2, noise, truth), **options)
-
-
 def test_levels_are_balls(summary):
     shown = shown_partitions(summary)
     assert [level.prob for level in shown.levels] == list(PROBS)

@@ -74,6 +74,20 @@ def test_coverage_of_exchangeable_draws(options):
     assert np.mean(found <= 0.5) >= 0.3
 
 
+@pytest.mark.parametrize("stays", [0.5, 0.9])
+def test_coverage_of_draws_of_correlated_chains(stays):
+    """A further draw of the posterior, after a chain that stays with this probability."""
+    found = np.empty(200)
+    for k in range(found.size):
+        rng = np.random.default_rng(k)
+        draws, moves = noisy(rng, 301), rng.random(300) >= stays
+        chain = draws[np.maximum.accumulate(np.where(moves, np.arange(300), 0))]
+        found[k] = pt.p_value(chain, draws[300])
+    for level in (0.1, 0.2, 0.5):
+        slack = 3.0 * np.sqrt(level * (1 - level) / found.size)
+        assert level - 2 * slack <= np.mean(found <= level) <= level + slack
+
+
 def test_thinning_is_said():
     rng = np.random.default_rng(0)
     labels = noisy(rng, 1)[0]

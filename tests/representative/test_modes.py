@@ -8,6 +8,7 @@ import pytest
 import partita as pt
 from partita.representative.modes import find_peaks, neighbour_graph
 from reference import representatives as reference
+from simulated import renewed_chains
 
 ONE = np.repeat([0, 1, 2], 8)
 FAR = np.tile([0, 1, 2], 8)
@@ -84,22 +85,13 @@ def test_two_planted_modes_at_their_masses(other):
     assert "<pre" in found._repr_html_()
 
 
-def autocorrelated(seed: int, noise: float, renewed: float) -> np.ndarray:
-    """Four chains of 1,000 draws of one unimodal law; each step renews a share of the items."""
-    rng = np.random.default_rng(seed)
-    shape = (4, 1_000, 24)
-    fresh = np.where(rng.random(shape) < noise, rng.integers(0, 3, shape), ONE)
-    renews = rng.random(shape) < renewed
-    renews[:, 0] = True
-    last = np.maximum.accumulate(np.where(renews, np.arange(1_000)[:, None], 0), axis=1)
-    return np.take_along_axis(fresh, last, axis=1)
-
-
 @pytest.mark.parametrize(("noise", "renewed"), [(0.15, 1.0), (0.4, 0.05), (0.4, 0.02)])
 def test_correlated_draws_of_one_mode_have_one_mode(noise, renewed):
     """Draws that follow each other are close; so are draws and their copies with one item moved."""
     for seed in range(1 if renewed == 1.0 else 3):
-        assert pt.modes(pt.as_draws(autocorrelated(seed, noise, renewed))).n == 1
+        rng = np.random.default_rng(seed)
+        chains = renewed_chains(rng, 1_000, noise=noise, renewed=renewed)
+        assert pt.modes(pt.as_draws(chains)).n == 1
 
 
 def test_a_mode_is_found_in_several_chains_or_holds_one():

@@ -21,6 +21,7 @@ from partita.representative.k_medians import (
 from partita.representative.representatives import halves
 from partita.scan import block_of
 from reference import representatives as reference
+from simulated import renewed_chains
 from stored import PAPER_DRAWS, needs_paper_draws
 
 FIVE = [[int(c) for c in row] for row in ["112233", "112223", "111222", "112222", "122333"]]
@@ -244,23 +245,12 @@ def test_halves_hold_every_chain_and_leave_gaps(correlated):
     assert sorted(held_out) == list(range(240))
 
 
-def unimodal(seed: int, noise: float, renewed: float, n: int = 250) -> np.ndarray:
-    """Four chains of one unimodal law; each step renews a share of the items."""
-    rng = np.random.default_rng(seed)
-    shape = (4, n, 24)
-    truth = np.repeat([0, 1, 2], 8)
-    fresh = np.where(rng.random(shape) < noise, rng.integers(0, 3, shape), truth)
-    renews = rng.random(shape) < renewed
-    renews[:, 0] = True
-    last = np.maximum.accumulate(np.where(renews, np.arange(n)[:, None], 0), axis=1)
-    return np.take_along_axis(fresh, last, axis=1)
-
-
 @pytest.mark.parametrize("renewed", [1.0, 0.2, 0.05])
 def test_noise_around_one_truth_needs_one_representative(renewed):
     """Fresh draws are 2 to 3% nearer to two: less than the 5% that each must bring."""
     for seed in range(5):
-        found = pt.representatives(pt.as_draws(unimodal(seed, 0.15, renewed)), bound=None)
+        chains = renewed_chains(np.random.default_rng(seed), 250, noise=0.15, renewed=renewed)
+        found = pt.representatives(pt.as_draws(chains), bound=None)
         assert found.n == 1
         assert found.curve is not None
         assert 1 - found.curve.held_out[1] / found.curve.held_out[0] < 0.05
@@ -301,7 +291,7 @@ def test_few_items_are_listed():
 
 
 @pytest.mark.parametrize("n", [None, 3])
-def test_ctrl_c_keeps_the_best_so_far(n, monkeypatch):
+def test_ctrl_c_keeps_the_best_so_far(n, monkeypatch, ctrl_c):
     """Ctrl-C arrives while centres are looked for: the answer says that it was cut short."""
     descend, calls = k_medians.Lloyd.descend, []
 
@@ -315,11 +305,7 @@ def test_ctrl_c_keeps_the_best_so_far(n, monkeypatch):
 
     monkeypatch.setattr(k_medians.Lloyd, "descend", interrupted)
     labels = np.random.default_rng(0).integers(0, 40, (60, 40))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        found = pt.representatives(labels, n=n, bound=None, progress=False)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    found = pt.representatives(labels, n=n, bound=None, progress=False)
     assert found.interrupted
     assert calls
     assert found.distances.shape == (60,)

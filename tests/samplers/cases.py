@@ -96,6 +96,19 @@ def cases(n: int = 6, seed: int = 1) -> list[Case]:
     ]
 
 
+def log_joint(case: Case, prior: pt.PartitionPrior, labels: np.ndarray) -> float:
+    """Log prior and log likelihood of one partition."""
+    clusters = (case.values[labels == j] for j in range(labels.max() + 1))
+    likelihood = sum(references.log_marginal(case.reference, rows) for rows in clusters)
+    return prior.log_probability(labels) + likelihood
+
+
+def exact(case: Case, prior: pt.PartitionPrior, partitions: np.ndarray) -> np.ndarray:
+    """Posterior probabilities of all partitions."""
+    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
+    return references.exact_posterior(case.values, partitions, case.reference, log_prior)
+
+
 PRIORS = {
     "dirichlet": pt.DirichletProcess(1.3),
     "dirichlet, random": pt.DirichletProcess(pt.Gamma(2, 1.5)),

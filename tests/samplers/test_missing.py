@@ -13,7 +13,7 @@ from partita.kernels.gibbs import family
 from partita.kernels.gibbs.density import join_weights
 from partita.testing import assert_exact, frequencies
 from reference import samplers_models as references
-from samplers.cases import PRIORS, Case
+from samplers.cases import PRIORS, Case, exact
 from samplers.test_families import LABELS, compiled, filled, flat
 
 NORMAL = references.normal_inverse_gamma(0.2, 0.5, 2, 1)
@@ -104,8 +104,6 @@ def test_taking_items_out_leaves_what_was_there_before(name):
 def test_the_posterior_of_all_partitions_is_the_exact_one(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet, random"]
     partitions = np.array(list(pt.lattice.all_partitions(6)))
-    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
-    exact = references.exact_posterior(case.values, partitions, case.reference, log_prior)
     fit = pt.sample(
         case.rows,
         kernel=case.kernel,
@@ -116,7 +114,7 @@ def test_the_posterior_of_all_partitions_is_the_exact_one(name):
         rng=7,
         progress=False,
     )
-    assert_exact(frequencies(fit.draws, partitions), exact)
+    assert_exact(frequencies(fit.draws, partitions), exact(case, prior, partitions))
 
 
 def test_without_holes_nothing_changes_and_a_new_point_may_have_them():
@@ -155,10 +153,8 @@ MEANS = {
 def test_imputed_means_are_those_of_the_exact_posterior(name):
     case, prior = case_of(name, 6), PRIORS["dirichlet"]
     partitions = np.array(list(pt.lattice.all_partitions(6)))
-    log_prior = np.array([prior.log_probability(labels) for labels in partitions])
-    exact = references.exact_posterior(case.values, partitions, case.reference, log_prior)
     expected = 0.0
-    for p, labels in zip(exact, partitions, strict=True):
+    for p, labels in zip(exact(case, prior, partitions), partitions, strict=True):
         cells = case.values[labels == labels[0], 1]  # the second cell of item 0 is missing
         expected += p * MEANS[name](cells[~np.isnan(cells)])
     fit = pt.sample(

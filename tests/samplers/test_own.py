@@ -1,10 +1,15 @@
-"""Priors and kernels from outside the package: sampled exactly, checked, saved, found again."""
+"""Priors and kernels from outside: sampled exactly, checked, refused, saved, found again."""
 
 from __future__ import annotations
 
 import math
 import pickle
+import sys
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ from scipy.special import gammaln
 
 import partita as pt
 from partita import _archive as registered
+from partita._archive import MissingClassError
 from partita.samplers.chains import flatten
 from samplers.outside_kernels import WAITING, ExponentialGamma, add
 
@@ -275,4 +281,222 @@ def test_a_forged_checkpoint_is_refused(tmp_path, name, change):
             burn_in=2,
             chains=2,
             resume=path,
+        )
+
+
+# ----------------------------------------------------------------------------- after the sampling
+
+
+RNG = np.random.default_rng(0)
+TIMES = np.concatenate([RNG.exponential(1, (20, 2)), RNG.exponential(50, (20, 2))])
+TIMES[3, 1] = np.nan
+
+
+@cache
+def fit() -> pt.Fit:
+    """Two columns of waiting times with a missing cell."""
+    return pt.sample(TIMES, kernel=ExponentialGamma(2.0), draws=40, burn_in=20, chains=2, rng=0)
+
+
+def test_profiles_are_those_of_the_data():
+    labels = np.repeat([0, 1], 20)
+    found = fit().profiles(labels, prob=0.9, n_draws=60)
+    expected = pt.profiles(
+        fit(), labels, data=fit().values, names=fit().columns, prob=0.9, n_draws=60
+    )
+    assert found.to_frame().equals(expected.to_frame())
+    assert set(found.parameter) == {"mean", "sd"}
+    assert found.given[0] == pytest.approx(TIMES[:20, 0].mean())
+    assert np.isnan(found.given_low).all()
+    assert fit().cluster_parameters(labels).parameters == {}
+
+
+def test_a_summary_has_them_and_all_its_forms(tmp_path):
+    summary = pt.summarize(fit())
+    expected = pt.profiles(fit(), summary, data=fit().values, names=fit().columns)
+    assert summary.profiles.to_frame().equals(expected.to_frame())
+    summary.to_html(tmp_path / "report.html")
+    assert "averaged" in (tmp_path / "report.html").read_text()
+    summary.save(tmp_path / "summary.npz")
+    again = pt.Summary.load(tmp_path / "summary.npz")
+    assert again.profiles.to_frame().equals(expected.to_frame())
+    assert str(summary.n_clusters) in str(summary)
+    assert pt.plots.profiles(summary).size == 4
+
+
+def test_beside_a_kernel_that_has_parameters_only_those_are_reported():
+    kernel = pt.Product((ExponentialGamma(), [0]), (pt.NormalInverseGamma(3, 0.5, 2, 1), [1]))
+    both = pt.sample(WAITING, kernel=kernel, draws=30, burn_in=10, chains=2, rng=0)
+    assert set(pt.summarize(both).profiles.column) == {"1"}
+
+
+# ---------------------------------------------------------------------------------- files
+
+
+def namesake(module: str, base: type = ExponentialGamma, name: str = "Namesake") -> type:
+    """A class of one name, as that module would define it."""
+    return type(name, (base,), {"__module__": module})
+
+
+def saved(kernel: pt.Kernel, path, **options) -> pt.Fit:
+    fit = pt.sample(WAITING, kernel=kernel, draws=5, burn_in=1, chains=1, rng=0, **options)
+    fit.save(path)
+    return fit
+
+
+def test_classes_of_one_name_in_two_modules_are_each_found_again(tmp_path):
+    one, other = namesake("first_module"), namesake("second_module")
+    for k, cls in enumerate((one, other)):
+        saved(cls(2.0), tmp_path / f"{k}.npz")
+        product = pt.Product((cls(3.0), [0]), (pt.GammaPoisson(1, 1), [1]))
+        pt.sample(np.round(WAITING), kernel=product, draws=5, burn_in=1, chains=1, rng=0).save(
+            tmp_path / f"{k}_product.npz"
+        )
+    for k, cls in enumerate((one, other)):
+        assert type(pt.Fit.load(tmp_path / f"{k}.npz").kernel) is cls
+        assert type(pt.Fit.load(tmp_path / f"{k}_product.npz").kernel.parts[0][0]) is cls
+
+
+def test_a_class_of_that_name_from_elsewhere_is_not_taken(tmp_path, monkeypatch):
+    path = tmp_path / "fit.npz"
+    saved(namesake("gone_module", name="Lost")(2.0), path)
+    monkeypatch.delitem(registered._KNOWN[pt.Kernel, "Lost"], "gone_module")
+    elsewhere = namesake("another_module", name="Lost")
+    message = r"Lost of gone_module.*Import gone_module.*Lost of another_module is another class"
+    with pytest.raises(MissingClassError, match=message) as raised:
+        pt.Fit.load(path)
+    assert raised.value.argument == "path"
+    moved = ModuleType("gone_module")
+    moved.Lost = elsewhere  # a class that moved can still be named where it was
+    monkeypatch.setitem(sys.modules, "gone_module", moved)
+    assert type(pt.Fit.load(path).kernel) is elsewhere
+
+
+def test_a_kernel_and_a_prior_may_share_a_name(tmp_path):
+    kernel, prior = namesake("one_module"), namesake("one_module", pt.DirichletProcess)
+    saved(kernel(2.0), tmp_path / "fit.npz", prior=prior(1.5))
+    found = pt.Fit.load(tmp_path / "fit.npz")
+    assert (type(found.kernel), type(found.prior)) == (kernel, prior)
+    assert found.prior.concentration == 1.5
+
+
+# ---------------------------------------------------------------------- what is not as it must be
+
+
+def refused(argument: str, message: str, call, *args, **options) -> None:
+    with pytest.raises(pt.errors.InvalidInputError, match=message) as raised:
+        call(*args, **options)
+    assert raised.value.argument == argument
+
+
+def sampled(**model) -> pt.Fit:
+    return pt.sample(WAITING, draws=2, burn_in=0, chains=1, rng=0, **model)
+
+
+# ---------------------------------------------------------------------------------- priors
+
+
+@pytest.mark.parametrize(
+    ("log_v", "log_w", "argument", "message"),
+    [
+        (lambda n, k: 1 / 0, lambda n: 0.0, "log_v", "ZeroDivisionError.*of N and k that returns"),
+        (lambda k: 0.0, lambda n: 0.0, "log_v", "TypeError.*2 were given.*of N and k"),
+        (lambda n, k: None, lambda n: 0.0, "log_v", "TypeError.*returns a number"),
+        (lambda n, k: 0.0, lambda n: 1 / 0, "log_w", "ZeroDivisionError.*of n that returns"),
+        ({"six": [0.0]}, lambda n: 0.0, "log_v", "expected a table for each number of items"),
+    ],
+)
+def test_functions_of_a_prior_that_fail(log_v, log_w, argument, message):
+    refused(argument, message, lambda: sampled(prior=pt.ProductPartition(log_v, log_w)))
+    refused(argument, message, lambda: pt.ProductPartition(log_v, log_w).expected_clusters(6))
+
+
+class WithoutTables(pt.PartitionPrior):
+    """A prior that cannot be sampled."""
+
+    def log_probability(self, labels: Any) -> float:
+        return 0.0
+
+    def expected_clusters(self, n_items: int) -> float:
+        return 1.0
+
+
+class WithOtherTables(WithoutTables):
+    def tables(self, n_items: int) -> Any:
+        return np.zeros(n_items)
+
+
+def test_priors_without_tables():
+    bound = pt.ProductPartition(lambda n, k: 0.0, lambda n: 0.0).bind(9)
+    for prior, message in (
+        (WithoutTables(), "has no tables"),
+        (WithOtherTables(), "tables of WithOtherTables are array.*expected PriorTables"),
+        (bound, "holds tables for 9, 10 items"),
+    ):
+        refused("prior", message, lambda p=prior: sampled(prior=p))
+    refused("prior", "holds tables for 9, 10 items", lambda: pt.testing.check_prior(bound))
+
+
+# ---------------------------------------------------------------------------------- kernels
+
+
+class Nothing(pt.Kernel):
+    """None of the five functions."""
+
+
+class Plain(ExponentialGamma):
+    """Hyperparameters of no shape."""
+
+    def hyper(self, n_columns: int) -> Any:
+        return np.zeros(n_columns + 1)
+
+
+class Bare(pt.Kernel):
+    """The five functions, and no hyperparameters."""
+
+    add, remove, refresh = add, add, ExponentialGamma.refresh
+    log_predictive, log_marginal = ExponentialGamma.log_predictive, ExponentialGamma.log_marginal
+
+
+@dataclass(frozen=True)
+class Loose(ExponentialGamma):
+    """Fields that nobody checks."""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Nothing(), "Nothing has no function 'add'; a kernel needs add, remove"),
+        (broken(log_marginal=None), "has no function 'log_marginal'"),
+        (
+            broken(add=lambda x: None),
+            r"add: .*takes 1 .*Expected a function add\(x, n, block, j\)",
+        ),
+        (
+            broken(log_marginal=add),
+            r"takes 4 .* a function log_marginal\(n, block, j\)",
+        ),
+        (broken(refresh=len), "compiled: refresh: .*not a function"),
+        (broken(refresh=lambda n, block, j: 1.0), "refresh returns float64; expected none"),
+        (Plain(), r"hyper\(2\) of Plain has shape \(3,\); expected \(2, …\)"),
+        (Bare(), "is not a dataclass"),
+    ],
+)
+def test_functions_of_a_kernel_that_cannot_be_used(kernel, message):
+    refused("kernel", message, lambda: sampled(kernel=kernel))
+    refused("kernel", message, lambda: pt.testing.check_kernel(kernel, WAITING))
+
+
+@pytest.mark.parametrize("shape", ["two", None, [[1.0, 2.0]], [1.0, 2.0, 3.0]])
+def test_fields_of_a_kernel_that_are_no_numbers(shape):
+    refused("shape", "one per column", lambda: sampled(kernel=Loose(shape=shape)))
+
+
+def test_a_reference_that_fails():
+    check = pt.testing.check_kernel
+    for reference in (lambda: 0.0, lambda rows: 1 / 0, lambda rows: "x"):
+        refused(
+            "log_marginal",
+            "failed when it was tried",
+            lambda r=reference: check(ExponentialGamma(), WAITING, log_marginal=r),
         )

@@ -210,8 +210,9 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path):
 
 
 def test_checkpoints_that_cannot_be(tmp_path):
-    with pytest.raises(pt.PartitaError, match=r"directory .* does not exist"):
+    with pytest.raises(pt.PartitaError, match=r"directory .* does not exist") as caught:
         pt.sample(DATA, checkpoint=tmp_path / "no" / "run.npz", **SHORT)
+    assert caught.value.argument == "checkpoint"
     with pytest.raises(pt.PartitaError, match="does not exist"):
         pt.sample(DATA, resume=tmp_path / "none.npz", **SHORT)
     wrong = tmp_path / "wrong.npz"

@@ -52,8 +52,9 @@ def test_the_index_of_a_parquet_file_is_names(tmp_path):
 @pytest.mark.parametrize("text", ["1,2\n0.5,3.5\n", "1990,1991\n3,4\n7,9\n", "7\n0.5\n1.5\n"])
 def test_a_header_of_numbers_is_asked_about(tmp_path, text):
     path = written(tmp_path, text)
-    with pytest.raises(pt.PartitaError, match=r"may name the columns.*pass the table"):
+    with pytest.raises(pt.PartitaError, match=r"may name the columns.*pass the table") as caught:
         pt.sample(path, **SHORT)
+    assert caught.value.argument == "data"
     lines = text.split()
     named = as_table(path, TextOptions(header=True))
     assert named.names == tuple(lines[0].split(","))

@@ -81,7 +81,7 @@ def test_a_time_limit_binds_the_proof_and_keeps_the_search(monkeypatch):
     assert found.search.limits == ("time: the proof was cut short; its bound is the best it had",)
 
 
-def test_ctrl_c_in_the_proof_keeps_the_search(monkeypatch):
+def test_ctrl_c_in_the_proof_keeps_the_search(monkeypatch, ctrl_c):
     def interrupted(task, labels, value, effort):
         signal.raise_signal(signal.SIGINT)  # reaches the main thread
         while not task.clock.is_up():
@@ -89,18 +89,14 @@ def test_ctrl_c_in_the_proof_keeps_the_search(monkeypatch):
 
     draws = random_posterior(20, 30, 1)
     monkeypatch.setattr("partita.search.estimate.lower_bound", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        found = pt.estimate(draws)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    found = pt.estimate(draws)
     assert found.lower_bound is None
     assert not found.search.interrupted
     assert "the proof was cut short" in found.search.limits[0]
     assert np.array_equal(found.labels, pt.estimate(draws, bound=None).labels)
 
 
-def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch):
+def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch, ctrl_c):
     draws = random_posterior(20, 30, 1)
     whole = pt.estimate(draws, bound=None)
     expected = pt.search.task.Task.evaluate
@@ -114,11 +110,7 @@ def test_ctrl_c_in_the_last_evaluation_keeps_the_search(monkeypatch):
         return expected(task, labels)
 
     monkeypatch.setattr("partita.search.task.Task.evaluate", evaluate)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        found = pt.estimate(draws)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    found = pt.estimate(draws)
     assert np.array_equal(found.labels, whole.labels)
     assert found.expected_loss == whole.expected_loss
 

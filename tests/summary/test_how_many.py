@@ -11,6 +11,7 @@ import pytest
 
 import partita as pt
 from partita.errors import InvalidInputError
+from simulated import labels_around
 
 FIVE = [
     [1, 1, 2, 2, 3, 3],
@@ -61,28 +62,24 @@ def test_path_and_curve_are_in_both_files(tmp_path):
     assert written["curve"]["sentence"] == summary.curve.sentence
 
 
-def noisy(n_items=24, n_draws=200):
-    rng = np.random.default_rng(5)
-    truth = np.arange(n_items) % 3
-    noise = rng.integers(0, 4, (n_draws, n_items))
-    return np.where(rng.random(noise.shape) < 0.2, noise, truth)
+NOISY = labels_around(np.arange(24) % 3, 200, seed=5, redrawn=0.2)
 
 
 def test_what_is_cheap_is_said_unasked(monkeypatch):
-    summary = pt.summarize(noisy(), bound=None)
+    summary = pt.summarize(NOISY, bound=None)
     assert summary.path is None
     k = summary.curve.k.tolist()
     assert k == list(range(k[0], k[-1] + 1))
     assert k[0] < summary.n_clusters < k[-1]
     assert summary.curve.sentence in printed(summary)
-    whole = pt.clusters_curve(noisy(), k=k)
+    whole = pt.clusters_curve(NOISY, k=k)
     assert summary.curve.plateau.tolist() == whole.plateau.tolist()
     assert summary.curve.expected_loss == pytest.approx(whole.expected_loss, rel=0.02)
     assert (summary.curve.expected_loss >= whole.expected_loss - 1e-12).all()
     monkeypatch.setattr(
         "partita.summary.summarize.CHEAP_CELLS", 24 * 200 * (summary.n_clusters + 3)
     )
-    dear = pt.summarize(noisy(), bound=None)
+    dear = pt.summarize(NOISY, bound=None)
     assert dear.curve is None
     with pytest.raises(InvalidInputError, match=r"no curve: .* path=True"):
         dear.to_frame("curve")
@@ -100,7 +97,7 @@ def test_prices_of_an_estimate_that_was_constrained():
     assert numbers in summary.how_many
     assert "than that with 3" in summary.how_many  # the best, not the constrained estimate
     assert summary.how_many.endswith("The estimate is optimal at the price of splitting 0.40 only.")
-    worse = pt.summarize(noisy(), n_clusters=8, path=True, bound=None)
+    worse = pt.summarize(NOISY, n_clusters=8, path=True, bound=None)
     lost = re.search(r"no price of splitting; at its own .* costs (\d+)% less", worse.how_many)
     least = worse.path.expected(1.0) / worse.estimate.expected_loss
     assert float(lost[1]) == pytest.approx(100 * (1 - least), abs=0.5)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from simulated import labels_around
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,6 @@ def test_the_paragraph_names_what_was_done(summary):
     assert "it is proven optimal for these draws" in text
 
 
-def noisy(n_clusters, n_items, noise, n_draws=60):
-    rng = np.random.default_rng(3)
-    truth = np.arange(n_items) % n_clusters
-    other = rng.integers(0, n_clusters, (n_draws, n_items))
-    return np.where(rng.random(other.shape) < noise, other, truth)
-
-
 def stated_limit(text):
     return float(re.search(r"at most ([\d,.]+)% above the minimum", text)[1].replace(",", "")) / 100
 
@@ -64,7 +58,7 @@ def stated_limit(text):
     ],
 )
 def test_what_is_proven_holds_and_constraints_and_methods_are_named(asked, words, tmp_path):
-    labels = noisy(5, 20, 0.35)
+    labels = labels_around(np.arange(20) % 5, 60, seed=3, redrawn=0.35, k=5)
     summary = pt.summarize(labels, progress=False, bound="fast", path=False, **asked)
     found = summary.estimate
     free = pt.estimate(labels, progress=False, bound=None)
@@ -84,6 +78,7 @@ def test_what_is_proven_holds_and_constraints_and_methods_are_named(asked, words
 
 
 def test_a_loss_without_a_bound_says_so():
-    summary = pt.summarize(noisy(3, 14, 0.3), loss="one_minus_ari", progress=False, path=False)
+    labels = labels_around(np.arange(14) % 3, 60, seed=3, redrawn=0.3, k=3)
+    summary = pt.summarize(labels, loss="one_minus_ari", progress=False, path=False)
     assert "no lower bound" in summary.methods
     assert "proven" not in summary.methods

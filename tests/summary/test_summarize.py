@@ -14,16 +14,9 @@ import pytest
 import partita as pt
 from partita.errors import InvalidDataError, InvalidInputError, UnknownNameError
 from partita.summary.text import screen
-from reference.ground_truth import stored_draws
-from stored import needs_paper_draws
+from simulated import labels_around
 
 TRUTH = np.repeat([0, 1, 2], 8)
-
-
-def labels_around(truth, n_draws, seed=0, redrawn=0.15):
-    rng = np.random.default_rng(seed)
-    noise = rng.integers(0, 4, (n_draws, truth.size))
-    return np.where(rng.random(noise.shape) < redrawn, noise, truth)
 
 
 @pytest.fixture(scope="module")
@@ -218,20 +211,6 @@ def test_bad_input_is_refused_before_any_search(draws, summary, monkeypatch):
         pt.summarize(draws, data=[1, 2, 3])
     with pytest.raises(UnknownNameError, match="no table 'item'"):
         summary.to_frame("item")
-
-
-@needs_paper_draws
-def test_the_sentence_about_the_galaxies():
-    summary = pt.summarize(stored_draws("paper/draws/galaxy.npz"))
-    assert summary.sentence.startswith(
-        "With 95% posterior probability the clustering lies within 1.83 bits of the estimate of "
-        "3 clusters (sizes 72, 7, 3)"
-    )
-    table = summary.comparison
-    found = [table.expected_vi, table.expected_binder, table.expected_vi_lb]
-    # The paper's Table 4.
-    assert np.round(found, 3).tolist() == [[0.939, 1.014], [0.237, 0.218], [0.573, 0.746]]
-    assert table.n_clusters.tolist() == [3, 7]
 
 
 @pytest.mark.parametrize("width", [40, 50, 79])
