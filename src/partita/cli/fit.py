@@ -225,9 +225,8 @@ def fit(
         with outputs.filled(out, force=force) as directory:  # before anything else can fail
             outputs.write_fit(made, directory)
             if models is not None:
-                header = ("model", *models.to_columns())
-                rows = zip(models.names, *models.to_columns().values(), strict=True)
-                outputs.write_table(directory / "models.csv", header, rows)
+                table = {"model": models.names, **models.to_columns()}
+                outputs.write_columns(directory / "models.csv", table)
         if interrupts.came:
             say(f"{out} has the draws made so far; summarizing them. Ctrl-C again stops this.")
         try:
@@ -236,9 +235,8 @@ def fit(
             with outputs.filled(out, force=force) as directory:
                 outputs.write_summary(summary, directory, similarity, one_based=one_based)
                 if sensitivity and (priors := summary.sensitivity) is not None:
-                    numbers = priors.to_columns()
-                    rows = zip(priors.priors, *numbers.values(), strict=True)
-                    outputs.write_table(directory / "sensitivity.csv", ("prior", *numbers), rows)
+                    table = {"prior": priors.priors, **priors.to_columns()}
+                    outputs.write_columns(directory / "sensitivity.csv", table)
                 if figures is not None:
                     outputs.write_figures(summary, made, directory, figures)
                 if report is None:
@@ -481,8 +479,9 @@ def demo(name: str, out: str, force: bool, seed: int, jobs: int | None) -> None:
     if drawn:
         say(f"drawing {' and '.join(drawn)} …")
     with outputs.filled(out, force=force) as directory:
-        rows = zip(*(column.tolist() for column in example.table.columns), strict=True)
-        outputs.write_table(directory / "data.csv", example.table.names, rows)
+        values = [column.tolist() for column in example.table.columns]
+        columns = dict(zip(example.table.names, values, strict=True))
+        outputs.write_columns(directory / "data.csv", columns)
         outputs.write_fit(made, directory)
         outputs.write_summary(summary, directory, None)
         outputs.write_report(summary, directory / "report.html")

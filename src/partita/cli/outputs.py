@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -246,6 +246,11 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
     _write_rows(path, map(_guarded, chain([header], rows)))
 
 
+def write_columns(path: Path, columns: Mapping[str, Iterable[Any]]) -> None:
+    """A csv file of columns under their headings."""
+    write_table(path, tuple(columns), zip(*columns.values(), strict=True))
+
+
 def _write_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows(rows)
@@ -290,7 +295,7 @@ def _write_clustering(
 ) -> None:
     """labels.csv, bounds.csv, items.csv, clusters.csv and with data profiles.csv."""
     labels = numbered(summary.labels, one_based)
-    write_table(directory / "labels.csv", ("item", "cluster"), zip(names, labels, strict=True))
+    write_columns(directory / "labels.csv", {"item": names, "cluster": labels})
     _write_bounds(summary, names, directory / "bounds.csv", one_based)
     _write_items(summary, names, directory / "items.csv", one_based)
     _write_clusters(summary, directory / "clusters.csv", one_based)
@@ -310,11 +315,9 @@ def _write_memberships(
     )
     write_table(directory / "memberships.csv", ("item", "feature", "estimate", "probability"), rows)
     fields = ("size", "matched", "matched_size")
-    columns = [getattr(features, field).tolist() for field in fields]
-    numbers = range(first, features.size.size + first)
-    write_table(
-        directory / "features.csv", ("feature", *fields), zip(numbers, *columns, strict=True)
-    )
+    columns: dict[str, Iterable[Any]] = {"feature": range(first, features.size.size + first)}
+    columns |= {field: getattr(features, field).tolist() for field in fields}
+    write_columns(directory / "features.csv", columns)
     bounds = (
         (name, tie + first, names[i], int(k) + first)
         for name, bound in summary.ball.bounds.items()
@@ -351,12 +354,12 @@ def _write_bounds(
     summary: Summary, names: Sequence[str | int], path: Path, one_based: bool
 ) -> None:
     """One column per partition; those that tie are numbered from the second on."""
-    columns = {"estimate": summary.labels}
+    columns = {"item": names, "estimate": numbered(summary.labels, one_based)}
     for kind, bound in summary.ball.bounds.items():
         for number, labels in enumerate(bound.labels, start=1):
-            columns[kind if number == 1 else f"{kind}.{number}"] = labels
-    rows = zip(names, *(numbered(row, one_based) for row in columns.values()), strict=True)
-    write_table(path, ("item", *columns), rows)
+            heading = kind if number == 1 else f"{kind}.{number}"
+            columns[heading] = numbered(labels, one_based)
+    write_columns(path, columns)
 
 
 def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_based: bool) -> None:
@@ -383,20 +386,17 @@ def _write_items(summary: Summary, names: Sequence[str | int], path: Path, one_b
 def _write_clusters(summary: Summary, path: Path, one_based: bool) -> None:
     table = summary.clusters
     fields = ("size", "within", "nearest", "nearest_similarity", "unchanged", "similar")
-    columns = [
-        numbered(getattr(table, field), one_based and field == "nearest") for field in fields
-    ]
-    clusters = range(one_based, len(table) + one_based)
-    write_table(path, ("cluster", *fields), zip(clusters, *columns, strict=True))
+    columns: dict[str, Iterable[Any]] = {"cluster": range(one_based, len(table) + one_based)}
+    for field in fields:
+        columns[field] = numbered(getattr(table, field), one_based and field == "nearest")
+    write_columns(path, columns)
 
 
 def _write_profiles(table: Profiles, path: Path, one_based: bool) -> None:
     from partita.credible.profiles import NUMBERS
 
-    names = ("cluster", "column", "parameter", *NUMBERS)
-    columns = [list(getattr(table, name)) for name in names]
-    columns[0] = numbered(table.cluster, one_based)
-    write_table(path, names, zip(*columns, strict=True))
+    columns = {name: getattr(table, name) for name in ("cluster", "column", "parameter", *NUMBERS)}
+    write_columns(path, columns | {"cluster": numbered(table.cluster, one_based)})
 
 
 def _write_similarity(draws: Draws, names: Sequence[str | int], path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from partita.draws import Draws
+    from partita.draws import Draws, DrawsFacts
     from partita.features.draws import FeatureDraws
     from partita.io.data_table import Table, TextOptions
     from partita.io.table import Cell
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from partita.samplers.base import Kernel
     from partita.summary.summarize import Observations
 
+D = TypeVar("D", bound="DrawsFacts")
 STDIN = "-"
 ITEM_COLUMNS = ("item", "")
 """Headings of a column of item names: partita's own, and R's for row names."""
@@ -43,7 +44,6 @@ ITEM_COLUMNS = ("item", "")
 
 def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choices: Any) -> Draws:
     """Draws from one or several files, with weights, less burn-in and thinning."""
-    from partita.draws import as_draws
     from partita.io.read import read_draws
 
     burn_in, thin = choices.pop("burn_in"), choices.pop("thin")
@@ -58,10 +58,14 @@ def read_draws_of(sources: Sequence[str], *, weights: str | None = None, **choic
             f"{error} For a table of data, one row per item: partita fit {sources[0]}. For a "
             f"similarity matrix: partita summarize --similarity {sources[0]}"
         ) from error
+    return _cut(draws, weights, burn_in, thin)
+
+
+def _cut(draws: D, weights: str | None, burn_in: int, thin: int) -> D:
+    """The draws with weights from a file, less burn-in and thinning."""
     if weights is not None:
-        draws = as_draws(draws, weights=_read_weights(weights))
-    if burn_in:
-        draws = draws.drop(burn_in)
+        draws = draws._with(weights=_read_weights(weights))
+    draws = draws.drop(burn_in) if burn_in else draws
     return draws.thin(thin) if thin > 1 else draws
 
 
@@ -75,10 +79,7 @@ def read_features_of(
     del others  # how tables of labels are read
     parts = [partita.read_features(source) for source in sources]
     draws = parts[0] if len(parts) == 1 else FeatureDraws.concat(parts)
-    if weights is not None:
-        draws = draws._with(weights=_read_weights(weights))
-    draws = draws.drop(burn_in) if burn_in else draws
-    return draws.thin(thin) if thin > 1 else draws
+    return _cut(draws, weights, burn_in, thin)
 
 
 def refuse_two_readers_of_stdin(*paths: str | None) -> None:
@@ -157,13 +158,12 @@ def read_partition(source: str) -> Partition:
 
 def _columns(path: str) -> tuple[list[str], list[list[Any]]]:
     """Headings and columns; text as it stands, so that 01 is not 1 and no digit is lost."""
-    from partita.io.table import MISSING, check_lengths, read_cells, separator_of
+    from partita.io.table import MISSING, read_cells, separator_of
 
     sep = "," if path == STDIN else separator_of(path)
     if sep is None:
         return _exact_columns(path)
-    table = read_cells(path, sep)
-    check_lengths(table)
+    table = read_cells(path, sep, even=True)
     rows, lines = table.rows, table.lines
     if len(rows) == 1 and not any(cell.text.lstrip("+-")[:1].isdigit() for cell in rows[0]):
         raise InvalidLabelsError(
@@ -302,20 +302,12 @@ def read_similarity(path: str) -> tuple[NDArray[np.float64], tuple[str, ...] | N
     import numpy as np
 
     from partita.io.arrays import read_array
-    from partita.io.table import (
-        check_file,
-        check_lengths,
-        read_cells,
-        separator_of,
-        translate_errors,
-    )
+    from partita.io.table import check_file, read_cells, separator_of, translate_errors
 
     place = check_file(path)
     sep = separator_of(place.name)
     if sep is not None:
-        table = read_cells(place, sep)
-        check_lengths(table)
-        return _matrix_of_cells(table.rows, path)
+        return _matrix_of_cells(read_cells(place, sep, even=True).rows, path)
     if place.suffix.lower() == ".npy":
         with translate_errors(path, "npy"):
             return read_array(place).astype(np.float64), None

@@ -195,8 +195,8 @@ def summarize_matrix(
         with outputs.filled(out, force=force) as directory:
             one = params["one_based"]
             items = items_from_one(names, len(labels), one)
-            rows = zip(items, from_one(found.labels, one).tolist(), strict=True)
-            outputs.write_table(directory / "labels.csv", ("item", "cluster"), rows)
+            columns = {"item": items, "cluster": from_one(found.labels, one).tolist()}
+            outputs.write_columns(directory / "labels.csv", columns)
         say(f"wrote {out}")
 
 

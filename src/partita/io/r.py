@@ -496,11 +496,8 @@ def _from_frame(node: RList, options: ReadOptions) -> Draws:
     names = list(node.names or ())
     if options.transpose:
         return draws_from_array(np.ma.stack([*columns]), transpose=False)
-    rows = node.attributes.get("row.names")
-    texts = None
-    if isinstance(rows, RVector) and rows.values.dtype.kind == "O":
-        texts = tuple(map(str, rows.values))
-    return draws_from_table(LabelTable(columns, names, texts), var_name=options.var_name)
+    rows = _texts(node.attributes.get("row.names"))
+    return draws_from_table(LabelTable(columns, names, rows), var_name=options.var_name)
 
 
 def _from_vector(node: RVector, options: ReadOptions, name: str) -> Draws:

@@ -442,13 +442,15 @@ def read_cells(
     *,
     comments: bool = True,
     blank_rows: bool = False,
+    even: bool = False,
     encoding: str | None = None,
 ) -> Cells:
     """Every cell of a text table as it stands: nothing is rounded, renamed or left out.
 
     Lines that start with # before the first row are ``comments``. A blank line between rows is
     refused, since it may be a missing value, or kept as an empty row if ``blank_rows`` are
-    expected; those at the end are no rows. A quoted cell may hold line ends.
+    expected; those at the end are no rows. A quoted cell may hold line ends. Where rows must be
+    ``even`` in length the first may be one shorter, as R heads row names.
     """
     name = name_of(source)
     rows: list[list[Cell]] = []
@@ -496,18 +498,13 @@ def read_cells(
         raise FileFormatError(f"{name}, line {number}: a quoted cell is not closed.")
     if not rows:
         raise FileFormatError(f"{name} is empty; expected at least one row.")
-    return Cells(rows, lines, name)
-
-
-def check_lengths(table: Cells) -> None:
-    """Refuse rows of different lengths; the first may be one shorter, as R heads row names."""
-    width = len(table.rows[-1])
-    for number, row in enumerate(table.rows):
-        if len(row) != width and not (number == 0 and len(row) == width - 1):
+    width = len(rows[-1])
+    for at, row in zip(lines, rows, strict=True) if even else ():
+        if len(row) != width and not (row is rows[0] and len(row) == width - 1):
             raise FileFormatError(
-                f"{table.name}, line {table.lines[number]} has {len(row)} cells, where the last "
-                f"has {width}."
+                f"{name}, line {at} has {len(row)} cells, where the last has {width}."
             )
+    return Cells(rows, lines, name)
 
 
 @about("header", "path")

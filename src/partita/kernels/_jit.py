@@ -5,7 +5,9 @@ Three things go beyond Numba's public API, each measured (Numba 0.68, processor 
 - ``DiskCache``: a kernel compiled with a user's arithmetic must not be found again after its
   author has changed it, and a cache that is full, cut short, damaged or names a class that has
   moved must not stop anyone. Numba's own cache does neither.
-- ``_without_compiler``: a warm ``partita summarize`` takes 1.02 s with it and 1.29 s without.
+  Its checksums take 4 ms for all 217 kernels (16 MB); Numba's locators choose a directory only.
+- ``_without_compiler``: a warm ``partita summarize`` takes 1.02 s with it and 1.29 s without,
+  a new process that calls ``estimate`` 0.86 and 1.02 s.
 - ``_nrt=False``: the first ``estimate`` takes 9.9 s with it and 10.4 s without; inside the loops
   of the samplers, counting references costs more than the arithmetic.
 
