@@ -67,6 +67,13 @@ def test_options_of_text_elsewhere(tmp_path):
 # ------------------------------------------------------------------------- NumPy
 
 
+def test_objects_are_said_to_be_pickled(tmp_path):
+    """That no code runs, tests/fuzz/crafted.py shows."""
+    np.save(tmp_path / "a.npy", np.array([["a", 1]], object))
+    with pytest.raises(FileFormatError, match="pickled Python objects"):
+        pt.read_draws(tmp_path / "a.npy")
+
+
 def test_npy(tmp_path):
     labels = rng.integers(0, 10, (40, 6))
     for values in (labels, np.asfortranarray(labels), labels.astype(">i2"), labels.astype("f4")):

@@ -15,7 +15,7 @@ import partita as pt
 from partita.samplers.chains import ChainState, Settings, Step, _advance, build_model
 
 N = 7
-ROUNDS = 12_000
+ROUNDS = 8_000
 
 
 def draw_normal(kernel, labels, rng):

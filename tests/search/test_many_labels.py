@@ -253,7 +253,7 @@ def many_clusters(n_items: int, n_draws: int, seed: int = 0) -> pt.Draws:
     return pt.Draws(np.where(rng.random((n_draws, n_items)) < 0.3, noise, truth))
 
 
-@pytest.mark.parametrize("loss", [pt.VI(0.8), pt.NID()], ids=repr)
+@pytest.mark.parametrize("loss", [pt.VI(0.8), pt.ID()], ids=repr)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_lists_and_tables_agree_after_every_kind_of_step(loss, weighted):
     draws = random_posterior(14, 20, 3, weighted=weighted)
