@@ -100,7 +100,7 @@ def read_archive(path: PathLike, form: Form) -> tuple[dict[str, Any], dict[str, 
 
 
 def load(path: PathLike) -> Summary | FeatureSummary | Fit:
-    """Read what ``summary.save`` or ``fit.save`` wrote: the file says which of the two it holds.
+    """Read a summary or a fit from a file that ``save`` wrote.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ class Annotated(Protocol):
 
     @property
     def uns(self) -> Any:
-        """All else."""
+        """Unstructured annotation."""
 
     @property
     def n_obs(self) -> int:
@@ -279,7 +279,7 @@ def summarize(
 def attach(
     adata: Annotated, summary: Summary, *, key_added: str = "partita", similarity: bool = False
 ) -> None:
-    """Keep a summary that is already there in an AnnData, in the fields of :func:`summarize`.
+    """Write an existing summary into an AnnData, in the fields of :func:`summarize`.
 
     Parameters
     ----------

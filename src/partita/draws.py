@@ -408,7 +408,7 @@ class DrawsFacts:
         return {"upper": -n_parts, "lower": n_parts, "horizontal": np.zeros_like(n_parts)}
 
     def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of some draws: where each distinct one comes first, and which of these each equals."""
+        """First position of each distinct draw among some, and which of these each draw equals."""
         numbers: dict[bytes, int] = {}
         found = [numbers.setdefault(self.key(p), len(numbers)) for p in self.rows_at(rows)]
         copy_of = np.array(found, np.int64)
@@ -670,7 +670,7 @@ class Draws(DrawsFacts):
 
     @property
     def stored(self) -> Stored:
-        """The labels where they are kept: for passes over them, which fetch nothing."""
+        """The labels where they are kept (memory, file or workers), without fetching them."""
         return self._labels
 
     @property
@@ -744,7 +744,7 @@ class Draws(DrawsFacts):
         return self.labels_at(np.asarray(draws, np.int64)).astype(np.int32)
 
     def from_points(self, points: Sequence[Labels]) -> Draws:
-        """Draws that are these partitions, without weights or chains."""
+        """Draws with exactly these partitions, without weights or chains."""
         return Draws(np.array(points, np.int32))
 
     def shown(self, points: Sequence[Labels]) -> Labels:
@@ -768,7 +768,7 @@ class Draws(DrawsFacts):
         return np.asarray(labels[:, first] == labels[:, second], np.float64)
 
     def equal_among(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of some draws: where each distinct one comes first, and which of these each equals."""
+        """First position of each distinct draw among some, and which of these each draw equals."""
         labels = np.ascontiguousarray(self.labels_at(rows))
         # Whole rows as opaque bytes: sorting them by columns takes far longer for many items.
         keys = labels.view(f"V{labels.dtype.itemsize * labels.shape[1]}").reshape(-1)
@@ -780,7 +780,7 @@ class Draws(DrawsFacts):
 
     @property
     def reweighting(self) -> Reweighting | None:
-        """Of draws that were reweighted to another prior, how; None of all others.
+        """How the draws were reweighted to another prior; None if they were not.
 
         Effective numbers, k-hat, and the ratio of the evidences with its error.
         """
@@ -910,7 +910,7 @@ def as_draws(
     item_names: Sequence[str] | None = None,
     kind: Kind | None = None,
 ) -> Draws:
-    """Draws of a partition from whatever holds them.
+    """Draws of a partition from an array, table, file, fit or ArviZ object.
 
     Parameters
     ----------

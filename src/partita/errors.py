@@ -100,7 +100,7 @@ class ReweightingError(PartitaError, ValueError):
 
 
 class NotSupportedError(PartitaError, TypeError):
-    """What was asked for has no meaning, such as a ball under a loss that is not a metric."""
+    """The request has no meaning, such as a ball under a loss that is not a metric."""
 
 
 class FileFormatError(PartitaError, ValueError):

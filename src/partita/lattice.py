@@ -38,7 +38,7 @@ NOT_STATED = -1
 
 
 class PartialPartition:
-    """A grouping of some of the items; −1 marks those of which nothing is said.
+    """A grouping of some of the items; −1 marks the others.
 
     Labels are numbered by size, the largest cluster first, ties by the first
     item. As an array (``np.asarray``) it is the label vector. Equal when the
@@ -86,7 +86,7 @@ class PartialPartition:
 
     @property
     def labels(self) -> Labels:
-        """One label per item, −1 where nothing is said; read-only."""
+        """One label per item, −1 for items that are not grouped; read-only."""
         return self._labels
 
     @property

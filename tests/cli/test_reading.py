@@ -76,7 +76,7 @@ def test_labels_are_compared_to_the_last_digit(place, partita):
 def test_a_blank_line_is_no_label(place, partita):
     result = compare(partita, ["0", "", "1", "1"], ["0", "1", "1"])
     assert result.exit_code == 1
-    assert "a blank line stands before line 3" in result.stderr
+    assert "a blank line before line 3" in result.stderr
     result = compare(partita, ["x", "0", "NA", "1"], ["0", "1", "1"])
     assert "'NA' in column" in result.stderr
 

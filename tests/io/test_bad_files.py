@@ -117,7 +117,7 @@ def test_npz(tmp_path, monkeypatch):
         ("1,0.5\n0.5,1\n", InvalidLabelsError, r"'0\.5' is not .*posterior similarity matrix"),
         ("1,1\n2,x\n", InvalidLabelsError, r"'x' is not a whole number.*strings=True"),
         ("1,1\n2,12345678901234567890\n", InvalidLabelsError, "too large for a label"),
-        ("a,a\n1,1\n", InvalidInputError, "the name 'a' stands over several"),
+        ("a,a\n1,1\n", InvalidInputError, "the name 'a' is the heading of several"),
         ('"a,b\n1,1\n', FileFormatError, "not closed"),
         (".chain,.weight\n1,1\n", InvalidLabelsError, "no items"),
     ],

@@ -120,7 +120,7 @@ def test_ids_that_are_none(ids):
 
 
 def test_a_quote_that_was_lost():
-    with pytest.raises(FileFormatError, match="a quote stands inside a cell"):
+    with pytest.raises(FileFormatError, match="a quote inside a cell"):
         read('.chain,a,b\n left",1,1\n"left",1,2\n')
 
 

@@ -234,7 +234,7 @@ def test_a_summary_that_was_cut_short_says_what_it_lacks(tmp_path):
         "curve over numbers of clusters",
     )
     shown = " ".join(str(cut).split())
-    assert "Not made, for lack of time or memory: uncertainty of items and clusters, est" in shown
+    assert "Not computed, for lack of time or memory: uncertainty of items and clusters" in shown
     assert "Least certain" not in shown
     assert cut.curve is None
     assert cut.core is None
@@ -259,7 +259,7 @@ def test_ctrl_c_after_the_estimate_loses_nothing_that_is_finished(draws, monkeyp
     cut = pt.summarize(draws, progress=False)
     assert cut.missing[0] == "uncertainty of items and clusters"
     assert cut.estimate.n_clusters == 3
-    assert "Not made, for lack of" in " ".join(str(cut).split())
+    assert "Not computed, for lack of" in " ".join(str(cut).split())
     with pytest.raises(AttributeError):
         cut.no_such_part  # noqa: B018
 

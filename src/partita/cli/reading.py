@@ -432,7 +432,7 @@ def understand(
         others = [(names, "name")]
     wanted = [_position(table, name, source) for name in _listed(columns)]
     excluded = [_position(table, name, source) for name in _listed(choices.pop("exclude"))]
-    others += [(table.names[p], "left out: as told") for p in excluded]
+    others += [(table.names[p], "left out: as requested") for p in excluded]
     positions = wanted or [p for p, name in enumerate(table.names) if name != names]
     positions = [p for p in positions if p not in excluded]
     if not wanted:

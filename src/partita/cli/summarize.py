@@ -168,7 +168,7 @@ def summarize_matrix(
     """Print the estimate and write labels.csv; a ball needs draws, which a matrix has lost."""
     if sources or others:
         raise click.UsageError(
-            "--similarity FILE stands in place of draws: leave out DRAWS, --data, --weights, "
+            "--similarity FILE replaces the draws: leave out DRAWS, --data, --weights, "
             "--report and --figures. To write the matrix of DRAWS, give --similarity csv or npy."
         )
     outputs.check_directory(out, ("labels.csv",), force=force, inputs=(path,))

@@ -144,8 +144,8 @@ def credible_core(
     that a draw agrees with is one number per draw, and the cut is an order statistic of it, so
     the confidence needs no law (Wilks, 1941); each of the two ways has half of the 5%. Draws
     that are autocorrelated count by their effective number, weighted ones by Kish's.
-    One item is grouped alike in every draw, so no core is smaller: a core of one item says
-    that nothing can be stated about two.
+    A single item is grouped identically in every draw, so no core is smaller: a core of one item
+    says that nothing can be stated about two.
 
     From each seed the set grows by the item that keeps the most weight; items that cost no
     draw come in at once. This is O(M·N + S·N·K) for M distinct draws of N items, K clusters of
@@ -361,7 +361,7 @@ class CredibleCore(Result):
 
     @property
     def is_held_out(self) -> bool:
-        """Whether the probability was measured on draws that had no say in the choice."""
+        """Whether the probability was measured on draws that had no part in the choice."""
         return self._search.held_out
 
     @property
@@ -379,7 +379,7 @@ class CredibleCore(Result):
 
     @property
     def note(self) -> str:
-        """Why the core is small, or what else to know about it; empty where there is nothing."""
+        """Why the core is small, or another remark; empty if there is none."""
         return _note(self)
 
     @property
@@ -424,7 +424,7 @@ class CredibleCore(Result):
         return value
 
     def at(self, prob: float) -> CredibleCore:
-        """The core of another probability, from the growth already made, cut in the same way."""
+        """The core for another probability, cut from the same search."""
         level = clean_prob(prob)
         clock = _Clock(self._search.settings.time_limit)
         return run_interruptible(lambda: _core_at(self._search, level, clock), clock.interrupt)
@@ -475,7 +475,8 @@ class CredibleCore(Result):
     def __repr__(self) -> str:
         return (
             f"<CredibleCore: {self.size:,} of {self.draws.n_items:,} items in "
-            f"{counted(self.n_clusters, 'cluster')} {holding(self, '.4f')} (asked {self.prob:g})>"
+            f"{counted(self.n_clusters, 'cluster')} {holding(self, '.4f')} "
+            f"({self.prob:g} requested)>"
         )
 
     def __str__(self) -> str:
@@ -503,7 +504,7 @@ class CredibleCore(Result):
             tilted = self.draws.kind == "tilted"
             whole = "the tilted weight" if tilted else f"these {said.draws}"
             lines.append(
-                f"  grouped so in {self.in_sample_probability:.4f} of {whole}, asked for "
+                f"  grouped so in {self.in_sample_probability:.4f} of {whole}; requested: "
                 f"{self.prob:g}"
             )
         if self.is_proven:
@@ -551,7 +552,7 @@ def _note(core: CredibleCore) -> str:
             f"{core.n_effective:,.0f}."
         )
     if core.size == 1:
-        return "No two items are grouped alike in enough of the draws held out."
+        return "No two items are grouped identically in enough of the held-out draws."
     if core.size < core.n_found:
         return (
             f"Cut from {core.n_found:,} items, which the draws held out do not confirm; more draws "
@@ -790,7 +791,7 @@ def _cut(part: _Part, prob: float, search: _Search, stop: Bools) -> _Cut:
         low = _lower_limit(share, effective, error)
         if low >= prob:
             return _Cut(part, path, curve, size, found, rounds, low, effective, held)
-    # One item is grouped alike in every draw.
+    # One item is trivially grouped identically in every draw.
     return _Cut(part, path, curve, 1, found, rounds, 1.0, held.n_effective(2), held)
 
 

@@ -137,7 +137,7 @@ def _table(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profiles(Result):
-    """Parameters of each cluster and column, in two honest ways; one row per parameter.
+    """Parameters of each cluster and column, given the partition and averaged over the draws.
 
     *Given the partition* takes the clusters as known: nothing but sampling error
     is in it. *Averaged* takes the clusters of each draw instead: with C a cluster

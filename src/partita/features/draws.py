@@ -215,7 +215,7 @@ class FeatureDraws(DrawsFacts):
 
     @classmethod
     def from_stored(cls, columns: Any, offsets: Any, n_items: Any, **fields: Any) -> Self:
-        """Draws from what a file says they are, which may be forged: ValueError if it cannot be."""
+        """Draws from the contents of a file, checked; ValueError if they are inconsistent."""
         columns, offsets, n_items = map(np.asarray, (columns, offsets, n_items))
         whole = (
             columns.ndim == 2
@@ -260,7 +260,7 @@ class FeatureDraws(DrawsFacts):
 
     @property
     def n_memberships(self) -> Ints:
-        """Number of ones of each draw: in how many features its items are, together."""
+        """Number of memberships of each draw: the ones of its matrix."""
         return self._n_memberships
 
     @property
@@ -337,7 +337,7 @@ class FeatureDraws(DrawsFacts):
     # ------------------------------------------------------------------ what a metric asks
 
     def clean(self, point: Any, argument: str = "allocation") -> UInt64s:
-        """One allocation of these items, from whatever holds one, as a point."""
+        """One allocation of these items, from any accepted input, as a point."""
         found = allocations(point, argument=argument)
         if found.n_items != self._n_items or found.n_draws != 1:
             raise InvalidInputError(
@@ -384,7 +384,7 @@ class FeatureDraws(DrawsFacts):
         return tuple(frozen(unpacked(point, self._n_items)) for point in points)
 
     def key(self, point: UInt64s) -> bytes:
-        """What equal allocations of the same items have in common."""
+        """A key that equal allocations of the same items share."""
         return point.tobytes()
 
     @property

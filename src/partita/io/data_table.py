@@ -389,7 +389,7 @@ def _row_names(path: str, cells: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(cells)) < len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise FileFormatError(
-            f"{path}: the first column has no name, and {twice!r} stands in it more than once, so "
+            f"{path}: the first column has no name, and {twice!r} occurs in it more than once, so "
             "it does not name the rows. Give the column a name in the first line."
         )
     return cells

@@ -183,7 +183,7 @@ def _refuse_repeated(names: Sequence[str]) -> None:
     for name in names:
         if name in seen:
             raise InvalidInputError(
-                f"the name {name!r} stands over several columns; every item needs its own."
+                f"the name {name!r} is the heading of several columns; every item needs its own."
             )
         seen.add(name)
 

@@ -293,7 +293,7 @@ def find_format(name: str | None, path: PathLike | None) -> Format:
     came = f"its suffix {suffix!r} is unknown" if suffix else "it has no suffix"
     known = _listed(suffix for each in _FORMATS for suffix in each.suffixes)
     raise UnknownNameError(
-        f"the format of {path} cannot be told: {came}. Known suffixes: {known}. "
+        f"the format of {path} is unknown: {came}. Known suffixes: {known}. "
         f"Name the format with format=..., one of {_listed(format_names())}."
     )
 

@@ -404,7 +404,7 @@ def split_line(line: str, sep: str) -> list[Cell]:
             stops = [p for p in map(line.find, sep or " \t", (i, i)) if p >= 0]
             end = min(stops, default=len(line))
             if '"' in line[i:end]:
-                raise FileFormatError(f"a quote stands inside a cell ({line[i:end].strip()!r}).")
+                raise FileFormatError(f"there is a quote inside a cell ({line[i:end].strip()!r}).")
             cells.append(Cell(_stripped(line[i:end]), False))
             i = end
         if sep:
@@ -482,7 +482,7 @@ def read_cells(
                 open_quote = ""
                 if blank and not blank_rows:
                     raise FileFormatError(
-                        f"{name}: a blank line stands before line {number}; it may be a missing "
+                        f"{name}: there is a blank line before line {number}; it may be a missing "
                         "value. Remove it, or write the value."
                     )
                 rows += [[] for _ in range(blank)]

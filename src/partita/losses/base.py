@@ -195,7 +195,7 @@ class Loss(ABC):
 
     @property
     def needs_similarity(self) -> bool:
-        """Whether a search has no other way than through the similarity matrix."""
+        """Whether a search needs the similarity matrix."""
         return self.from_similarity == "logarithms"
 
     @property
@@ -241,7 +241,7 @@ class Loss(ABC):
         return None
 
     def minorant(self) -> tuple[float, Loss] | None:
-        """A factor and a metric such that the loss is at least their product.
+        """A factor and a metric whose product is a lower bound of the loss.
 
         Their product bounds expected losses from below. None where none is known.
         """
@@ -278,8 +278,8 @@ def _measured(block: Block, *, loss: Loss, estimate: Labels) -> tuple[Floats]:
 def clean_price(a: float) -> float:
     """Validate the parameter a of a generalised loss."""
     expected = (
-        "a number strictly between 0 and 2. a = 1 prices splitting and merging alike, a > 1 makes "
-        "splitting a true cluster dearer"
+        "a number strictly between 0 and 2. a = 1 prices splitting and merging equally, a > 1 "
+        "makes splitting a true cluster dearer"
     )
     cleaned = number(a, "a", expected)
     if not 0.0 < cleaned < 2.0:
@@ -334,7 +334,7 @@ class PricedLoss(Loss):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Its name in prose, with the price where that is not 1."""
+        """Its name in prose, with the price unless that is 1."""
         return self.prose if self.a == 1.0 else f"{self.prose} (a = {self.a:g})"
 
     def scale(self, n_items: int) -> float:

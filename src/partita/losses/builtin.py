@@ -518,12 +518,12 @@ class Entropy(PricedLoss):
 
     @property
     def is_metric(self) -> bool:
-        """From β = 1 on, at a = 1."""
+        """True for β ≥ 1 at a = 1."""
         return self.beta >= 1.0 and self.a == 1.0
 
     @property
     def is_symmetric(self) -> bool:
-        """At a = 1."""
+        """True at a = 1."""
         return self.a == 1.0
 
     def scale(self, n_items: int) -> float:

@@ -81,7 +81,7 @@ class Explanation(Result):
 
     @property
     def n_moved(self) -> int:
-        """Number of items that change their company."""
+        """Number of items that move."""
         return sum(change.items.size for change in self.changes)
 
     def in_words(self, most: int = 3) -> str:
@@ -150,7 +150,7 @@ def explain(
     loss: str | Loss = "vi",
     item_names: Sequence[str] | None = None,
 ) -> Explanation:
-    """Name what turns partition a into partition b: merges, splits and moves, by their weight.
+    """Explain how partition b differs from a: merges, splits and moves, the heaviest first.
 
     Clusters of a and b are matched so that as many items as possible stay.
     Each block of items that does not stay is one change: a whole cluster that

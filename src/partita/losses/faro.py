@@ -73,7 +73,7 @@ class FARO(Loss):
     def __post_init__(self) -> None:
         expected = (
             "a number strictly between 0 and 2. a = 1 prices memberships that are claimed and not "
-            "true, and those that are missed, alike; a > 1 claims fewer"
+            "true, and those that are missed, equally; a > 1 claims fewer"
         )
         cleaned = number(self.a, "a", expected)
         if not 0.0 < cleaned < 2.0:
@@ -82,7 +82,7 @@ class FARO(Loss):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Its name in prose, with the price where that is not 1."""
+        """Its name in prose, with the price unless that is 1."""
         return "feature-allocation loss" + ("" if self.a == 1.0 else f" (a = {self.a:g})")
 
     @property

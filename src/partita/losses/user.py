@@ -162,7 +162,7 @@ def _not_linear(loss: Loss, rows: Labels, table: Floats) -> str | None:
         value = form.combine(float(joint[e].mean()), float(own[e]), float(own.mean()))
         if abs(value - float(table[e].mean())) > EXACT:
             return (
-                f"is not linear in the sums: for the estimate {_shown(row)} and all truths alike "
+                f"is not linear in the sums: for the estimate {_shown(row)} and all truths "
                 f"it is {table[e].mean():g} on average, but {value:g} at the average sums"
             )
     return None
@@ -529,7 +529,7 @@ def loss(
     metric: bool = False,
     symmetric: bool = False,
 ) -> Callable[[Callable[[float, float, float, int], float]], FunctionLoss]:
-    r"""Make a loss of a function of three sums, as NVI and 1 − ARI are.
+    r"""Make a loss from a function of three sums, as NVI and 1 − ARI are.
 
     .. math:: L(t, e) = g\Bigl(\sum f(n_{te}), \sum f(n_e), \sum f(n_t), N\Bigr)
 

@@ -384,7 +384,7 @@ MOST_PEAKS = 20
 
 
 def persistence(source: Modes, *, ax: Axes | None = None) -> Axes:
-    """How far every peak stands above its valley, at each rate of the kernel.
+    """Height of every peak above its valley, at each rate of the kernel.
 
     A point is a peak: filled where it counts as a mode (persistence of at
     least one half, with at least five draws around it), open where it does

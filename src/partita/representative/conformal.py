@@ -101,7 +101,7 @@ TIE = MASS
 
 
 class PValue(float):
-    """A p-value: a number that also says how it was made.
+    """A p-value: a float that records how it was computed.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Peaks(Result):
 
     @property
     def persistence(self) -> NDArray[np.float64]:
-        """(birth − death) / birth: the share of a peak that stands above its valley."""
+        """(birth − death) / birth: the share of a peak that rises above its valley."""
         return 1.0 - np.divide(
             self.death, self.birth, out=np.ones_like(self.death), where=self.birth > 0.0
         )

@@ -93,7 +93,7 @@ class HeldOutCurve(Result):
 
     @property
     def chosen(self) -> int:
-        """The smallest n from which on more representatives bring too little.
+        """The smallest n beyond which more representatives gain too little.
 
         Each of them would have to take 5% of the distance to one representative off, beyond the
         95% interval of the difference.

@@ -282,7 +282,7 @@ class Kernel(Registered, ABC):
     """What is learned of a column, where it has a prior."""
 
     def bind(self: Self, table: Table) -> Self:  # noqa: ARG002
-        """This kernel with everything fixed that these columns leave open; checks them."""
+        """This kernel, completed for these columns and checked against them."""
         return self
 
     def encode(self, table: Table) -> Floats:
@@ -354,7 +354,7 @@ class Kernel(Registered, ABC):
         return self
 
     def given(self: Self, values: Floats, labels: NDArray[np.int32]) -> tuple[Self, ...]:  # noqa: ARG002
-        """Kernels with fixed rates, equally probable given the partition; itself if it has none."""
+        """Kernels with fixed rates, equally probable given the partition; itself if all are."""
         return (self,)
 
     def moments(
@@ -406,13 +406,13 @@ class Kernel(Registered, ABC):
         n: int,  # noqa: ARG002
         rng: np.random.Generator,  # noqa: ARG002
     ) -> Floats:
-        """n new rows of a cluster that has these, shape (n, n_columns): parameters drawn first."""
+        """n new rows of the cluster of these rows, (n, n_columns): parameters drawn first."""
         raise NotSupportedError(
             f"{self.kind} does not simulate; define simulate to replicate data under it."
         )
 
     def log_base(self, values: Floats) -> Floats:
-        """What the compiled density leaves out because it is the same under every partition."""
+        """The part of the log density that is the same under every partition."""
         return np.zeros(values.shape[0])
 
     def categories(self, n_columns: int) -> tuple[int, ...]:  # noqa: ARG002 - of some kernels
@@ -424,7 +424,7 @@ class Kernel(Registered, ABC):
         return ()
 
     def features(self, values: Floats) -> Floats:
-        """Coordinates of the items in which near means alike, for starting partitions."""
+        """Coordinates in which similar items are close, for starting partitions."""
         return standardised(values)
 
 

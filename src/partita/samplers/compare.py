@@ -410,7 +410,7 @@ def compare(
     rng: Rng | None = None,
     n_jobs: int | None = None,
 ) -> ModelComparison:
-    """Which kernel, which prior: models by their log predictive density of unseen rows.
+    """Compare kernels and priors by their log predictive density of unseen rows.
 
     elpd = Σ_i log p(x_i | rows that do not include i). By default in folds: rows are divided at
     random, and each model is fitted anew to all parts but one, which it then predicts. Unlike the

@@ -93,7 +93,7 @@ class DirichletCategorical(Kernel):
         return self
 
     def check_encoded(self, values: Floats) -> None:
-        """Refuse encoded rows that are no numbers of levels."""
+        """Refuse encoded rows that are not codes of levels."""
         sizes = np.array([len(levels) for levels in self.levels or ()])
         cells = np.nan_to_num(values)
         whole = cells == np.floor(cells)
@@ -402,7 +402,7 @@ class GammaPoisson(Kernel):
         return self
 
     def check_encoded(self, values: Floats) -> None:
-        """Refuse encoded rows that are no counts."""
+        """Refuse encoded rows that are not counts."""
         self.encode(Table(tuple(map(str, range(values.shape[1]))), tuple(values.T)))
 
     def encode(self, table: Table) -> Floats:

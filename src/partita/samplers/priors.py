@@ -59,7 +59,7 @@ class Gamma:
 
     @classmethod
     def for_clusters(cls, mean: float, sd: float, *, n_items: int) -> Gamma:
-        """The prior of a concentration under which n items have clusters of that mean and sd.
+        """The prior under which the number of clusters of n items has that mean and that sd.
 
         Solves E k = mean and Var k = sd² for shape and rate, k being the number of clusters of n
         items under a Dirichlet process whose concentration is drawn from the gamma law:
@@ -317,11 +317,11 @@ class PartitionPrior(Registered, ABC):
         )
 
     def bind(self, n_items: int) -> PartitionPrior:  # noqa: ARG002
-        """This prior with everything fixed that the number of items leaves open."""
+        """This prior, completed for a number of items."""
         return self
 
     def least_parameter(self) -> float:
-        """What the parameter in the trace, if any, is always above."""
+        """Lower limit of the parameter in the trace, if there is one."""
         return 0.0
 
     def most_clusters(self) -> int | None:
@@ -542,7 +542,7 @@ def expected_at(alpha: Floats, sigma: float, n_items: int) -> Floats:
 
 
 def concentration_for(n_clusters: float, *, n_items: int, discount: float = 0.0) -> float:
-    """The concentration under which n items have an expected number of clusters.
+    """The concentration that gives n items a wanted expected number of clusters.
 
     Solves E[k] = n_clusters for α, with E[k] = Σ_{i<N} α/(α + i) under a
     Dirichlet process and its Pitman–Yor form with a discount.
@@ -741,7 +741,7 @@ class ProductPartition(PartitionPrior):
         return float(found[0]) - float(np.logaddexp.reduce(_log_by_clusters(v, w)))
 
     def log_probability_of_sizes(self, sizes: Ints) -> Floats:
-        """As of ``PartitionPrior``; of more than 300 items without the constant."""
+        """See ``PartitionPrior``; above 300 items without the normalising constant."""
         found, v, w = self._log_product(sizes)
         if not self.is_normalised(w.size):
             return found

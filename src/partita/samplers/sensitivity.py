@@ -46,7 +46,7 @@ MIN_EFFECTIVE = 100.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reweighting(Result):
-    """How draws came to be reweighted to another prior; see ``Draws.reweighting``.
+    """How draws were reweighted to another prior; see ``Draws.reweighting``.
 
     Attributes
     ----------
@@ -321,7 +321,7 @@ class PriorSensitivity(Result):
 
     @property
     def alike(self) -> NDArray[np.bool_]:
-        """Where it is, or the draws cannot tell the two apart: within two Monte Carlo errors."""
+        """Where it is, or differs by at most two Monte Carlo errors of the expected loss."""
         return np.asarray(self.same | (self.excess <= 2.0 * self.excess_mcse))
 
     @property

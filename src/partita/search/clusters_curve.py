@@ -264,7 +264,7 @@ class ClustersCurve(Result):
 
     @property
     def plateau(self) -> NDArray[np.int64]:
-        """All k that the draws cannot tell from the best: those within the tolerance."""
+        """All k that the draws cannot distinguish from the best: those within the tolerance."""
         own = self.k == int(self.estimate.max()) + 1
         return np.asarray(self.k[own | (self.excess <= self._allowed())])
 
@@ -276,7 +276,7 @@ class ClustersCurve(Result):
 
     @property
     def fewest_near(self) -> int | None:
-        """The smallest k that costs at most one percent; None where the plateau goes as low."""
+        """The smallest k within one percent of the lowest loss; None if the plateau has it."""
         near = self.k[self.percent <= NEAR]
         low = near.size > 0 and near[0] < self.plateau.min(initial=int(self.estimate.max()) + 1)
         return int(near[0]) if low else None

@@ -214,7 +214,7 @@ _MAX_DRAWN = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HasseDiagram(Result):
-    """What a drawing of the lattice needs.
+    """Nodes, edges and heights of a Hasse diagram.
 
     Attributes
     ----------

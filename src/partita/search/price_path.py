@@ -380,7 +380,7 @@ class Stability(Result):
         return f"optimal at no price of splitting{between}{less if more else ''}"
 
     def excess(self, a: float) -> float:
-        """By how much it loses against the optimum at a price, in the unit of the loss."""
+        """Its expected loss minus the lowest at a price, in the unit of the loss."""
         a = number(a, "a", "a price")
         own = a * self.splitting + (2.0 - a) * self.merging
         return max(0.0, own - float(self._path.expected(a)))

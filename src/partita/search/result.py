@@ -120,7 +120,7 @@ class SearchReport(Result):
 
     @property
     def effort(self) -> str:
-        """From how many starts and restarts, in words; empty where there was one."""
+        """Number of starts and restarts, in words; empty if there was one start."""
         if len(self.starts) <= 1:
             return ""
         again = f" and {counted(self.restarts, 'restart')}" if self.restarts else ""

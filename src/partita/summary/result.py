@@ -327,7 +327,7 @@ class Summary(AnySummary):
 
     @cached_property
     def core(self) -> CredibleCore | None:
-        """Items whose grouping holds with probability 0.9, from a short search; made when asked.
+        """Items whose grouping holds with probability 0.9, from a short search on first use.
 
         Its clusters have the numbers of the estimate. None where the draws are too many for
         that, or the summary was cut short. :func:`partita.credible_core` searches longer and
@@ -337,7 +337,7 @@ class Summary(AnySummary):
 
     @cached_property
     def chain_estimates(self) -> ChainEstimates | None:
-        """What each chain would report alone, and how far apart they are; made when asked.
+        """What each chain would report alone, and how far apart they are; computed on first use.
 
         None for a single chain or an ensemble, where the summary was cut short, and where searches
         take long: draws × items × (clusters + 4) above 30 million, and at most 50,000 items.

@@ -187,8 +187,8 @@ def warnings_of(summary: AnySummary) -> list[str]:
         found.append("The search was cut short: this is the best so far. Allow it more time.")
     if summary.missing:
         found.append(
-            f"Not made, for lack of time or memory: {in_list(summary.missing)}. Allow more, or use "
-            "fewer draws."
+            f"Not computed, for lack of time or memory: {in_list(summary.missing)}. Allow more, or "
+            "use fewer draws."
         )
     return [*found, *summary.diagnostics.warnings]
 
