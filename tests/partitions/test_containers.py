@@ -58,7 +58,7 @@ def itself():
 
 
 def styler():
-    pytest.importorskip("jinja2")
+    pytest.importorskip("jinja2", minversion="3.1.2")  # which pandas asks for
     return pd.DataFrame([[1, 2], [3, 4]]).style
 
 

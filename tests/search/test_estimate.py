@@ -194,6 +194,14 @@ def test_a_time_limit_returns_the_best_so_far():
     assert "interrupted" in repr(found)
 
 
+def test_where_time_is_up_not_even_every_item_is_placed():
+    rng = np.random.default_rng(0)
+    draws = pt.Draws(rng.integers(0, 40, (60, 20_000)))
+    found = pt.estimate(draws, loss="binder", time_limit=1e-9)
+    assert found.search.sweeps < 1
+    assert found.expected_loss <= min(pt.expected_loss(draws.rows(0, 3), draws, "binder"))
+
+
 INTERRUPTED = """
 import os, signal, threading
 import numpy as np

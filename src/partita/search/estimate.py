@@ -158,9 +158,10 @@ def estimate(
     neighbours : int, optional
         Neighbours of each kind that "hasse" considers, the paper's l; 2 n_items by default.
     time_limit : float, optional
-        Seconds after which the best so far is returned, with the bound proven by then. Without
-        one, searches among partitions of very many clusters end after much work, which
-        ``search.limits`` then says.
+        Seconds after which the best so far is returned, with the bound proven by then. The first
+        call after an installation compiles as well, for ten seconds or more, which no limit ends;
+        :func:`warmup` does so beforehand. Without a limit, searches among partitions of very many
+        clusters end after much work, which ``search.limits`` then says.
     n_jobs : int, optional
         Threads, every core by default. The answer does not depend on it.
     progress : bool, optional

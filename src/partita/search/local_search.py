@@ -217,15 +217,22 @@ class LocalSearch:
         return settled
 
     def _allocate(self, placed: Labels | None) -> None:
-        """Put items one by one where they fit best, after those that are placed already."""
+        """Put items one by one where they fit best, after those that are placed already.
+
+        When time is up the others join the first cluster.
+        """
         waiting = self._order
         if placed is not None:
             known = np.flatnonzero(placed >= 0)
             assign(self.problem, self.state, known, placed[known])
             waiting = waiting[placed[waiting] < 0]
         while waiting.size:
-            self._sweep(waiting, _EVERY_CLUSTER, waiting.size)
+            chunk = max(1, int(_CELLS_PER_CALL / self.cost_per_item))
+            self._sweep(waiting, _EVERY_CLUSTER, min(chunk, waiting.size))
             waiting = waiting[self.state.slot_of[waiting] < 0]
+            if self._time_is_up():
+                assign(self.problem, self.state, waiting, np.zeros(waiting.size, np.int32))
+                break
 
     def sweep_first(self, items: Items) -> None:
         """Sweep in this order of all items: a sweep ends one round after its last move."""

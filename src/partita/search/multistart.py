@@ -272,9 +272,17 @@ def _is_over(task: Task, ends: list[LocalMinimum]) -> bool:
 def _descended(
     task: Task, problem: Problem, batch: list[StartPoint], most: int
 ) -> list[LocalMinimum]:
-    descend = partial(local_search_from, task, problem, 0)
-    swept = run_interruptible_parallel(task, descend, batch, "sweeping", search_bytes(problem))
-    return _move_clusters(task, problem, swept, most)
+    stop = task.clock.is_up
+
+    def descend(start: StartPoint) -> LocalMinimum | None:
+        """Late starts are left out, but for whole partitions: these are candidates as they are."""
+        needed = start is batch[0] or start.origin in (USER, DRAW)
+        return local_search_from(task, problem, 0, start) if needed or not stop() else None
+
+    ended = run_interruptible_parallel(task, descend, batch, "sweeping", search_bytes(problem))
+    swept = [end for end in ended if end is not None]
+    task.n_evaluated += sum(r.n_evaluated for r in swept)
+    return swept if stop() else _move_clusters(task, problem, swept, most)
 
 
 def _iterated(
@@ -360,7 +368,7 @@ def _move_clusters(
     moved = run_interruptible_parallel(
         task, descend, work, "moving clusters", search_bytes(problem)
     )
-    task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
+    task.n_evaluated += sum(r.n_evaluated for r in moved)
     where = {r.labels.tobytes(): m for r, m in zip(different, moved, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in swept]
 
@@ -370,7 +378,7 @@ def _move_clusters(
 
 Place = tuple[Labels | None, str, Problem | None]
 
-SINGLETONS = "singletons"
+USER, DRAW, SINGLETONS = "user", "draw", "singletons"
 NEAR_BEST, PERTURBED = "near minimiser", "perturbed best"
 FROM_BEST = (NEAR_BEST, PERTURBED)
 """Start kinds derived from an earlier optimum; not counted as independent agreement."""
@@ -405,7 +413,7 @@ class Starts:
 
     def first(self) -> list[StartPoint]:
         """What is always tried: the user's starts and one of each kind."""
-        user = [(row, "user", None) for row in self._task.options.starts]
+        user = [(row, USER, None) for row in self._task.options.starts]
         own = [self._cut(), self._draw() or self._one(), self._allocation()]
         return self._begin([*user, *own], 0)
 
@@ -436,7 +444,7 @@ class Starts:
 
     def _draw(self) -> Place | None:
         draw = next(self._drawn, None)
-        return None if draw is None else (draw, "draw", None)
+        return None if draw is None else (draw, DRAW, None)
 
     def _one(self) -> Place:
         return np.zeros(self._task.n_items, np.int32), "one cluster", None
