@@ -26,7 +26,7 @@ from partita.kernels.problem import (
     nudged,
     score,
     score_merges,
-    swapped_loss,
+    swap_gain,
 )
 
 
@@ -255,15 +255,26 @@ def move_losses(problem: Problem, state: State, items: Ints, scratch: Scratch) -
     return losses
 
 
+@part_of_kernel
+def swapped_loss(problem: Problem, state: State, i: int, j: int, own: float) -> float:
+    """Expected loss if two items of different slots changed places."""
+    value = 0.0
+    for m in range(problem.weights.size):
+        joint = state.joint[m] + swap_gain(problem, state, i, j, m)
+        value += problem.weights[m] * combine(problem.form, joint, own, problem.truth[m])
+    return value
+
+
 @fast_kernel
 def swap(
     problem: Problem, state: State, order: Ints, at: int, settled: int, most: int, slack: float
 ) -> tuple[int, int]:
     """Let two of these items change places, pair after pair, until no pair would gain by it.
 
-    Pairs ``at``, ``at + 1``, … are compared, ``most`` at most: first neighbours in the order, then
-    items two places apart, and so on. Returns how many in a row have not changed places (all pairs
-    at the end; ``settled`` carries the number from call to call), and how many were evaluated.
+    For losses that are combined draw by draw. Pairs ``at``, ``at + 1``, … are compared, ``most`` at
+    most: first neighbours in the order, then items two places apart, and so on. Returns how many
+    in a row have not changed places (all pairs at the end; ``settled`` carries the number from
+    call to call), and how many were evaluated.
     """
     own = own_sum(problem, state)
     present = loss_of(problem, state, own)

@@ -111,12 +111,6 @@ def score(problem: Problem, state: State, item: int, own: Floats, scratch: Scrat
 
 
 @supplied_by_type
-def swapped_loss(problem: Problem, state: State, i: int, j: int, own: float) -> float:
-    """Expected loss if two items of different slots changed places."""
-    return problem.swapped_loss(state, i, j, own)  # type: ignore[no-any-return]
-
-
-@supplied_by_type
 def swap_gain(problem: Problem, state: State, i: int, j: int, m: int) -> float:
     """What a draw's joint sum gains if two items of different slots change places."""
     return problem.swap_gain(state, i, j, m)  # type: ignore[no-any-return]
@@ -180,13 +174,6 @@ class OfMeans:
         """Of the means."""
         return nudge(self.form, state.mean_joint[0], own, self.mean_truth)
 
-    def swapped_loss(self: Any, state: State, i: int, j: int, own: float) -> float:
-        """The mean change of the joint sum, then combined."""
-        joint = state.mean_joint[0]
-        for m in range(self.weights.size):
-            joint += self.weights[m] * swap_gain(self, state, i, j, m)
-        return combine(self.form, joint, own, self.mean_truth)
-
     def score_merges(
         self: Any,
         state: State,
@@ -222,14 +209,6 @@ class OfEachDraw:
         value = 0.0
         for m in range(self.weights.size):
             value += self.weights[m] * nudge(self.form, state.joint[m], own, self.truth[m])
-        return value
-
-    def swapped_loss(self: Any, state: State, i: int, j: int, own: float) -> float:
-        """The mean over draws."""
-        value = 0.0
-        for m in range(self.weights.size):
-            joint = state.joint[m] + swap_gain(self, state, i, j, m)
-            value += self.weights[m] * combine(self.form, joint, own, self.truth[m])
         return value
 
     def score_merges(
@@ -377,14 +356,6 @@ class Pairs(_PairSums, _PairFields):
         """What is added to the sum."""
         return there
 
-    def swapped_loss(self, state: PairState, i: int, j: int, own: float) -> float:
-        """Both take their pairs with them; each was and stays with itself."""
-        a, b = state.slot_of[i], state.slot_of[j]
-        gained = state.within[b, i] + state.within[a, j] - 2.0 * self.similarity[i, j]
-        lost = state.within[a, i] + state.within[b, j] - 2.0
-        joint = state.joint[0] + 2.0 * (gained - lost)
-        return combine(self.form, joint, own, self.mean_truth)
-
     def score(
         self,
         state: PairState,
@@ -414,13 +385,6 @@ class LogPairs(_PairSums, _PairFields):
     def added(self, here: float, there: float) -> float:
         """The growth of its logarithm."""
         return np.log2((here + there) / here)  # type: ignore[no-any-return]
-
-    def swapped_loss(self, state: PairState, i: int, j: int, own: float) -> float:
-        """Every item of the two slots changes its logarithm: by making the exchange."""
-        exchange(self, state, i, j)
-        loss = loss_of(self, state, own)
-        exchange(self, state, i, j)
-        return loss
 
     def score(
         self,

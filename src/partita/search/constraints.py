@@ -24,7 +24,17 @@ from partita.search import settings
 from partita.search.exact import MAX_TIES, ORIGIN, Listed, every_partition, minimisers
 from partita.search.linkage import cut_into, linked
 from partita.search.local_search import Constraints, LocalSearch, Patience, repair
-from partita.search.multistart import PERTURBED, LocalMinimum, distinct, exploration_problem
+from partita.search.multistart import (
+    LocalMinimum,
+    StartPoint,
+    distinct,
+    exploration_problem,
+    from_minima,
+    iterated_search_from,
+    local_search_from,
+    make_search,
+    reached,
+)
 from partita.search.problem import (
     Problem,
     by_similarity,
@@ -207,19 +217,18 @@ class ConstrainedSearch:
         assert self._whole is not None
         on_all = min(reached[: 4 * effort.descents], key=lambda r: self.task.evaluate(r.labels))
         chosen = [on_all] if effort.descents == 1 else distinct([reached[0], on_all])
-        work = [(r.labels, r.origin, self._rng()) for r in chosen]
         ends = run_interruptible_parallel(
-            self.task, partial(self._polish, rules, effort), work, "polishing"
+            self.task,
+            partial(self._polish, rules, effort),
+            from_minima(self.task, chosen),
+            "polishing",
         )
         self.task.n_evaluated += sum(r.n_evaluated for r in ends)
         return ends
 
-    def _rng(self) -> np.random.Generator:
-        return self.task.rng.spawn(1)[0]
-
     def _begun(
         self, rules: Constraints, starts: Sequence[Candidate], effort: Effort
-    ) -> list[tuple[Labels, str, np.random.Generator]]:
+    ) -> list[StartPoint]:
         """Where descents begin: partitions that keep the rules, each once."""
         task = self.task
         places = [
@@ -233,65 +242,52 @@ class ConstrainedSearch:
             some = task.rng.choice(task.draws.n_draws, size, replace=False).tolist()
             places += [(task.draws.rows(m, m + 1)[0], "draw") for m in some]
         generators = task.rng.spawn(len(places))
-        found: dict[bytes, tuple[Labels, str, np.random.Generator]] = {}
+        found: dict[bytes, StartPoint] = {}
         for (labels, origin), rng in zip(places, generators, strict=True):
             if found and task.clock.is_up():
                 break
             near = repair(self._problem, labels, rules, rng, task.clock.is_up)
-            found.setdefault(near.tobytes(), (near, origin, rng))
+            found.setdefault(near.tobytes(), StartPoint(near, origin, rng))
         return list(found.values())
 
     def _descended(
-        self,
-        rules: Constraints,
-        begun: list[tuple[Labels, str, np.random.Generator]],
-        effort: Effort,
+        self, rules: Constraints, begun: list[StartPoint], effort: Effort
     ) -> list[LocalMinimum]:
         """Sweeps from everywhere, moves of clusters from where they ended lowest."""
-        sweep = partial(self._descend, self._problem, rules, 0)
-        swept = run_interruptible_parallel(self.task, sweep, begun, "searching within constraints")
-        lowest = distinct(swept)[: effort.descents]
-        descend = partial(self._descend, self._problem, rules, effort.rounds)
-        best = [(r.labels, r.origin, self._rng()) for r in lowest]
-        moved = run_interruptible_parallel(self.task, descend, best, "moving clusters")
+        swept = self._run(rules, 0, begun, "searching within constraints")
+        lowest = from_minima(self.task, distinct(swept)[: effort.descents])
+        moved = self._run(rules, effort.rounds, lowest, "moving clusters")
         self.task.n_evaluated += sum(r.n_evaluated for r in (*swept, *moved))
         return distinct([*moved, *swept])
 
+    def _run(
+        self, rules: Constraints, rounds: int, begun: list[StartPoint], say: str
+    ) -> list[LocalMinimum]:
+        descend = partial(
+            local_search_from,
+            *(self.task, self._problem, rounds),
+            brief=rounds == 1,
+            constraints=rules,
+        )
+        return run_interruptible_parallel(self.task, descend, begun, say)
+
     def _iterated(self, rules: Constraints, best: LocalMinimum, effort: Effort) -> LocalMinimum:
         """Iterated local search from the best partition."""
-        search = self._at(self._problem, best.labels, self._rng(), rules)
-        share = self.task.options.n_starts / settings.DEFAULT_STARTS
-        idle = max(1, round(share * effort.patience))
-        self.task.restarts += search.iterate(Patience(idle, share * settings.MUCH_WORK))
-        search.descend(1)
-        self.task.n_evaluated += search.n_evaluated
-        return LocalMinimum(search.labels, search.loss, PERTURBED, search.n_evaluated)
+        task = self.task
+        share = task.options.n_starts / settings.DEFAULT_STARTS
+        patience = Patience(max(1, round(share * effort.patience)), share * settings.MUCH_WORK)
+        (begin,) = from_minima(task, [best])
+        found = iterated_search_from(task, self._problem, patience, begin, constraints=rules)
+        task.restarts += found.restarts
+        (ended,) = self._run(rules, 1, from_minima(task, [found]), "moving clusters")
+        task.n_evaluated += found.n_evaluated + ended.n_evaluated
+        return ended
 
-    def _at(
-        self, problem: Problem, labels: Labels, rng: np.random.Generator, rules: Constraints
-    ) -> LocalSearch:
-        return LocalSearch(problem, labels, rng, rules, stop=self.task.clock.is_up)
-
-    def _descend(
-        self,
-        problem: Problem,
-        rules: Constraints,
-        rounds: int,
-        begin: tuple[Labels, str, np.random.Generator],
-    ) -> LocalMinimum:
-        labels, origin, rng = begin
-        search = self._at(problem, labels, rng, rules)
-        search.descend(rounds, brief=rounds == 1)
-        return LocalMinimum(search.labels, search.loss, origin, search.n_evaluated)
-
-    def _polish(
-        self, rules: Constraints, effort: Effort, begin: tuple[Labels, str, np.random.Generator]
-    ) -> LocalMinimum:
+    def _polish(self, rules: Constraints, effort: Effort, start: StartPoint) -> LocalMinimum:
         assert self._whole is not None
-        labels, origin, rng = begin
-        search = self._at(self._whole, labels, rng, rules)
+        search = make_search(self.task, self._whole, start, rules)
         search.refine(settings.ALTERNATIVES * effort.descents)
-        return LocalMinimum(search.labels, search.loss, origin, search.n_evaluated)
+        return reached(search, start.origin)
 
 
 # ------------------------------------------------------------------ completing a partial partition

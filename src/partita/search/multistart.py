@@ -59,13 +59,15 @@ class LocalMinimum:
     """Perturbations from which the descent was taken up again."""
 
 
-def make_search(task: Task, problem: Problem, start: StartPoint) -> LocalSearch:
-    """A local search at a beginning, within the user's limits."""
+def make_search(
+    task: Task, problem: Problem, start: StartPoint, constraints: Constraints | None = None
+) -> LocalSearch:
+    """A local search at a beginning, within constraints or the user's limit."""
     search = LocalSearch(
         problem,
         start.labels,
         start.rng,
-        Constraints(max_clusters=task.options.max_clusters),
+        constraints or Constraints(max_clusters=task.options.max_clusters),
         stop=task.clock.is_up,
         work_limit=_work_limit(task, problem),
     )
@@ -88,7 +90,13 @@ def _work_limit(task: Task, problem: Problem) -> float:
 
 
 def local_search_from(
-    task: Task, problem: Problem, rounds: int, start: StartPoint, *, brief: bool = False
+    task: Task,
+    problem: Problem,
+    rounds: int,
+    start: StartPoint,
+    *,
+    brief: bool = False,
+    constraints: Constraints | None = None,
 ) -> LocalMinimum:
     """Descend from a start; ``rounds`` of cluster moves at most."""
     evaluated = 0
@@ -97,18 +105,23 @@ def local_search_from(
         before.descend(start.rounds_before)
         evaluated = before.n_evaluated
         start = start._replace(labels=before.labels)
-    search = make_search(task, problem, start)
+    search = make_search(task, problem, start, constraints)
     search.descend(rounds, brief=brief)
     return reached(search, start.origin, evaluated)
 
 
 def iterated_search_from(
-    task: Task, problem: Problem, patience: Patience, start: StartPoint
+    task: Task,
+    problem: Problem,
+    patience: Patience,
+    start: StartPoint,
+    *,
+    constraints: Constraints | None = None,
 ) -> LocalMinimum:
     """Iterated local search from a local minimum."""
-    search = make_search(task, problem, start)
+    search = make_search(task, problem, start, constraints)
     restarts = search.iterate(patience)
-    return replace(reached(search, start.origin), restarts=restarts, budget_exhausted=False)
+    return replace(reached(search, PERTURBED), restarts=restarts, budget_exhausted=False)
 
 
 def tabu_search_from(task: Task, problem: Problem, start: StartPoint) -> LocalMinimum:
@@ -135,6 +148,20 @@ def distinct(reached: list[LocalMinimum]) -> list[LocalMinimum]:
     """Each partition once, lowest loss first."""
     unique = {r.labels.tobytes(): r for r in reversed(reached)}
     return sorted(unique.values(), key=lambda r: r.loss)
+
+
+def from_minima(
+    task: Task, ends: Sequence[LocalMinimum], *, in_order: bool = True
+) -> list[StartPoint]:
+    """Starts at the ends of earlier descents, each with random numbers of its own.
+
+    Where ``in_order``, the items that cost least to move there are looked at first.
+    """
+    generators = task.rng.spawn(len(ends))
+    return [
+        StartPoint(end.labels, end.origin, rng, margin=end.margin if in_order else None)
+        for end, rng in zip(ends, generators, strict=True)
+    ]
 
 
 LABEL_BYTES = 20
@@ -167,13 +194,10 @@ def refine_on_all_draws(
             here = best[0].labels.tobytes()
             return [replace(r, labels=labels) if r.labels.tobytes() == here else r for r in reached]
     problem = problem_from_draws(affordable(task, task.draws), task.loss)
-    generators = task.rng.spawn(len(best))
-    work = [
-        StartPoint(r.labels, r.origin, None, g, r.margin)
-        for r, g in zip(best, generators, strict=True)
-    ]
     descend = partial(_sweep_and_eject, task, problem, watched)
-    ended = run_interruptible_parallel(task, descend, work, "polishing", search_bytes(problem))
+    ended = run_interruptible_parallel(
+        task, descend, from_minima(task, best), "polishing", search_bytes(problem)
+    )
     task.n_evaluated += sum(r.n_evaluated for r in ended)
     where = {r.labels.tobytes(): e for r, e in zip(best, ended, strict=True)}
     return [replace(where.get(r.labels.tobytes(), r), origin=r.origin) for r in reached]
@@ -181,7 +205,7 @@ def refine_on_all_draws(
 
 def _least_certain(task: Task, problem: Problem, at: LocalMinimum) -> NDArray[np.int64]:
     """The items that cost least to move on the sample, ascending."""
-    search = make_search(task, problem, StartPoint(at.labels, at.origin, None, task.rng))
+    search = make_search(task, problem, StartPoint(at.labels, at.origin, task.rng))
     search.sweep()
     size = min(task.n_items, max(settings.UNCERTAIN, task.n_items // settings.UNCERTAIN_SHARE))
     return np.sort(np.argsort(search.scratch.margin, kind="stable")[:size])
@@ -297,17 +321,12 @@ def _iterated(
     chains = settings.CHAINS if nonlinear or not agree else 1
     search = partial(iterated_search_from, task, problem, _patience(task, nonlinear, agree))
     for _ in range(settings.ALTERNATIVES):
-        lead = distinct(ends)[:chains]
-        rngs = task.rng.spawn(len(lead))
-        begin = [
-            StartPoint(r.labels, PERTURBED, None, g, r.margin)
-            for r, g in zip(lead, rngs, strict=True)
-        ]
+        begin = from_minima(task, distinct(ends)[:chains])
         ends = [*ends, *run_interruptible_parallel(task, search, begin, "iterated search", each)]
         if agree or not nonlinear or _is_over(task, ends):
             break
         best = distinct(ends)[0]
-        start = StartPoint(best.labels, PERTURBED, None, task.rng.spawn(1)[0])
+        start = StartPoint(best.labels, PERTURBED, task.rng.spawn(1)[0])
         tabu = partial(tabu_search_from, task, problem)
         ends += run_interruptible_parallel(task, tabu, [start], "tabu search", each)
         if tie_threshold(ends[-1].loss) >= best.loss or _is_over(task, ends):
@@ -360,10 +379,7 @@ def _move_clusters(
     """
     met = len(kinds_at_best(swept)) >= settings.KINDS
     different = distinct(swept)[: 1 if met else most]
-    generators = task.rng.spawn(len(different))
-    work = [
-        StartPoint(r.labels, r.origin, None, g) for r, g in zip(different, generators, strict=True)
-    ]
+    work = from_minima(task, different, in_order=False)
     descend = partial(local_search_from, task, problem, settings.ROUNDS, brief=met)
     moved = run_interruptible_parallel(
         task, descend, work, "moving clusters", search_bytes(problem)
@@ -391,9 +407,9 @@ class StartPoint(NamedTuple):
     """A partition; items labelled −1, or all items, are placed one by one."""
     origin: str
     """What kind of start it is."""
-    before: Problem | None
-    """A neighbouring problem that is descended first."""
     rng: np.random.Generator
+    before: Problem | None = None
+    """A neighbouring problem that is descended first."""
     margin: NDArray[np.float64] | None = None
     """What moving each item is thought to cost: the most doubtful ones are looked at first."""
     rounds_before: int = 1
@@ -428,8 +444,8 @@ class Starts:
         rounds = 0 if batch == 0 and self._task.loss.has_price else 1
         generators = self._task.rng.spawn(len(plan))
         return [
-            StartPoint(*place, rng, rounds_before=rounds)
-            for place, rng in zip(plan, generators, strict=True)
+            StartPoint(labels, origin, rng, before, rounds_before=rounds)
+            for (labels, origin, before), rng in zip(plan, generators, strict=True)
         ]
 
     def _cut(self) -> Place | None:

@@ -888,7 +888,7 @@ def _descended(
     task: Task, problem: Problem, piece: tuple[float, Point, int, np.random.Generator]
 ) -> LocalMinimum:
     a, point, rounds, rng = piece
-    start = StartPoint(point.labels, "corner", None, rng)
+    start = StartPoint(point.labels, "corner", rng)
     return local_search_from(task, _priced(problem, task, a), rounds, start, brief=True)
 
 
