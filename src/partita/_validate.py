@@ -431,7 +431,15 @@ def integers(
             )
         return _codes(values)
     if kind == "O":
-        return _objects(values, what, first_draw)
+        try:
+            return _objects(values, what, first_draw)
+        except PartitaError:
+            raise
+        except Exception as error:  # whatever objects of a user raise when they are compared
+            raise InvalidLabelsError(
+                f"{what} hold objects that cannot be compared ({type(error).__name__}: "
+                f"{str(error)[:100]}); expected integers, whole-valued floats, booleans or strings."
+            ) from error
     raise InvalidLabelsError(
         f"{what} have dtype {values.dtype}; expected integers, whole-valued floats, "
         "booleans or strings."

@@ -14,6 +14,7 @@ import struct
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -392,6 +393,72 @@ def _held() -> Iterator[tuple[str, Maker]]:
     yield "noise beyond", held(lambda _: LABELS, None, noise=(2**63, "singletons"))
 
 
+class _Incomparable:
+    def __ne__(self, other: object) -> bool:
+        raise RuntimeError("no comparison")
+
+    __hash__ = object.__hash__
+
+
+class _Slow:
+    """A stream that returns a byte at a time."""
+
+    def __init__(self, content: bytes) -> None:
+        self._bytes = iter(content)
+
+    def read(self, size: int) -> bytes:
+        return bytes(islice(self._bytes, 1))
+
+
+def _odd() -> Iterator[tuple[str, Maker]]:
+    """Marks inside text, indexes of long frames, stale metadata, objects that raise."""
+    letters = np.array(list("abcde"))[LABELS - 1]
+    text, mark = _csv(letters), b"\xef\xbb\xbf"
+    half = text.index(b"\n", len(text) // 2) + 1
+    plain = {"strings": True, "header": False}
+    yield "a mark inside text", _file("a.csv", text[:half] + mark + text[half:], **plain)
+    yield "two marks", _file("a.csv", mark + mark + text, **plain)
+    yield "a mark byte by byte", lambda _: (_Slow(mark + text), plain)
+    for levels in (["draw", "item"], ["chain", "draw", "item"]):
+        yield f"a long index {levels}", lambda _, levels=levels: (_indexed(levels), {})
+        yield f"a long index in parquet {levels}", _indexed_file(levels)
+    yield "consolidated metadata that are stale", _stale
+    for odd in (_Incomparable(), decimal.Decimal("sNaN"), 10**400):
+        row = [*[odd] * 11, 1.0]
+        yield f"objects of {type(odd).__name__}", lambda _, row=row: ([row] * 3, {}, None)
+
+
+def _indexed(levels: list[str]) -> Any:
+    import pandas as pd
+
+    draw, item = (grid.ravel() for grid in np.indices(LABELS.shape))
+    frame = pd.DataFrame({"chain": 1, "draw": draw, "item": item, "label": LABELS.ravel()})
+    return frame.set_index(levels)[["label"]]
+
+
+def _indexed_file(levels: list[str]) -> Maker:
+    def make(place: Path) -> Any:
+        _indexed(levels).to_parquet(place / "a.parquet")
+        return place / "a.parquet", {}
+
+    return make
+
+
+def _stale(place: Path) -> Any:
+    """A store to which draws were appended after its metadata were consolidated."""
+    import xarray
+
+    data = xarray.Dataset({"z": (("draw", "item"), LABELS)})
+    tree = xarray.DataTree.from_dict({"/posterior": data})
+    layout = {"/posterior": {"z": {"chunks": (5, 12)}}}
+    tree.to_zarr(place / "a.zarr", zarr_format=2, consolidated=True, encoding=layout)
+    notes = place / "a.zarr" / ".zmetadata"
+    known = json.loads(notes.read_text())
+    known["metadata"]["posterior/z/.zarray"]["shape"] = [15, 12]
+    notes.write_text(json.dumps(known))
+    return place / "a.zarr", {}
+
+
 def _wide_polars(_: Path) -> Any:
     import polars as pl
 
@@ -442,7 +509,7 @@ def _rs() -> Iterator[tuple[str, Maker]]:
 
 CASES: dict[str, Maker] = {
     name: maker
-    for group in (_texts, _tables, _packed, _numpy, _codas, _stored, _held, _rs)
+    for group in (_texts, _tables, _packed, _numpy, _codas, _stored, _held, _rs, _odd)
     for name, maker in group()
 }
 NAMES = tuple(CASES)
@@ -463,7 +530,7 @@ def run(number: int, place: Path) -> Verdict:
 
 
 def _checked(source: Any, options: dict[str, Any], labels: Any) -> Verdict:
-    read = pt.read_draws if isinstance(source, Path) else pt.as_draws
+    read = pt.read_draws if isinstance(source, (Path, _Slow)) else pt.as_draws
     draws = read(source, **options)
     if labels is None:
         return Verdict(WRONG, f"read as {draws!r}")

@@ -475,10 +475,12 @@ def _read(path: Path, options: ReadOptions, *, engine: str, check: Any = None) -
     require(engine, extra="arviz", purpose=purpose)
     # As a dask array the workers of a cluster read it by themselves.
     chunks: Any = {} if options.on_workers else None
+    # Each array's own metadata: consolidated ones are stale where rows were appended later.
+    own: Any = {"consolidated": False} if engine == "zarr" else {}
     with (
         # The backends' remarks on how a file was written are not about the reader's doing.
         warnings.catch_warnings(action="ignore"),
-        xarray.open_datatree(path, engine=engine, chunks=chunks) as tree,
+        xarray.open_datatree(path, engine=engine, chunks=chunks, **own) as tree,
     ):
         return draws_from_named(tree, var_name=options.var_name, check=check)
 

@@ -674,11 +674,23 @@ def _table_of(obj: Any) -> LabelTable:
     names, index, chain = frame.names, frame.index, None
     if index is None:
         return LabelTable(frame.columns, names)
+    _refuse_index(index.names)
     if "chain" in index.names:
         chain = np.asarray(index.get_level_values("chain"))
     default = names == list(range(len(names)))
     names = placeholder_names(len(names)) if default else [str(name) for name in names]
     return LabelTable(frame.columns, names, _if_text(index.tolist()), chain)
+
+
+def _refuse_index(levels: Sequence[Any]) -> None:
+    """Refuse an index of several levels that names more than chains and draws: a long table."""
+    named = [name for name in levels if isinstance(name, str) and not name.startswith("__index_")]
+    if len(levels) > 1 and {name.lower() for name in named} - _CHAINS - _DRAWS:
+        raise InvalidLabelsError(
+            f"the index has the levels {', '.join(named)}, so this is a long table, with one row "
+            "per draw and item. Call .reset_index() first, and name its columns draw, item and "
+            "label."
+        )
 
 
 def _if_text(names: list[Any]) -> list[str] | None:
@@ -720,6 +732,7 @@ class ParquetTable(LabelTable):
     def __init__(self, file: Any) -> None:
         metadata = file.schema_arrow.pandas_metadata or {}
         index = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+        _refuse_index(index)
         names = [name for name in file.schema_arrow.names if name not in index]
         self._file = file
         rows = _if_text(self._whole(index[0]).tolist()) if len(index) == 1 else None

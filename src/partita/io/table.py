@@ -250,6 +250,8 @@ class Lines:
         length, held, first = 0, b"", True
         while piece := self._read():
             if first:
+                while len(piece) < 3 and (more := self._read()):  # a mark may come in two reads
+                    piece += more
                 piece = _without_mark(piece, self._name)
                 first = False
             piece = held + piece
@@ -312,6 +314,11 @@ def _refuse_odd(piece: bytes, name: str) -> None:
     if b"\0" in piece:
         raise FileFormatError(
             f"{name} contains NUL bytes; it is not text. Name its true format with format=…."
+        )
+    if b"\xef\xbb\xbf" in piece:
+        raise FileFormatError(
+            f"{name} has a byte-order mark inside its text, as files put one behind the other "
+            "have. Remove it, and a header that may follow it."
         )
     for odd in _ODD_BREAKS:
         if odd in piece:
