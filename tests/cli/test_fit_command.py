@@ -251,7 +251,7 @@ def test_columns_left_out_by_name_and_files_of_another_encoding(place, partita):
     assert result.exit_code == 0, result.stderr
     assert "Größe   number" in result.stderr
     assert "Datum   number" in result.stderr
-    assert "Kürzel  left out: as told" in result.stderr
+    assert "Kürzel  left out: as requested" in result.stderr
 
 
 def test_kernels_are_compared_and_the_best_is_fitted(place, partita, without_report, monkeypatch):
